@@ -2,7 +2,7 @@
 
 solve.py      from an instance and a mechanism to a judged allocation        judge.py     residuals and claims
 solve_many.py   the same for many instances, small ones of one shape in vectorised steps
-attempts.py   methods in turn, within the time of the call                   isolated.py  work in a child that can be ended
+dispatch.py   methods in turn, where they run, and for how long              isolated.py  work in a child that can be ended
 silence.py    what the process prints
 method.py     what a method is: limits, clock, session, answer               options.py   accuracies and solvers' options
 registry.py   all methods by id                                              own.py       methods of one's own

@@ -3,14 +3,17 @@
 1. Fork: the child has everything in memory, mechanisms of one's own too, and runs the work.
 2. The child sends what it has so far, by pickle through a pipe, as often as the work likes; the last message is the best.
 3. At the deadline, or on Ctrl-C, the child gets SIGTERM, which is a KeyboardInterrupt to its Python code: it may send its point.
-4. What has not ended GRACE later is killed. The caller gets the messages that arrived.
+4. What has not ended GRACE later is killed. The child is the head of a group of processes, and what the work has started ends
+   with it. The caller gets the messages that arrived.
 5. Where time is left, the caller imports what the child has imported, so that the next child finds it there.
 
-What the work changes in memory stays in the child: the caller has nothing but the messages.
+What the work changes in memory stays in the child: the caller has nothing but the messages. Whether the child has ended is read
+off the pipe, so it does not matter who waits for children in this process.
 
 `watched` says that this process is itself ended at its limit by another one, as in such a child; then nothing small need be
-isolated again. Where processes cannot be forked (Windows) nothing is isolated, `AVAILABLE` is false: Python code of this package
-keeps its limit between its steps, a solver in native code is told the limit, and one that ignores it overruns.
+isolated again. On Windows and macOS nothing is isolated, `AVAILABLE` is false, for processes cannot be forked there, or not
+safely: Python code of this package keeps its limit between its steps, a solver in native code is told the limit, and one that
+ignores it overruns.
 """
 
 import contextlib
@@ -35,14 +38,13 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from fairalloc.models.errors import FairallocError, InstanceError, shown
-from fairalloc.solvers.processor import adopt
+from fairalloc.solvers.processor import adopt, processes_below
 
 __all__ = [
     "AVAILABLE",
     "Outcome",
     "alarm",
     "be_watched",
-    "can_ring",
     "checked_limit",
     "end_of",
     "import_all",
@@ -51,8 +53,8 @@ __all__ = [
     "within",
 ]
 
-AVAILABLE = hasattr(os, "fork")
-"""Whether this system can fork."""
+AVAILABLE = hasattr(os, "fork") and sys.platform != "darwin"
+"""Whether this system can fork safely: the system libraries of macOS may crash in a forked child."""
 
 OVERRUN = 0.1
 """The part of its limit that work may run longer before it is ended; and MARGIN seconds."""
@@ -92,12 +94,17 @@ def be_watched() -> None:
 
 @dataclass
 class Outcome:
-    """What arrived, how the child ended ("done", "time", "interrupted" or "died"), and the modules that it imported."""
+    """What arrived, how the child ended ("done", "time", "interrupted" or "died"), its exit code or None, and new modules."""
 
     messages: list[Any] = field(default_factory=list)
     ending: str = "done"
-    code: int = 0
+    code: int | None = 0
     modules: tuple[str, ...] = ()
+
+    @property
+    def death(self) -> str:
+        """One sentence on a child that died."""
+        return "its process ended" + ("" if self.code is None else f" with exit code {self.code}")
 
 
 def checked_limit(time_limit: Any) -> float:
@@ -134,15 +141,9 @@ def within(seconds: float, work: Callable[[], T], late: T) -> T:
     if outcome.ending == "interrupted":
         raise KeyboardInterrupt
     if outcome.ending == "died" and not outcome.messages:
-        raise FairallocError(f"its process ended with exit code {outcome.code}")
+        raise FairallocError(outcome.death)
     result: T = outcome.messages[-1] if outcome.messages else late
     return result
-
-
-def can_ring() -> bool:
-    """Whether `alarm` can interrupt Python code here."""
-    mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
-    return mine and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
 
 
 @contextlib.contextmanager
@@ -152,7 +153,8 @@ def alarm(seconds: float) -> Iterator[list[bool]]:
     It needs the main thread and its alarm clock, which is left to whoever uses it already.
     """
     rung = [False]
-    if not can_ring() or not seconds < LONGEST:
+    mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    if not (mine and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and seconds < LONGEST):
         yield rung
         return
 
@@ -215,15 +217,19 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
     """Everything the child does."""
     code = 1
     try:
+        os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides
         signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _end_with_parent()
         adopt()
         be_watched()
         work(lambda message: _send(pipe, message))
-        _send(pipe, _Imported(tuple(name for name in sys.modules if name not in known)))
+        _kill(processes_below(os.getpid()))  # the caller ends the group once it has the last message
+        _send(pipe, _Done(tuple(name for name in sys.modules if name not in known)))
         code = 0
     except Exception as error:
+        _kill(processes_below(os.getpid()))
         _send(pipe, _Raised(error, traceback.format_exc()))
     finally:
         os._exit(code)
@@ -254,7 +260,9 @@ class _InTheChild(Exception):  # noqa: N818 (the cause of an error)
 
 
 @dataclass(frozen=True)
-class _Imported:
+class _Done:
+    """The last message of work that has ended, with the modules that it imported."""
+
     modules: tuple[str, ...]
 
 
@@ -273,51 +281,88 @@ def _send(pipe: int, message: Any) -> None:
 
 
 def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -> Outcome:
-    outcome, received = Outcome(), bytearray()
+    outcome, received = Outcome(), _Received()
     try:
-        if not _received(pipe, received, lambda: deadline - clock()):
+        if not received.all_until(pipe, pid, lambda: deadline - clock()):
             outcome.ending = "time"
     except KeyboardInterrupt:
         outcome.ending = "interrupted"
     if outcome.ending != "done":
-        os.kill(pid, signal.SIGTERM)
+        _signal(os.kill, pid, signal.SIGTERM)
         end = time.monotonic() + GRACE
-        _received(pipe, received, lambda: end - time.monotonic())
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-    outcome.code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if outcome.ending == "done" and outcome.code:
+        received.all_until(pipe, pid, lambda: end - time.monotonic())
+    if not received.is_complete:
+        _kill([pid, *processes_below(pid)])
+    _signal(os.killpg, pid, signal.SIGKILL)
+    outcome.code = _exit_code(pid)
+    if outcome.ending == "done" and not received.is_complete:
         outcome.ending = "died"
-    for message in _messages(bytes(received)):
+    for message in received.messages:
         if isinstance(message, _Raised):
             raise message.error from _InTheChild(message.traceback)
-        if isinstance(message, _Imported):
+        if isinstance(message, _Done):
             outcome.modules = message.modules
         else:
             outcome.messages.append(message)
     return outcome
 
 
-def _received(pipe: int, received: bytearray, left: Callable[[], float]) -> bool:
-    """Read until the child has closed its end (True) or no time is left."""
-    while (seconds := left()) > 0:
-        if not select.select([pipe], [], [], min(seconds, GLANCE))[0]:
-            continue
-        chunk = os.read(pipe, 1 << 20)
-        if not chunk:
-            return True
-        received += chunk
-    return False
+def _kill(processes: Iterable[int]) -> None:
+    for pid in processes:
+        _signal(os.kill, pid, signal.SIGKILL)
 
 
-def _messages(data: bytes) -> list[Any]:
-    """The whole messages; the last one may have been cut off."""
-    found, start = [], 0
-    while start + _LENGTH.size <= len(data):
-        (length,) = _LENGTH.unpack_from(data, start)
-        start += _LENGTH.size
-        if start + length > len(data):
-            break
-        found.append(pickle.loads(data[start : start + length]))
-        start += length
-    return found
+def _signal(send: Callable[[int, int], None], pid: int, number: int) -> None:
+    """Send a signal to what may have ended."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        send(pid, number)
+
+
+def _exit_code(pid: int) -> int | None:
+    """The exit code of a child that ends now; None where something else in this process has waited for it."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return None
+
+
+class _Received:
+    """The messages that have arrived whole; the last one may have been cut off."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self._data = bytearray()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the child said that it has ended: what it has started may keep the pipe open."""
+        return bool(self.messages) and isinstance(self.messages[-1], _Done | _Raised)
+
+    def all_until(self, pipe: int, pid: int, left: Callable[[], float]) -> bool:
+        """Read until the child has ended (True) or no time is left."""
+        while (seconds := left()) > 0:
+            if select.select([pipe], [], [], min(seconds, GLANCE))[0]:
+                chunk = os.read(pipe, 1 << 20)
+                self._take(chunk)
+                if not chunk or self.is_complete:
+                    return True
+            elif _has_ended(pid) and not select.select([pipe], [], [], 0)[0]:
+                return True
+        return False
+
+    def _take(self, chunk: bytes) -> None:
+        self._data += chunk
+        while len(self._data) >= _LENGTH.size:
+            end = _LENGTH.size + _LENGTH.unpack_from(self._data)[0]
+            if len(self._data) < end:
+                return
+            self.messages.append(pickle.loads(bytes(self._data[_LENGTH.size : end])))
+            del self._data[:end]
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether the child has ended; it is not waited for."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True

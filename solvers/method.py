@@ -351,14 +351,6 @@ class Method(ABC):
         limits : accuracy and deadline
         """
 
-    def compile(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:  # noqa: B027 (for those that keep it)
-        """Compile the model where it is kept, so that the next solve finds it.
-
-        Parameters
-        ----------
-        mechanism, instance, limits : as for `open`
-        """
-
     def starts(self, mechanism: Mechanism) -> bool:  # noqa: ARG002 (for those that are choosy)
         """Whether it uses a warm start for this mechanism."""
         return self.warm

@@ -82,7 +82,7 @@ class OwnFunction(Method):
     warm = True
 
     def __init__(self, function: Callable[[Instance, Mechanism, Limits], Any]) -> None:
-        self.function = function
+        self.function, self.functions = function, (function,)
         self.id = getattr(function, "__name__", type(function).__name__)
         self.declared: frozenset[str] = getattr(function, _DECLARED, frozenset())
         if not self.declared:

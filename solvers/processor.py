@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["adopt", "processor_seconds"]
+__all__ = ["adopt", "processes_below", "processor_seconds"]
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -26,9 +26,9 @@ def adopt() -> None:
 def processor_seconds(process: int | None = None) -> float:
     """Seconds so far of a process and of all below it; None = this one, to more digits."""
     if process is not None:
-        return sum(map(_seconds, (process, *_below(process))))
+        return sum(map(_seconds, (process, *processes_below(process))))
     times = os.times()
-    below = sum(map(_seconds, _below(os.getpid()))) if _has_children() else 0.0
+    below = sum(map(_seconds, processes_below(os.getpid()))) if _has_children() else 0.0
     return time.process_time() + times.children_user + times.children_system + below
 
 
@@ -43,13 +43,13 @@ def _has_children() -> bool:
     return True
 
 
-def _below(process: int) -> Iterator[int]:
+def processes_below(process: int) -> Iterator[int]:
     """The children of all threads of a process, and theirs; none where the system does not tell."""
     for file in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):  # it has ended
             for child in map(int, file.read_text().split()):
                 yield child
-                yield from _below(child)
+                yield from processes_below(child)
 
 
 def _seconds(process: int) -> float:

@@ -1,16 +1,13 @@
 """`solve`: from an instance and a mechanism to an allocation.
 
 1. The mechanism with its parameters, and the methods to try: the one that was asked for, or the fastest first.
-2. Each is asked in turn within the time of the call, and judged by the mechanism's definition (attempts.py).
+2. Each is asked in turn within the time of the call, and judged by the mechanism's definition (dispatch.py).
 3. The first that meets the accuracy is returned, else the best.
 
-Where a limit is given, the packages that the first method needs are imported before the clock starts, once in a process. Where
-the mechanism is not of this package, all of it is then done in a child process that is ended when the time is over: its functions
-may take any time, also those that are called before there is a model. An edit in CVXPY on a small instance is written and
-compiled here, before the fork and under an alarm, so that the next call finds it compiled.
+Where a limit is given, the packages that the first method needs are imported before the clock starts, once in a process.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -19,15 +16,14 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.solvers import isolated
-from fairalloc.solvers.attempts import Request, best_attempt, ended_by_alarm, in_child, is_large, meets
 from fairalloc.solvers.conflict import conflict
+from fairalloc.solvers.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.merging import classes_of
 from fairalloc.solvers.method import Limits, Method, now
@@ -36,7 +32,7 @@ from fairalloc.solvers.own import Own
 from fairalloc.solvers.registry import candidates, method_of, methods_for
 from fairalloc.solvers.threads import checked_threads, limited_threads
 
-__all__ = ["is_ours", "solve"]
+__all__ = ["solve"]
 
 
 @checked
@@ -53,6 +49,7 @@ def solve(
     reference: bool | None = None,
     threads: int | None = None,
     merge: bool | None = None,
+    isolate: bool = True,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -68,10 +65,7 @@ def solve(
         never more than 1e-2 (`Allocation.user_error`); where nothing shows it, the termination is "optimal, user error not known"
     time_limit : seconds for the whole call, judging included; None = no limit. The clock starts when the packages of the first
         method are imported, which is done once in a process; those of later methods are imported within the limit. The call takes
-        at most 1.2 times as long and a second more: solvers in native code, mechanisms that are not of this package, and all
-        methods on large instances run in a child process that is ended then, so what they change in memory stays there, but for
-        an edit in CVXPY, which is compiled here; a method of your own in Python on a small one is interrupted, if this is the
-        main thread. Where processes cannot be forked (Windows), code that ignores its limit overruns
+        at most 1.2 times as long and a second more
     trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     log : whether what the solver prints, or the algorithm's trace as text, is kept in `Allocation.log`, line by line
     options : of the method, which must be named: those of an algorithm of this package (`fa.options`), and those of the solver
@@ -84,6 +78,9 @@ def solve(
         `Allocation.threads` says how many it were
     merge : whether identical users and servers of larger instances are solved as one (solvers/merging.py) and the answer split,
         where this is right for the mechanism; None = where no method is named and nothing is traced
+    isolate : whether, under a limit, code that may look at no clock runs in a child process that is ended then: solvers in native
+        code, mechanisms and methods that are not of this package, and everything on large instances. What they change in memory
+        stays in the child. False, or a system on which Python cannot fork safely (macOS, Windows): a limit is then a request
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
@@ -111,71 +108,31 @@ def solve(
     if own and method is None:
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
-    item = find_mechanism(mechanism)
+    item = find_mechanism(mechanism).configure(**parameters)
     if seconds < np.inf:
-        _import_first(item, instance, method, parameters)
+        _import_first(item, instance, method)
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=checked_threads(threads))
     merged = (method is None and not (trace or log)) if merge is None else merge
-    request = Request(item, instance, limits, reference, warm_start, merged)
+    request = Request(item, instance, limits, reference, warm_start, merged, isolate)
 
     with limited_threads(limits.threads, len(instance.arcs)):
-        answer = _limited(request, parameters, method, own)
-    rule = item.configure(**parameters)
-    return answer if isinstance(mechanism, str) and not rule.functions else replace(answer, rule=rule)
+        answer = whole_call(request, lambda given, keep: _solved(given, method, own, keep))
+    return answer if isinstance(mechanism, str) and not item.functions else replace(answer, rule=item)
 
 
-def _limited(request: Request, parameters: Mapping[str, Any], method: str | Own | None, own: Mapping[str, Any]) -> Allocation:
-    """The answer, in a child process where a limit must be kept."""
-    item, instance, limits = request.mechanism, request.instance, request.limits
-
-    def work(keep: Callable[[Allocation], None]) -> Allocation:
-        return _solved(request, parameters, method, own, keep)
-
-    if (
-        not (limits.limited and isolated.AVAILABLE)
-        or isolated.watched()
-        or (is_ours(item) and is_ours(item.configure(**parameters)))
-    ):
-        return work(lambda _: None)
-    facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
-    nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
-    if isinstance(item, Edited) and item.cvxpy_edit is not None and not is_large(instance) and isolated.can_ring():
-        with ended_by_alarm(limits) as rung:
-            _compile_here(item.configure(**parameters), instance, method, own, limits)
-        if rung[0]:
-            return replace(nothing, termination="time_limit", message="the edit was not written and compiled at the time limit")
-    return in_child(work, limits, nothing)
-
-
-def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | None, parameters: Mapping[str, Any]) -> None:
+def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | None) -> None:
     """Import what the first method needs; whatever is wrong with it is said later."""
     with suppress(FairallocError):
         first = None if method is None else method_of(method)
         if first is None and is_ours(mechanism):
-            first = next(candidates(mechanism.configure(**parameters).settled(instance), instance), None)
+            first = next(candidates(mechanism.settled(instance), instance), None)
         isolated.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
 
 
-def _compile_here(
-    mechanism: Mechanism, instance: Instance, method: str | Own | None, options: Mapping[str, Any], limits: Limits
-) -> None:
-    """Write and compile an edit for its first method, which keep it; whatever is wrong with it is said later."""
-    with suppress(Exception):
-        item = mechanism.settled(instance)
-        first = next(candidates(item, instance)) if method is None else _chosen(item, method, instance, options)
-        first.compile(item, item.domain(instance), limits)
-
-
-def _solved(
-    request: Request,
-    parameters: Mapping[str, Any],
-    method: str | Own | None,
-    options: Mapping[str, Any],
-    keep: Callable[[Allocation], None],
-) -> Allocation:
+def _solved(request: Request, method: str | Own | None, options: Mapping[str, Any], keep: Keep | None) -> Allocation:
     """The best allocation; `keep` gets each that is better than those before."""
     instance = request.instance
-    item = request.mechanism.configure(**parameters).settled(instance)
+    item = request.mechanism.settled(instance)
     chosen = [_chosen(item, method, instance, options)] if method is not None else _unnamed(item, instance)
     request = replace(request, mechanism=item)
     merged = _merged(request, method, options) if request.merge else None
@@ -189,7 +146,8 @@ def _solved(
     if best.termination == "infeasible" and isinstance(item, Edited):
         for sentence in conflict(item, item.domain(instance)):
             best = replace(best, message=sentence)
-            keep(best)
+            if keep is not None:
+                keep(best)
     return best
 
 
@@ -218,13 +176,6 @@ def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
         raise InstanceError(f"options is {shown(options)}, but it must be values by name")
     own = dict(options or {})
     return own, Judging.of("judge", own.pop("judge", None))
-
-
-def is_ours(mechanism: Mechanism) -> bool:
-    """Whether nothing of it was written elsewhere."""
-    functions = [mechanism.share] if isinstance(mechanism, Leximin) else mechanism.functions
-    places = [type(mechanism).__module__, *(getattr(function, "__module__", None) or "" for function in functions)]
-    return not isinstance(mechanism, Edited) and all(place.startswith("fairalloc.") for place in places)
 
 
 def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:

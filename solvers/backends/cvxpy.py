@@ -1,7 +1,6 @@
 """Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -122,11 +121,6 @@ class CvxpySession(Session):
     @property
     def _options(self) -> dict[str, Any]:
         return {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
-
-    def compile(self) -> None:
-        """Write and compile the model; CVXPY keeps what it compiled in the problem."""
-        self.problem = self.mechanism.write_cvxpy(self.instance)
-        self._compile(self._options)
 
     def _run(self) -> None:
         options = self._options
@@ -265,11 +259,6 @@ class CvxpyMethod(Method):
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the CVXPY problem."""
         return CvxpySession(mechanism, instance, limits, self.solver)
-
-    def compile(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        """The problem of an edit is kept, and in it what CVXPY compiled."""
-        limits = replace(limits, options=self.options, solver_options=self.solver_options)
-        CvxpySession(mechanism, instance, limits, self.solver).compile()
 
 
 WHEELS = "pip install fairalloc"

@@ -13,7 +13,7 @@ from fairalloc.formulations.common import conic
 from fairalloc.formulations.common.conic import Bound, conic_bound
 from fairalloc.formulations.common.optimality import gap_of_cvxpy, gap_of_pyomo
 from fairalloc.models.published import example
-from fairalloc.solvers import attempts, distance
+from fairalloc.solvers import dispatch, distance
 from fairalloc.solvers.backends import cvxpy as backend
 from fairalloc.solvers.backends.cvxpy import reference_bound
 from fairalloc.solvers.method import Limits
@@ -238,8 +238,8 @@ def test_a_changed_integer_answer_of_pyomo_is_found_out():
 @pytest.fixture
 def solves(monkeypatch):
     """A list that grows with every solve."""
-    done, answered = [], attempts._answered
-    monkeypatch.setattr(attempts, "_answered", lambda *given: done.append(given) or answered(*given))
+    done, answered = [], dispatch._answered
+    monkeypatch.setattr(dispatch, "_answered", lambda *given: done.append(given) or answered(*given))
     distance._proved_answer.cache_clear()
     return done
 

@@ -42,7 +42,7 @@ PARTS = {
         *("options", "threads", "start", "silence"),
         *("lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
         *("lexicographic", "arrow", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
-        *("choice", "registry", "judge", "attempts", "solve", "solve_many", "distance", "__init__"),
+        *("choice", "registry", "judge", "dispatch", "solve", "solve_many", "distance", "__init__"),
     ),
     "analysis": (
         "verdict",

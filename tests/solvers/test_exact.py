@@ -25,8 +25,8 @@ from fairalloc.models import Allocation, FairallocError, Instance, InstanceError
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.models.rationals import exact_arcs, monopoly
-from fairalloc.solvers import METHODS, attempts, methods_for, solve
-from fairalloc.solvers.attempts import meets
+from fairalloc.solvers import METHODS, dispatch, methods_for, solve
+from fairalloc.solvers.dispatch import meets
 from fairalloc.solvers.exact import simplex
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
@@ -36,7 +36,7 @@ COMPUTED = [name for name, item in MECHANISMS.items() if METHODS["exact"].comput
 PUBLISHED = [(item, name) for item in EXAMPLES for name in item.answers if name in COMPUTED]
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "finite", "planted", "badly_scaled"]
 WANG = example("wang-fig2").instance
-ATTEMPT = attempts._attempt
+ATTEMPT = dispatch._attempt
 
 STUCK_AT_A_LIMIT = Instance([[1, 0], [1, 0], [0, 1]], [[30, 10]], max_tasks=[20, None, None], weights=[1, 1, 3])
 """In round 1, at the level of user 3, a vertex may give user 1 all its 20 tasks; user 2 would then be left with 10 of the 30."""
@@ -525,7 +525,7 @@ def test_the_rational_answer_is_taken_where_its_rounding_has_no_more_digits():
 def test_first_order_methods_are_asked_last_where_others_were_inaccurate(monkeypatch):
     """SCS takes half a minute here to say that there is no allocation."""
     asked = []
-    monkeypatch.setattr(attempts, "_attempt", lambda request, method: asked.append(method.id) or ATTEMPT(request, method))
+    monkeypatch.setattr(dispatch, "_attempt", lambda request, method, *rest: asked.append(method.id) or ATTEMPT(request, method, *rest))
     answer = solve(generators.badly_scaled(56, 22, 1, 175148), "lmmf")
     assert answer.method == asked[-1] == "exact"
     assert "interior-point" in asked

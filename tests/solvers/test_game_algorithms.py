@@ -17,7 +17,7 @@ from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, generators
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import METHODS, solve
-from fairalloc.solvers.attempts import Request, best_attempt
+from fairalloc.solvers.dispatch import Request, best_attempt
 from fairalloc.solvers.game.best_response import ServerDual, rational_sweeps, water_filling
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation

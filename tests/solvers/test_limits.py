@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -10,6 +11,7 @@ import time
 import types
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -23,8 +25,8 @@ from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import example
-from fairalloc.solvers import METHODS, attempts, isolated, judged, solve
-from fairalloc.solvers.attempts import LARGE, Request, best_attempt
+from fairalloc.solvers import METHODS, dispatch, isolated, judged, solve
+from fairalloc.solvers.dispatch import LARGE, Request, best_attempt
 from fairalloc.solvers.backends.pyomo import CasadiProgram
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.judge import proved
@@ -145,7 +147,7 @@ def test_methods_share_the_time():
         return right(session)[0] * 0.9 ** len(seen), None
 
     doubles = [Double(look, f"test:{k}") for k in range(3)]
-    best_attempt(Request(DRFH, WANG, Limits(deadline=64.0, clock=Clock(0.0))), doubles)
+    best_attempt(Request(DRFH, WANG, Limits(deadline=64.0, clock=Clock(0.0)), isolate=False), doubles)
     assert seen == [32, 32, 64], "nobody has used any"
     seen.clear()
     best_attempt(Request(DRFH, WANG, Limits(clock=Clock(0.0))), doubles)
@@ -154,7 +156,7 @@ def test_methods_share_the_time():
 
 @forks
 def test_a_judge_that_hangs_leaves_the_answer(monkeypatch):
-    monkeypatch.setattr(attempts, "judged", lambda *_, **__: hang(None))
+    monkeypatch.setattr(dispatch, "judged", lambda *_, **__: hang(None))
     limit = 1000.0
     allocation, seconds = within(limit, Double(lambda session: (np.zeros(len(session.instance.arcs)), None)))
     assert allocation.has_point
@@ -206,12 +208,111 @@ def test_native_code_that_hangs_on_a_small_instance_is_ended():
 
 
 @forks
-def test_python_code_that_hangs_on_a_small_instance_is_interrupted():
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+def test_a_method_of_ones_own_that_hangs_on_a_small_instance_is_ended():
     allocation = solve(WANG, "drfh", lambda instance, mechanism, limits: hang(None), time_limit=0.2)
     assert (allocation.termination, allocation.has_point) == ("time_limit", False)
     assert best_attempt(Request(DRFH, WANG, Limits(deadline=time.perf_counter() + 0.2)), [Double(hang_with_a_point)]).has_point
-    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+def swallows(instance, mechanism, limits):
+    while True:
+        with contextlib.suppress(BaseException):
+            time.sleep(3600)
+
+
+@forks
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        (lambda *_: os._exit(3), "its process ended with exit code 3"),
+        (lambda *_: os.abort(), "its process ended with exit code -6"),
+        (lambda *_: os.closerange(3, 256), "its process ended with exit code"),
+        (swallows, "it did not end by itself at the time limit"),
+    ],
+)
+def test_a_method_of_ones_own_neither_ends_nor_outlasts_the_caller(method, message):
+    start = time.perf_counter()
+    allocation = solve(WANG, "drfh", method, time_limit=0.3)
+    assert not allocation.has_point
+    assert allocation.message.startswith(message)
+    assert time.perf_counter() - start <= 1.2 * 0.3 + 1
+
+
+def test_without_isolation_what_a_method_notes_is_kept():
+    seen = []
+    answer = solve(WANG, "drfh", lambda *given: seen.append(os.getpid()) or [10, 0, 0, 10], time_limit=60, isolate=False)
+    assert answer.claims_success
+    assert seen == [os.getpid()]
+
+
+ORPHANS = """
+import os, sys, time
+from fairalloc import solve
+from fairalloc.models.published import example
+
+def starts(instance, mechanism, limits):
+    for apart in (False, True)[: 1 if sys.argv[1] == "dies" else 2]:
+        if os.fork() == 0:
+            if apart:
+                os.setsid()
+            print(os.getpid(), flush=True)
+            time.sleep(600)
+    if sys.argv[1] == "hangs":
+        time.sleep(600)
+    if sys.argv[1] == "dies":
+        os._exit(1)
+    return [10, 0, 0, 10]
+
+print(solve(example("wang-fig2").instance, "drfh", starts, time_limit=1.0).termination, flush=True)
+"""
+
+
+@forks
+@pytest.mark.parametrize("how", ["ends", "hangs", "dies"])
+def test_what_a_method_starts_ends_with_it(how):
+    """Also what is in a session of its own, unless the method dies before anybody asks whose it is."""
+    said = subprocess.run([sys.executable, "-c", ORPHANS, how], stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+    *pids, termination = said.split()
+    assert len(pids) == (1 if how == "dies" else 2)
+    assert termination == {"ends": "optimal", "hangs": "time_limit", "dies": "error"}[how]
+    deadline = time.monotonic() + 5
+    while any(map(_runs, pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(_runs, pids))
+
+
+def _runs(pid):
+    """Whether the process is there and has not ended: a container may wait for nobody."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@forks
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, "reaper"])
+def test_who_else_waits_for_children_is_no_matter(handler):
+    def reap(*_):
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+    before = signal.signal(signal.SIGCHLD, reap if handler == "reaper" else handler)
+    try:
+        for method in ("highs", lambda *_: [10, 0, 0, 10]):
+            assert solve(WANG, "drfh", method, time_limit=60).claims_success
+        died = solve(WANG, "drfh", lambda *_: os._exit(3), time_limit=60)
+        assert (died.termination, died.message.removesuffix(" with exit code 3")) == ("error", "its process ended")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+@forks
+def test_a_limit_holds_for_what_comes_before_the_method(monkeypatch):
+    tdm = mechanism("ps-dsf-tdm")
+    monkeypatch.setattr(type(tdm), "home", lambda *_: hang(None))
+    allocation = solve(generators.generic(60, 50, 4, 0), "ps-dsf-tdm", "psdsf-distributed", time_limit=0.2)
+    assert (allocation.termination, allocation.has_point) == ("time_limit", False)
 
 
 def write_most(_, instance):
@@ -243,24 +344,7 @@ def test_packages_are_imported_before_the_clock_starts(monkeypatch):
 
 
 @forks
-def test_an_edit_is_compiled_once_also_under_limits(monkeypatch):
-    from cvxpy.reductions.solvers.solving_chain import SolvingChain
-
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    most, compiled, apply = cp.Parameter(value=3.0), [], SolvingChain.apply
-    monkeypatch.setattr(SolvingChain, "apply", lambda *given: compiled.append(1) or apply(*given))
-    edited = DRFH.edited("most", cvxpy=lambda p, _: cp.Problem(p.objective, [*p.constraints, p.var_dict["x"][0] <= most]))
-    for value in (3.0, 2.0, 1.0):
-        most.value = value
-        answer = solve(WANG, edited, "cvxpy:clarabel", time_limit=60.0)
-        assert answer.claims_success
-        assert answer.x[0] == pytest.approx(value, rel=SHARES)
-        assert compiled == [1]
-
-
-@forks
-def test_an_edit_that_hangs_is_ended_where_it_is_compiled():
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+def test_an_edit_that_hangs_is_ended():
     allocation = solve(WANG, DRFH.edited("hangs", cvxpy=lambda *_: hang(None)), time_limit=0.2)
     assert (allocation.termination, allocation.has_point) == ("time_limit", False)
 
@@ -494,7 +578,7 @@ def test_under_a_tight_limit_methods_with_early_points_come_first():
     early.anytime = True
     clock = Clock(0.01)
     slow = Double(hang, "test:slow")
-    allocation = best_attempt(Request(DRFH, BIG, Limits(deadline=attempts.TIGHT * LARGE / 2, clock=clock)), [slow, early])
+    allocation = best_attempt(Request(DRFH, BIG, Limits(deadline=dispatch.TIGHT * LARGE / 2, clock=clock)), [slow, early])
     assert allocation.method == "test:early"
     assert allocation.has_point
 

@@ -1,13 +1,15 @@
 """The methods in turn, each answered and judged within the time of the call.
 
-1. A method writes the mechanism's model on its domain in canonical units, solves it, and its tasks come back (`_answered`).
-2. The answer is judged by the mechanism's definition (judge.py); the first that meets the accuracy is returned, else the best.
+1. `place` says where work is done: in this process, or in a child process that is ended when its time is over.
+2. A method writes the mechanism's model on its domain in canonical units, solves it, and its tasks come back (`_answered`).
+3. The answer is judged by the mechanism's definition (judge.py).
+4. The first answer that meets the accuracy is returned, else the best (`best_attempt`).
 
 **Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left, and writing, compiling,
-solving and judging count alike. Where a limit is given, native code runs in a child process that is ended when its time is over
-(isolated.py), and so does everything on instances with LARGE entries or more, whose phases are long. Python code stays here on
-smaller ones, where what it changes in memory is kept, and an alarm ends it. The call then ends within 1.2 times the limit and a
-second, with the best point that arrived.
+solving and judging count alike. Algorithms of this package look at the clock between their steps and stay here on small
+instances. All that may not look at it runs in a child under a limit: native code, code that is not of this package, and
+everything on instances with LARGE entries or more. The call ends within 1.2 times the limit and a second, with the best point
+that arrived.
 
 **Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
 where there is none. Native code hears it only when it ends, so in the main thread it runs in a child on large instances without
@@ -16,15 +18,15 @@ a limit too.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fairalloc.formulations import Mechanism
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
@@ -35,11 +37,13 @@ from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.own import OwnFunction, failure
 from fairalloc.solvers.processor import processor_seconds
-from fairalloc.solvers.registry import METHODS
 from fairalloc.solvers.start import equal_partition, scaled_down, start_on
 from fairalloc.solvers.threads import threads_used
 
-__all__ = ["LARGE", "Request", "best_attempt", "ended_by_alarm", "in_child", "is_large", "meets"]
+__all__ = ["LARGE", "Keep", "Request", "best_attempt", "is_ours", "meets", "whole_call"]
+
+Keep: TypeAlias = Callable[[Allocation], None]
+"""Takes an allocation that is better than those before, in case that the work is ended."""
 
 LARGE = 10_000
 """Arcs times resources from which Python code is isolated too: on smaller instances its steps take no second."""
@@ -63,6 +67,8 @@ class Request:
     reference : whether an independent reference may judge; None = on at most `Judging.reference_arcs` arcs
     warm_start : an allocation to start from, or None
     merge : whether identical users and servers are solved as one, where the mechanism allows it
+    isolate : whether what might overrun its limit runs in a child process
+    inside : whether the whole call runs in a child process, which is ended with it
     """
 
     mechanism: Mechanism
@@ -71,18 +77,123 @@ class Request:
     reference: bool | None = None
     warm_start: Allocation | None = None
     merge: bool = False
+    isolate: bool = True
+    inside: bool = False
 
 
-def best_attempt(
-    request: Request, methods: Iterable[Method], keep: Callable[[Allocation], None] = lambda _: None
-) -> Allocation | None:
+# ---- where work is done --------------------------------------------------------------------------------------------------
+
+
+def is_ours(item: Mechanism | Method) -> bool:
+    """Whether nothing of it was written outside this package."""
+    functions = (item.share,) if isinstance(item, Leximin) else getattr(item, "functions", ())
+    places = [type(item).__module__, *(getattr(function, "__module__", None) or "" for function in functions)]
+    return not isinstance(item, Edited) and all(place.startswith("fairalloc.") for place in places)
+
+
+def _isolates_call(request: Request) -> bool:
+    """Whether the whole call runs in a child: what comes before the methods may take long too."""
+    bound = request.isolate and isolated.AVAILABLE and request.limits.limited and not isolated.watched()
+    return bound and (_is_large(request.instance) or not is_ours(request.mechanism))
+
+
+def _isolates_method(request: Request, method: Method, last: bool) -> bool:
+    """Whether a method runs in a child of its own; the last one of a call in a child is ended with it.
+
+    A solver whose log is wanted needs one, and one that users own: the streams that are redirected are the whole process's.
+    """
+    if not (request.isolate and isolated.AVAILABLE) or (request.inside and last):
+        return False
+    large, native = _is_large(request.instance), bool(method.packages)
+    if native and (request.limits.log or method.kind == "other") and not isolated.watched():
+        return True
+    if not request.limits.limited:
+        return native and large and not isolated.watched() and threading.current_thread() is threading.main_thread()
+    return large or ((native or not is_ours(method)) and not isolated.watched())
+
+
+def _is_large(instance: Instance) -> bool:
+    """Whether even Python code might look at no clock for long."""
+    return len(instance.arcs) * instance.R >= LARGE
+
+
+def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocation]) -> Allocation:
+    """What the work returns, in a child where the limit of the call would not be kept here.
+
+    Parameters
+    ----------
+    request : of the call; its mechanism may be any
+    work : gets the request, and a function that takes what is found on the way, None where nobody waits for it
+    """
+    if not _isolates_call(request):
+        return work(request, None)
+    item, instance = request.mechanism, request.instance
+    facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
+    nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
+    inside = replace(request, inside=True)
+    return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
+
+
+def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) -> Allocation:
+    """The method's answer, judged."""
+    if not _isolates_method(request, method, last):
+        return _work(request, method, keep)
+    home = request.mechanism.home(request.instance)
+    nothing = _early(request.mechanism, method, home, np.full(len(home.arcs), np.nan), "there is no point")
+    return _in_child(lambda send: _work(request, method, send), request.limits, nothing)
+
+
+def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Allocation) -> Allocation:
+    """What the work returns from a child, or the last allocation that it had kept when it was ended.
+
+    Parameters
+    ----------
+    work : gets a function that keeps an allocation
+    limits : its deadline is when a solver should end; the child is ended a little later, after its answer is read and judged
+    nothing : what is returned where no allocation arrived; its instance does not travel
+
+    Raises
+    ------
+    KeyboardInterrupt : Ctrl-C before there was a point
+    """
+    names = [field.name for field in fields(Allocation) if field.name != "rule"]
+
+    def facts(allocation: Allocation) -> dict[str, Any]:
+        known = {name: getattr(allocation, name) for name in names}
+        return known | {"instance": None if allocation.instance is nothing.instance else allocation.instance}
+
+    def sent(send: Callable[[Any], None]) -> None:
+        send(facts(work(lambda allocation: send(facts(allocation)))))
+
+    now = limits.clock()
+    end = isolated.end_of(now, max(limits.deadline - now, 0.0)) if limits.limited else np.inf
+    outcome = isolated.isolated(sent, end, limits.clock)
+    allocation = nothing
+    if outcome.messages:
+        last = outcome.messages[-1]
+        allocation = Allocation(**{**last, "instance": last["instance"] or nothing.instance})
+    if outcome.ending == "interrupted":
+        if not allocation.has_point:
+            raise KeyboardInterrupt
+        return _interrupted(allocation)
+    if outcome.ending == "died" and not outcome.messages:
+        return replace(allocation, termination="error", message=outcome.death)
+    if outcome.ending == "time" and allocation.termination in ("given", "interrupted"):
+        return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
+    return allocation
+
+
+# ---- methods in turn -----------------------------------------------------------------------------------------------------
+
+
+def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None = None) -> Allocation | None:
     """The first allocation that meets the accuracy, else the best when methods or time have come to an end.
 
     Parameters
     ----------
     request : what is asked
     methods : that compute the mechanism there, fastest first
-    keep : gets each allocation that is better than those before
+    keep : gets each allocation that is better than those before; None = nobody waits for them
 
     Returns
     -------
@@ -92,29 +203,35 @@ def best_attempt(
     ------
     KeyboardInterrupt : Ctrl-C before there was a point
     """
-    limits = request.limits
+    limits, promise = request.limits, request.limits.promised
     best: Allocation | None = None
     queue = _Queue(methods, limits.limited)
     if _is_tight(request):
         queue.prefer_anytime()
+
+    def keep_better(allocation: Allocation) -> None:
+        if keep is not None and (best is None or _rank(allocation, promise) < _rank(best, promise)):
+            keep(allocation)
+
     for method in queue:
-        part = replace(request, limits=limits if queue.is_last else limits.share(SHARE))
+        last = queue.is_last
+        part = replace(request, limits=limits if last else limits.share(SHARE))
         try:
-            allocation = _attempt(part, method)
+            allocation = _attempt(part, method, last, keep and keep_better)
         except KeyboardInterrupt:
             if best is None or not best.has_point:
                 raise
             return _interrupted(best)
-        if best is None or _rank(allocation, limits.promised) < _rank(best, limits.promised):
+        keep_better(allocation)
+        if best is None or _rank(allocation, promise) < _rank(best, promise):
             best = allocation
-            keep(best)
-        if meets(best, limits.promised) or limits.late or allocation.termination == "interrupted":
+        if meets(best, promise) or limits.late or allocation.termination == "interrupted":
             break
         if _proves_infeasible(request.mechanism, method, allocation):
             return allocation
-        if allocation.termination == "time_limit" and is_large(request.instance):
+        if allocation.termination == "time_limit" and _is_large(request.instance):
             queue.prefer_anytime()
-        if allocation.termination == "inaccurate" and request.mechanism.linear and not is_large(request.instance):
+        if allocation.termination == "inaccurate" and request.mechanism.linear and not _is_large(request.instance):
             queue.postpone_first_order()
     return best
 
@@ -122,7 +239,7 @@ def best_attempt(
 def _is_tight(request: Request) -> bool:
     """Whether a method that has a point only when it has ended will probably leave none."""
     instance, limits = request.instance, request.limits
-    return is_large(instance) and limits.limited and limits.deadline - limits.clock() < TIGHT * len(instance.arcs) * instance.R
+    return limits.limited and _is_large(instance) and limits.deadline - limits.clock() < TIGHT * len(instance.arcs) * instance.R
 
 
 class _Queue:
@@ -180,77 +297,7 @@ def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, b
     return not meets(allocation, promised), allocation.residual, not called, not allocation.has_point
 
 
-def _attempt(request: Request, method: Method) -> Allocation:
-    """The method's answer, judged; in a child process where it might overrun."""
-    large = is_large(request.instance)
-    if isolated.AVAILABLE and _needs_child(request, method):
-        return in_child(partial(_work, request, method, large), request.limits, _nothing(request, method))
-    known: list[Allocation] = []
-    rung = [False]
-    try:
-        with isolated.alarm(_end(request.limits) - request.limits.clock()) as rung:
-            _work(request, method, large and request.limits.limited, known.append)
-    except KeyboardInterrupt:
-        if rung[0] or (known and known[-1].has_point):
-            return (_late if rung[0] else _interrupted)(known[-1] if known else _nothing(request, method))
-        raise
-    return _late(known[-1]) if rung[0] else known[-1]
-
-
-@contextmanager
-def ended_by_alarm(limits: Limits) -> Iterator[list[bool]]:
-    """End the Python code inside when the time is over, if this is the main thread; the yielded list is [True] then."""
-    rung = [False]
-    try:
-        with isolated.alarm(_end(limits) - limits.clock()) as rung:
-            yield rung
-    except KeyboardInterrupt:
-        if not rung[0]:
-            raise
-
-
-def _end(limits: Limits) -> float:
-    """When what is done under these limits is ended."""
-    if not limits.limited:
-        return np.inf
-    now = limits.clock()
-    return isolated.end_of(now, max(limits.deadline - now, 0.0))
-
-
-def _late(allocation: Allocation) -> Allocation:
-    """What was ended at its limit, not by itself."""
-    if allocation.termination not in ("given", "interrupted"):
-        return allocation
-    return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
-
-
-def _needs_child(request: Request, method: Method) -> bool:
-    """Whether it might overrun its limit or, where it has none, leave Ctrl-C unheard for long.
-
-    A solver whose log is wanted needs one, and one that users own: the streams that are redirected are the whole process's.
-    """
-    if bool(method.packages) and (request.limits.log or method.kind == "other") and not isolated.watched():
-        return True
-    if request.limits.limited:
-        return _may_overrun(request.instance, method)
-    native = bool(method.packages) and is_large(request.instance)
-    return native and not isolated.watched() and threading.current_thread() is threading.main_thread()
-
-
-def _may_overrun(instance: Instance, method: Method) -> bool:
-    """Whether it might look at no clock for long: large ones, and native code where nobody else ends this process."""
-    return is_large(instance) or bool(method.packages and not isolated.watched())
-
-
-def is_large(instance: Instance) -> bool:
-    """Whether even Python code might look at no clock for long."""
-    return len(instance.arcs) * instance.R >= LARGE
-
-
-def _nothing(request: Request, method: Method) -> Allocation:
-    """The allocation of a method that left no point."""
-    home = request.mechanism.home(request.instance)
-    return _early(request.mechanism, method, home, np.full(len(home.arcs), np.nan), "there is no point")
+# ---- one method -----------------------------------------------------------------------------------------------------------
 
 
 def _early(mechanism: Mechanism, method: Method, home: Instance, x: Floats, reason: str) -> Allocation:
@@ -259,11 +306,17 @@ def _early(mechanism: Mechanism, method: Method, home: Instance, x: Floats, reas
     return _unjudged(Allocation(home, x, **facts), reason)
 
 
-def _work(request: Request, method: Method, early: bool, keep: Callable[[Allocation], None]) -> None:
-    """The answer, first as it is and then judged, each kept as soon as it is there; if `early`, also the points before."""
-    answered, facts = _answered(request, method, early, keep)
-    keep(_unjudged(answered, "there was no time left to judge it"))
-    keep(_judged(request, method, answered, facts))
+def _work(request: Request, method: Method, keep: Keep | None) -> Allocation:
+    """The answer, judged; it is kept before that, and on large instances so are the points on the way."""
+    answered, facts = _answered(request, method, keep if _is_large(request.instance) else None)
+    if keep is not None:
+        keep(_unjudged(answered, "there was no time left to judge it"))
+    try:
+        return _judged(request, method, answered, facts)
+    except KeyboardInterrupt:
+        if keep is not None or not answered.has_point:
+            raise
+        return _interrupted(_unjudged(answered, "it was interrupted"))
 
 
 def _unjudged(allocation: Allocation, reason: str) -> Allocation:
@@ -274,58 +327,26 @@ def _interrupted(allocation: Allocation) -> Allocation:
     return replace(allocation, termination="interrupted", message="interrupted: this is the best point so far")
 
 
-def in_child(work: Callable[[Callable[[Allocation], None]], object], limits: Limits, nothing: Allocation) -> Allocation:
-    """The last allocation that the work had kept when it ended in a child, or was ended.
+def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allocation, ModelFacts]:
+    """Step 2: the method's answer on the mechanism's home, not judged, and what is known of the model there.
 
-    Parameters
-    ----------
-    work : gets a function that keeps an allocation
-    limits : its deadline is when a solver should end; it is ended a little later, for what it returns is to be read and judged
-    nothing : what is returned where no allocation arrived; its instance does not travel
-
-    Raises
-    ------
-    KeyboardInterrupt : Ctrl-C before there was a point
-    """
-    names = [field.name for field in fields(Allocation) if field.name != "rule"]
-
-    def facts(allocation: Allocation) -> dict[str, Any]:
-        known = {name: getattr(allocation, name) for name in names}
-        return known | {"instance": None if allocation.instance is nothing.instance else allocation.instance}
-
-    outcome = isolated.isolated(lambda send: work(lambda allocation: send(facts(allocation))), _end(limits), limits.clock)
-    allocation = nothing
-    if outcome.messages:
-        last = outcome.messages[-1]
-        allocation = Allocation(**{**last, "instance": last["instance"] or nothing.instance})
-    if outcome.ending == "interrupted":
-        if not allocation.has_point:
-            raise KeyboardInterrupt
-        return _interrupted(allocation)
-    if outcome.ending == "died" and not outcome.messages:
-        return replace(allocation, termination="error", message=f"its process ended with exit code {outcome.code}")
-    return _late(allocation) if outcome.ending == "time" else allocation
-
-
-def _answered(request: Request, method: Method, early: bool, keep: Callable[[Allocation], None]) -> tuple[Allocation, ModelFacts]:
-    """Step 1: the method's answer on the mechanism's home, not judged, and what is known of the model there.
-
-    If `early`, `keep` gets the points that the method has before.
+    `keep` gets the points that the method has before; None = nobody waits for them.
     """
     mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start
     domain, home = mechanism.domain(instance), mechanism.home(instance)
 
     def offered(x: Floats) -> None:
-        keep(_early(mechanism, method, home, scaled_down(domain, x), "there was no time left to judge it"))
+        if keep is not None:
+            keep(_early(mechanism, method, home, scaled_down(domain, x), "there was no time left to judge it"))
 
-    if early and method.anytime:
+    if keep is not None and method.anytime:
         offered(equal_partition(domain))
     scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
     limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
     if warm_start is not None:
         start, prices = start_on(domain, unit, warm_start)
         limits = replace(limits, start=start, start_prices=prices) if method.starts(mechanism) else limits
-    if early:
+    if keep is not None:
         limits = replace(limits, keep=lambda x: offered(x * unit[domain.arcs.user]))
     answer = _answer(mechanism, method, scaled, limits)
     x = answer.x * unit[domain.arcs.user]
@@ -356,7 +377,7 @@ def _answered(request: Request, method: Method, early: bool, keep: Callable[[All
 
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
-    """Step 2; what a function of one's own claims without prices is left standing."""
+    """Step 3; what a function of one's own claims without prices is left standing."""
     own = isinstance(method, OwnFunction) and allocation.prices is None
     result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
     unused = {
@@ -369,35 +390,31 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
     return replace(result, message="; ".join(filter(None, (result.message, *said)))) if said else result
 
 
-def _own_answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
-    try:
-        return method.run(mechanism, instance, limits)
-    except FairallocError:
-        raise
-    except (Exception, SystemExit) as error:
-        termination, message = ("time_limit", "") if limits.late else ("error", failure(method.id, error))
-        return Answer(np.full(len(instance.arcs), np.nan), None, termination, Times(), message=message)
-
-
 def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
     """What the method answers, with the clocks around it; what it raises ends it alone."""
-    ours = METHODS.get(method.id) is method or type(method).__module__.startswith("fairalloc.")
+    ours = type(method).__module__.startswith("fairalloc.")
     start, cpu = limits.clock(), processor_seconds()
-    answer = (_own_answer if ours else _foreign_answer)(mechanism, method, instance, limits)
-    wall, cpu = limits.clock() - start, processor_seconds() - cpu
-    phases = answer.times if ours else Times(solve=wall)  # phases that are reported elsewhere are not believed
-    return replace(answer, times=replace(phases, wall=wall, cpu=cpu))
-
-
-def _foreign_answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
-    """What a method not of this package answers; whatever it raises, and whatever is no answer, is an error of its own."""
-    nowhere = np.full(len(instance.arcs), np.nan)
     try:
         answer = method.run(mechanism, instance, limits)
     except (Exception, SystemExit) as error:
-        return Answer(nowhere, None, "error", Times(), message=failure(method.id, error))
+        if ours and isinstance(error, FairallocError):
+            raise
+        late = ours and limits.late
+        answer = _no_answer(instance, *(("time_limit", "") if late else ("error", failure(method.id, error))))
+    wall, cpu = limits.clock() - start, processor_seconds() - cpu
+    if not ours:  # phases reported elsewhere are not believed
+        answer = replace(_checked(answer, method, instance), times=Times(solve=wall))
+    return replace(answer, times=replace(answer.times, wall=wall, cpu=cpu))
+
+
+def _no_answer(instance: Instance, termination: str, message: str) -> Answer:
+    return Answer(np.full(len(instance.arcs), np.nan), None, termination, Times(), message=message)
+
+
+def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
+    """What a method not of this package answers; whatever is no answer is an error of its own."""
     x = np.asarray(answer.x, dtype=float) if isinstance(answer, Answer) else np.empty(0)
     if x.shape != (len(instance.arcs),):
         said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
-        return Answer(nowhere, None, "error", Times(), message=said)
+        return _no_answer(instance, "error", said)
     return replace(answer, x=x)
