@@ -138,6 +138,12 @@ class Allocation:
                 if not np.isfinite(getattr(self, name)).all():
                     raise InstanceError(f"{name} holds a number that is not finite, but all must be")
 
+    def noted(self, **facts: Any) -> "Allocation":
+        """The same point with other facts about it, such as residuals: nothing is checked or derived again."""
+        result = object.__new__(type(self))
+        result.__dict__.update(self.__dict__, **facts)
+        return result
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "rule": _packed(self.rule)}
 

@@ -7,7 +7,7 @@ resource r of server i that one task on arc a takes, so every row has the right-
 """
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -324,17 +324,17 @@ class Instance:
 
     # ---- sizes and derived data ---------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def N(self) -> int:  # noqa: N802 (the papers' letter)
         """Number of users."""
         return len(self._users)
 
-    @property
+    @cached_property
     def K(self) -> int:  # noqa: N802
         """Number of server rows (classes, where `counts` is not 1)."""
         return len(self._servers)
 
-    @property
+    @cached_property
     def R(self) -> int:  # noqa: N802
         """Number of resources."""
         return len(self._resources)
@@ -532,7 +532,13 @@ class Instance:
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
         result = object.__new__(Instance)
         result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in stale} | dict(data))
+        result.__dict__.pop("memo", None)
         return result
+
+    @cached_property
+    def memo(self) -> dict[Hashable, Any]:
+        """What others have computed of this instance, by keys of theirs."""
+        return {}
 
     @cached_property
     def pool(self) -> "Instance":
@@ -547,7 +553,7 @@ class Instance:
             "demands_on": MappingProxyType({}),
             "_given": {**self._given, "capacities": [totals], "demands_on": {}},
         }
-        stale = ["servers", "placement", "exact", "_hash"]
+        stale = ["servers", "K", "placement", "exact", "_hash"]
         if self.K > 1 or self.counts[0] > 1:
             stale += ["eligible", "pools", "totals", "arcs"]
         result = self._changed(data, stale)

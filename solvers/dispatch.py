@@ -320,7 +320,7 @@ def _work(request: Request, method: Method, keep: Keep | None) -> Allocation:
 
 
 def _unjudged(allocation: Allocation, reason: str) -> Allocation:
-    return replace(allocation, residuals={"feasibility": infeasibility(allocation)}, not_judged=f"not judged: {reason}")
+    return allocation.noted(residuals={"feasibility": infeasibility(allocation)}, not_judged=f"not judged: {reason}")
 
 
 def _interrupted(allocation: Allocation) -> Allocation:

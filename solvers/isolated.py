@@ -215,7 +215,7 @@ def import_all(modules: Iterable[str]) -> None:
 
 def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: frozenset[str]) -> NoReturn:
     """Everything the child does."""
-    code = 1
+    last: _Done | _Raised | None = None
     try:
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides
@@ -225,14 +225,14 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
         adopt()
         be_watched()
         work(lambda message: _send(pipe, message))
-        _kill(processes_below(os.getpid()))  # the caller ends the group once it has the last message
-        _send(pipe, _Done(tuple(name for name in sys.modules if name not in known)))
-        code = 0
+        last = _Done(tuple(name for name in sys.modules if name not in known))
     except Exception as error:
-        _kill(processes_below(os.getpid()))
-        _send(pipe, _Raised(error, traceback.format_exc()))
+        last = _Raised(error, traceback.format_exc())
     finally:
-        os._exit(code)
+        _kill(processes_below(os.getpid()))  # before the last message: the caller ends the group when it arrives
+        if last is not None:
+            _send(pipe, last)
+        os._exit(0 if isinstance(last, _Done) else 1)
 
 
 def _end(*_: object) -> NoReturn:

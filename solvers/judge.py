@@ -93,7 +93,7 @@ def judged(
     enough = np.inf if limits is None else allowed_user_error(promised(limits.accuracy))
     user = _bounded(errors if known.proof is None else mechanism.user_errors(known.proof), enough)
     facts: dict[str, Any] = {"values": mechanism.values(allocation), "residuals": residuals, "not_judged": known.not_judged}
-    result = replace(allocation, user_error=user, **facts)
+    result = allocation.noted(user_error=user, **facts)
     if accuracy is not None and result.x_exact is None and not known.not_judged:
         if allocation.prices is not None or allocation.round_prices is not None:
             result = _claim(result, known.residual if known.exact else own, promised(accuracy))
@@ -120,7 +120,7 @@ def _for_each_user(allocation: Allocation, known: "UserError", enough: float, cl
             {"termination": "inaccurate", "message": known.sentence} if known.sentence else {"termination": USER_ERROR_NOT_KNOWN}
         )
         facts |= word
-    return replace(allocation, **facts)
+    return allocation.noted(**facts)
 
 
 class UserError(NamedTuple):

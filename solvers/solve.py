@@ -175,7 +175,7 @@ def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
     if options is not None and not isinstance(options, Mapping):
         raise InstanceError(f"options is {shown(options)}, but it must be values by name")
     own = dict(options or {})
-    return own, Judging.of("judge", own.pop("judge", None))
+    return own, Judging.of("judge", own.pop("judge")) if "judge" in own else Limits.judging
 
 
 def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:

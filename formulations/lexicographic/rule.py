@@ -33,7 +33,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.numbers import Floats, frozen, worst
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -88,6 +88,13 @@ class Leximin(Mechanism):
 
     def rate(self, instance: Instance) -> Floats:
         """(N,) sigma_n / phi_n: the weighted share of one task; FairallocError for shares that are not N positive numbers."""
+        memo, key = instance.memo, (self, "rate")
+        if key not in memo:
+            memo[key] = self._rate(instance)
+        result: Floats = memo[key]
+        return result
+
+    def _rate(self, instance: Instance) -> Floats:
         share = np.asarray(self.share(instance), dtype=float)
         if share.shape != (instance.N,):
             raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but it must be ({instance.N},), one a user")
@@ -97,8 +104,7 @@ class Leximin(Mechanism):
             raise FairallocError(
                 f"the share of {self.id!r} for user {instance.users[n]!r} is {share[n]}, but it must be positive"
             )
-        result: Floats = share / instance.weights
-        return result
+        return frozen(share / instance.weights)
 
     def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
         """(N,) the same as rationals."""
