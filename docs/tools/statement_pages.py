@@ -13,6 +13,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
+from fairalloc.theorems.lone.catalogue import lone_script
 from fairalloc.theorems.matrix import comparison, matrix
 from fairalloc.theorems.pages import Writing, statement_page
 from fairalloc.theorems.printed import PRINTED
@@ -37,8 +38,8 @@ def statement_pages() -> Iterator[tuple[str, str]]:
 def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each lone script, with both of its forms."""
     for file in sorted((DOCS / "witnesses").glob("*.py")):
-        forms = [("python", file), ("latex", file.parent / f"{file.stem}.tex")]
-        blocks = [f"```{language}\n{path.read_text(encoding='utf-8')}```\n" for language, path in forms]
+        forms = [("python", file.read_text(encoding="utf-8")), ("latex", lone_script(file.stem).latex())]
+        blocks = [f"```{language}\n{text}```\n" for language, text in forms]
         title = f"# {file.stem}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
         yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\nnosearch: true\n---\n", title, *blocks])
 

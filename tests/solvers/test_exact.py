@@ -525,7 +525,9 @@ def test_the_rational_answer_is_taken_where_its_rounding_has_no_more_digits():
 def test_first_order_methods_are_asked_last_where_others_were_inaccurate(monkeypatch):
     """SCS takes half a minute here to say that there is no allocation."""
     asked = []
-    monkeypatch.setattr(dispatch, "_attempt", lambda request, method, *rest: asked.append(method.id) or ATTEMPT(request, method, *rest))
+    monkeypatch.setattr(
+        dispatch, "_attempt", lambda request, method, *rest: asked.append(method.id) or ATTEMPT(request, method, *rest)
+    )
     answer = solve(generators.badly_scaled(56, 22, 1, 175148), "lmmf")
     assert answer.method == asked[-1] == "exact"
     assert "interior-point" in asked

@@ -26,9 +26,9 @@ from fairalloc.formulations.common.tasks import cvxpy_tasks
 from fairalloc.models import Allocation, Instance, InstanceError, generators
 from fairalloc.models.published import example
 from fairalloc.solvers import METHODS, dispatch, isolated, judged, solve
-from fairalloc.solvers.dispatch import LARGE, Request, best_attempt
 from fairalloc.solvers.backends.pyomo import CasadiProgram
 from fairalloc.solvers.conflict import conflict
+from fairalloc.solvers.dispatch import LARGE, Request, best_attempt
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.lexicographic.reference import reference_allocation
 from fairalloc.solvers.method import UNFOUNDED, Limits, Method, Session, Stopped

@@ -25,8 +25,8 @@ What rests on experiments (K.6.*, W.S6.*) has no witness but a simulation. Cases
 its hypotheses are not exported either: nothing that is printed is wrong by them.
 """
 
-FORMS = {"python": "py", "latex": "tex"}
-"""The forms of a script, and how its file ends."""
+FORMS = ("python", "latex")
+"""The forms of a script: the methods of `LoneScript` that write it."""
 
 
 def has_script(name: str) -> bool:
@@ -51,11 +51,11 @@ def lone_scripts() -> Iterator[LoneScript]:
 
 
 def write_scripts(folder: str | Path) -> None:
-    """Write ID.py and ID.tex for every statement that has a script, and take away what has none."""
-    made = {f"{item.about.id}.{end}": getattr(item, form)() for item in lone_scripts() for form, end in FORMS.items()}
+    """Write ID.py for every statement that has a script, and take away what has none."""
+    made = {f"{item.about.id}.py": item.python() for item in lone_scripts()}
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    for old in [*target.glob("*.py"), *target.glob("*.tex")]:
+    for old in target.glob("*.py"):
         if old.name not in made:
             old.unlink()
     for name, text in made.items():
