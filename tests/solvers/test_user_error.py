@@ -9,7 +9,7 @@ import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models import generators
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
-from fairalloc.solvers.attempts import meets
+from fairalloc.solvers.dispatch import meets
 from fairalloc.solvers.judge import judged, right_tasks
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import Judging, allowed_user_error
