@@ -226,7 +226,14 @@ class Neighbours:
 
 
 def moved(instance: Instance, j: int, part: Any) -> Instance:
-    """The instance with the j-th capacity changed by a part of `_scale`; with a Fraction everything stays rational."""
+    """The instance with one capacity changed; with a Fraction everything stays rational.
+
+    Parameters
+    ----------
+    instance : is left as it is
+    j : i R + r of the capacity
+    part : of `_scale`
+    """
     exact = isinstance(part, Fraction)
     rows: list[list[Any]] = [list(row) for row in (instance.exact if exact else instance).capacities]
     scale = _scale(instance, j)

@@ -600,13 +600,13 @@ def test_many_rounds_and_limits_are_put_together():
 
 def test_bad_calls_are_one_sentence():
     instance = Instance([[1]], [[4]])
-    with pytest.raises(InstanceError, match="explain needs an allocation with a point"):
+    with pytest.raises(InstanceError, match="must be an Allocation"):
         fa.explain([1.0])
     with pytest.raises(InstanceError, match="explain needs an allocation with a point"):
         fa.explain(fa.Allocation(instance, [np.nan]))
     with pytest.raises(InstanceError, match="names no mechanism"):
         fa.explain(fa.Allocation(instance, [4.0]))
-    with pytest.raises(InstanceError, match="user is 3, but it must be the name of a user"):
+    with pytest.raises(InstanceError, match="user is 3, but it must be a text or None"):
         fa.explain(fa.Allocation(instance, [4.0]), "lmmf", user=3)
     assert isinstance(fa.explain(fa.Allocation(instance, [4.0]), "lmmf"), Explanation)
     with pytest.raises(NotApplicable, match="it has no prices that prove its shares"):

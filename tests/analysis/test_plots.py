@@ -312,7 +312,7 @@ def test_prices_of_many_servers_have_a_scale():
 def test_prices_say_what_they_need():
     with pytest.raises(fa.NotApplicable, match="an allocation by no method has no prices: solve by a method"):
         fa.plots.prices(filled(WANG))
-    with pytest.raises(fa.InstanceError, match="it must be an Allocation or a market"):
+    with pytest.raises(fa.InstanceError, match="it must be an Allocation or a PricedAllocation"):
         fa.plots.prices(WANG)
 
 

@@ -301,7 +301,7 @@ def test_a_frame_and_a_table():
 
 def test_bad_calls_are_one_sentence():
     pool = Instance([[1]], [[4]])
-    with pytest.raises(InstanceError, match="sensitivity needs an allocation with a point"):
+    with pytest.raises(InstanceError, match="must be an Allocation"):
         fa.sensitivity([1.0])
     with pytest.raises(InstanceError, match="sensitivity needs an allocation with a point"):
         fa.sensitivity(fa.Allocation(pool, [np.nan]))

@@ -158,6 +158,7 @@ def test_nothing_else_in_the_package_opens_a_file_to_write():
 WRITES = re.compile(r"""write_text|write_bytes|\.to_csv|open\([^)]*["'](w|a|x|wb|ab|xb)["']|savefig\((?!drawn|file,)""")
 
 OTHERS = {
+    "runs/server.py": "pipes between processes",
     "solvers/backends/pyomo.py": "a model for Ipopt, in a temporary folder",
     "__init__.py": "nothing, where standard error is closed",
     "cli_output.py": "nothing, where standard output is closed",

@@ -442,7 +442,7 @@ def test_checks_and_certificates_obey_limits(monkeypatch):
     failure = certify(WANG, "drfh", time_limit=0.2)
     assert (bool(failure), failure.reason) == (False, "the time was not enough")
     for call in (lambda: check(answer, "pareto", time_limit=0), lambda: certify(WANG, "drfh", time_limit=True)):
-        with pytest.raises(InstanceError, match="seconds, but it must be positive"):
+        with pytest.raises(InstanceError, match="time_limit is .*, but it must be a number of|time_limit is 0 seconds, but it must be positive"):
             call()
 
 
@@ -684,9 +684,9 @@ def test_captures_in_threads_end_where_they_began():
             (WANG, "drfh", None, ["mid"]),
             "accuracy is ['mid'], but it must be one of low, mid, high, or a residual between 0 and 1",
         ),
-        ((WANG, "drfh", None, "mid", True), "time_limit is True seconds, but it must be positive"),
-        ((WANG, "drfh", None, "mid", float("nan")), "time_limit is nan seconds, but it must be positive"),
-        ((WANG, "drfh", None, "mid", "5"), "time_limit is '5' seconds, but it must be positive"),
+        ((WANG, "drfh", None, "mid", True), "time_limit is True, but it must be a number of floating point or None"),
+        ((WANG, "drfh", None, "mid", float("nan")), "time_limit is nan, but it must be a number of floating point or None"),
+        ((WANG, "drfh", None, "mid", "5"), "time_limit is '5', but it must be a number of floating point or None"),
         ((WANG, "drfh", None, "mid", 0), "time_limit is 0 seconds, but it must be positive"),
     ],
 )

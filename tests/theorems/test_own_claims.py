@@ -394,7 +394,7 @@ def test_a_matrix_of_ones_own():
     assert "trials if one server, one resource" in str(made)
     known = fa.matrix(["drfh"], ["pareto"], seconds=AMPLE)
     assert known.grid.rows == [["pareto", "✓"]], "the papers' statement has a proof"
-    with pytest.raises(fa.InstanceError, match="the mechanisms are 'drfh'"):
+    with pytest.raises(fa.InstanceError, match="mechanisms is 'drfh', but it must be a list"):
         fa.matrix("drfh", ["pareto"])
 
 
