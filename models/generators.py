@@ -456,6 +456,7 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     return Instance(demands * user_units[:, None] * units, 10 * capacities * units, weights=weights, name=name)
 
 
+@checked
 def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
     """`generic` with weights that are up to `decades` powers of ten apart.
 
@@ -470,6 +471,7 @@ def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
     return Instance(**given, name=f"weights-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
 
 
+@checked
 def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
     """`generic` with users whose demands are up to `decades` powers of ten apart.
 
@@ -512,6 +514,8 @@ def _spread(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
 
 def _far(rng: np.random.Generator, size: int, decades: int) -> Floats:
     """Powers of ten from 0 to `decades`, the first two at the ends."""
+    if not 0 <= decades <= 100:
+        raise InstanceError(f"decades is {decades}, but it must be a whole number from 0 to 100")
     exponents = rng.uniform(0, decades, size)
     exponents[:2] = (decades, 0)[:size]
     result: Floats = 10.0**exponents

@@ -62,6 +62,8 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
     gap = total - scale * float(q.sum()) + float((a * np.maximum(room, 0.0))[limited].sum())
     gap = max(gap, 0.0) + (ROUNDING + infeasibility(allocation)) * max(total, float(paid.sum()))
     curved = alpha * (1.0 + MOST) ** -(alpha + 1.0)
+    if not curved > 0:  # the bound is out of the range of floating point
+        return unknown
     half = float((np.where(limited, 0.0, a) ** 2 / paid).sum()) / (4.0 * curved)
     errors = (half**0.5 + (half + gap) ** 0.5) / np.sqrt(curved * paid)
     return np.where(errors <= MOST, errors, unknown)

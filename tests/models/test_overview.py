@@ -88,7 +88,7 @@ def test_the_document_has_everything():
 
 def test_bad_heads():
     for head in (0, -1, 1.5, True, "3"):
-        with pytest.raises(InstanceError, match="head is .*, but it must be a (positive number of rows|whole number)"):
+        with pytest.raises(InstanceError, match=r"head is .*, but it must be a (positive number of rows|whole number)"):
             fa.show(fa.Instance([[1]], [[1]]), head)
     with pytest.raises(InstanceError, match="must be an Instance"):
         fa.show(3)

@@ -95,7 +95,7 @@ def test_floating_methods_have_no_rationals():
 
 
 def test_rationals_must_fit_the_arcs():
-    with pytest.raises(InstanceError, match="x_exact is .*, but it must be 4 rationals, one for each arc"):
+    with pytest.raises(InstanceError, match=r"x_exact is .*, but it must be 4 rationals, one for each arc"):
         Allocation(WANG, [10, 0, 0, 10], x_exact=(Fraction(10), Fraction(10)))
 
 

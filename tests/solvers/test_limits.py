@@ -442,7 +442,9 @@ def test_checks_and_certificates_obey_limits(monkeypatch):
     failure = certify(WANG, "drfh", time_limit=0.2)
     assert (bool(failure), failure.reason) == (False, "the time was not enough")
     for call in (lambda: check(answer, "pareto", time_limit=0), lambda: certify(WANG, "drfh", time_limit=True)):
-        with pytest.raises(InstanceError, match="time_limit is .*, but it must be a number of|time_limit is 0 seconds, but it must be positive"):
+        with pytest.raises(
+            InstanceError, match=r"time_limit is .*, but it must be a number of|time_limit is 0 seconds, but it must be positive"
+        ):
             call()
 
 
