@@ -10,7 +10,7 @@ from inspect import Parameter, isclass, signature
 from pkgutil import iter_modules
 from typing import Any
 
-from fairalloc.formulations.mechanism import NAMES, Mechanism
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, said
 from fairalloc.models.registry import Registry, imported
@@ -67,8 +67,6 @@ MECHANISMS: Registry[Mechanism] = Registry(
     lambda item: (item.id, *item.aliases),
 )
 """All mechanisms by id."""
-
-NAMES.append(MECHANISMS.is_ours)
 
 
 def mechanism(name: str | Mechanism | type[Mechanism], /, **parameters: Any) -> Mechanism:

@@ -1,4 +1,4 @@
-r"""W's single linear program for DRFH (W (6), with weights W 5.1).
+r"""W's single linear program for DRFH (W (6), with weights W 5.1): the model of drfh.py, whose first round is all of it here.
 
     max g   s.t.   sum_n x_ni d_nr <= c_ir,    sigma_n sum_i x_ni / phi_n >= g,    sigma_n = max_r d_nr / sum_i c_ir      (W 6)
 
@@ -9,11 +9,17 @@ its limit: then some users can still be raised when the user with the least shar
 the result is not Pareto optimal. K Fig. 1 is such a case. Use drfh there.
 """
 
+from fairalloc.formulations.drfh import DominantResourceFairness
 from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.models import rationals
 from fairalloc.models.shares import global_dominant_share
 
-mechanism = MaxMin(
+
+class SingleProgram(MaxMin, DominantResourceFairness):
+    """W (6) alone: its models are `DominantResourceFairness.write_cvxpy` and `write_pyomo`."""
+
+
+mechanism = SingleProgram(
     "drfh-lp",
     share=global_dominant_share,
     exact_share=rationals.global_dominant_share,

@@ -1,22 +1,100 @@
 r"""LMMF: the lexicographically max-min fair mechanism for users with several ways to run a task (Z Def 1, III-A).
 
-    u_n = sum over variants and servers of x,    the vector u sorted upwards is lexicographically largest        (Z Def 1)
+    u_n = sum over variants and servers of x                                                                 (Z 1)
+    the vector u sorted upwards is lexicographically largest                                                  (Z Def 1)
 
-computed by the rounds of solvers/lexicographic/rounds.py with sigma_n = 1 (and u_n / phi_n where users have weights, which Z
-does not have).
+In iteration t (Z III-A) a linear program gives the largest a_t such that
 
-**Z's saturation test as printed does not end.** Z III-A puts a user into p_t, t >= 2, when its utility cannot be increased
-"without decreasing the utility of users in p_i for i < t". That forbids a decrease of users fixed in earlier rounds only. If two
-users share the remaining capacity, each can be increased by decreasing the other, none is put into p_t, and the next round is
-the same as this one. The test used here and in Z's round 1 is: a user is fixed when it cannot be increased without decreasing
-some user who has no more. tests/solvers/test_leximin.py holds the instance on which the two differ.
+    u_n = a_s for n in p_s, s < t,     u_n = a_t for all others,     sum_nv x_nv d_nvr <= c_r                   (Z 4)
+
+and p_t are the users of these who can have no more. The models write >= in the place of =; with weights phi_n, which Z does not
+have, u_n / phi_n stands for u_n, and every server has its own capacities.
+
+**Z's test for p_t as printed does not end.** For t >= 2 it asks whether u_n can be increased "without decreasing the utility of
+users in p_i for i < t", which forbids a decrease of users of earlier rounds only. If two users share what is left, each can be
+increased by decreasing the other, and p_t is empty for ever. Here, as in Z's round 1, nobody who has no more may lose: whose row
+has a positive dual price has exactly a_t in every optimal answer (complementary slackness), and one of them is positive.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import rationals
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import count
 
-mechanism = Leximin(
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+__all__ = ["LexicographicMaxMin", "iterations", "mechanism"]
+
+PRICED = 1e-6
+"""The part of the largest dual price from which one counts as positive."""
+
+
+class LexicographicMaxMin(Leximin):
+    """The linear program of an iteration of Z III-A."""
+
+    def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
+        """Variables "x" (A,) and "g", which is a_t, constraints "capacity", "fairness" and, where users have limits, "limit"."""
+        import cvxpy as cp
+
+        arcs, phi = instance.arcs, instance.weights
+
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        u = arcs.owner @ x
+        a = cp.Variable(nonneg=True, name="g")
+        capacity = (arcs.load @ x <= 1).set_label("capacity")
+        fairness = (cp.multiply(1 / phi, u) >= a).set_label("fairness")
+
+        problem = cp.Problem(cp.Maximize(a), [capacity, fairness, *cvxpy_limit(instance, x)])
+        return cvxpy_round(problem, instance, round)
+
+    def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
+        """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY, by names."""
+        import pyomo.environ as pyo
+
+        model, load, u = pyomo_arcs(instance)  # the used parts of capacities, and u_n
+        phi = by_user(instance, instance.weights)
+
+        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+        model.share = pyo.Expression(instance.users, rule=lambda _, n: 1 / phi[n] * u[n])
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
+        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+
+        return pyomo_round(pyomo_limit(model, instance, u), instance, round)
+
+
+def iterations(instance: Instance, solver: str = "HIGHS") -> Iterator[tuple[float, NDArray[np.intp], Floats]]:
+    """Z III-A as one would write it in CVXPY: of each iteration a_t, the users p_t, and the tasks x (A,).
+
+    Parameters
+    ----------
+    instance : whose answer is the last x
+    solver : CVXPY's name of a solver that gives dual prices
+    """
+    program, now = mechanism.parametric_round(instance), Round.first(instance)
+    fairness, x = program.problem.constraints[1], program.problem.var_dict["x"]
+    while now.active.any():
+        program.set(now)  # u_n >= a_s for n in p_s, u_n >= a_t for the active ones
+        a = program.problem.solve(solver=solver)
+        price = np.where(now.active, fairness.dual_value, 0.0)
+        p = price > PRICED * price.max()
+        yield float(a), np.flatnonzero(p), x.value
+        now = replace(now, active=now.active & ~p, level=np.where(p, a, now.level))
+
+
+mechanism = LexicographicMaxMin(
     "lmmf",
     share=count,
     exact_share=rationals.count,

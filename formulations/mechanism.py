@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairalloc.formulations.common.convexity import is_refuted
-from fairalloc.formulations.common.reading import read_off, rises_with
+from fairalloc.formulations.common.reading import read_off
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.registry import imported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +21,9 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-    from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
+    from fairalloc.formulations.lexicographic.linear_program import ParametricRound
 
-__all__ = ["NAMES", "Edited", "Mechanism"]
-
-NAMES: "list[Callable[[str], bool]]" = []
-"""What says whether a name is that of a mechanism of this package: the registry, which imports this file."""
+__all__ = ["Mechanism"]
 
 
 class Mechanism:
@@ -155,9 +153,8 @@ class Mechanism:
         ------
         FairallocError : the id is a name of one of the mechanisms of this package, or the edit is none
         """
-        if isinstance(id, str) and any(is_name(id) for is_name in NAMES):
-            raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
-        return Edited(self, id, cvxpy, pyomo)
+        edited: Mechanism = imported("fairalloc.formulations.edited").edited(self, id, cvxpy, pyomo)  # a subclass of this one
+        return edited
 
     def configure(self, /, **parameters: Any) -> "Mechanism":
         """The mechanism with these parameters; FairallocError for one that it does not have."""
@@ -263,214 +260,3 @@ class Mechanism:
         prices prove; solvers/judge.py looks for better ones where these prove too little.
         """
         raise NotImplementedError(f"mechanism {self.id!r} has no residual of its own")
-
-
-class Edited(Mechanism):
-    r"""The model of another mechanism, with constraints added or its objective replaced.
-
-        capped = fa.mechanism("drfh").edited("capped", cvxpy=lambda problem, instance: ...)
-
-    The edit is applied to the model of every round of a lexicographic mechanism, and the rounds keep the rule's own objective.
-    With g the level of a round, the dual prices y_n >= 0 of the constraints "fairness" add up to 1, and a user with y_n > 0 has
-    exactly g in every optimal answer of the round, whatever constraints were added, if these are convex (complementary
-    slackness). So users with y_n > 0 are fixed at g and the others go on (solvers/lexicographic/edited_rounds.py).
-
-    An edit makes the mechanism one program, and each answer says so, where it adds integers or what is not proved to be convex,
-    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0.
-
-    Edits see the instance and its tasks in the user's own units: an edited model is not brought to canonical units.
-
-    Attributes
-    ----------
-    base : the mechanism that is edited
-    cvxpy_edit, pyomo_edit : the edit in each layer, None where there is none
-    """
-
-    def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
-        if not (isinstance(id, str) and id):
-            raise FairallocError(f"the id of the edit is {shown(id)}, but it must be a name")
-        for layer, edit in (("cvxpy", cvxpy), ("pyomo", pyomo)):
-            if edit is not None and not callable(edit):
-                raise FairallocError(f"the {layer} edit of {id!r} is {shown(edit)}, but it must be a function")
-        if cvxpy is None and pyomo is None:
-            raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
-        self.base, self.id, self.cvxpy_edit, self.pyomo_edit = base, id, cvxpy, pyomo
-        self.title, self.source = f"{base.id}, edited", base.source
-        self._known: tuple[Instance, Edited] | None = None
-        self._problem: cp.Problem | None = None
-        self._rounds: ParametricRound | None = None
-        self._goal: tuple[Any, Any] | None = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What travels to another process is what it was made of: a compiled model stays behind."""
-        return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
-
-    @property
-    def layers(self) -> frozenset[str]:
-        """The layers that have an edit and a model."""
-        edits = {"cvxpy": self.cvxpy_edit, "pyomo": self.pyomo_edit}
-        return frozenset(layer for layer in self.base.layers if edits[layer] is not None)
-
-    def configure(self, /, **parameters: Any) -> Mechanism:
-        """The edit of the base with these parameters."""
-        if not parameters:
-            return self
-        return Edited(self.base.configure(**parameters), self.id, self.cvxpy_edit, self.pyomo_edit)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Those of the base."""
-        return self.base.parameters
-
-    def domain(self, instance: Instance) -> Instance:
-        """That of the base."""
-        return self.base.domain(instance)
-
-    def home(self, instance: Instance) -> Instance:
-        """That of the base."""
-        return self.base.home(instance)
-
-    def settled(self, instance: Instance) -> Mechanism:
-        """With its kind read off the edited model, and whether it still goes by rounds.
-
-        The CVXPY problem is written once for an instance: solving again after a `cp.Parameter` has changed compiles nothing.
-        """
-        if self.linear is not None:
-            return self
-        if not self.layers:
-            raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
-        if self._known is None or self._known[0] is not instance or self._known[1]._has_turned():
-            result = Edited(self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
-            result._settle(self.domain(instance))
-            self._known = instance, result
-        return self._known[1]
-
-    def _settle(self, domain: Instance) -> None:
-        lost = self._lost(domain) if self.base.several_rounds else ""
-        self.takes_rounds = self.base.several_rounds and not lost
-        if lost:
-            self.remark = f"the edit makes {self.base.id!r} one program without its later rounds, for {lost}"
-        if not self.takes_rounds:
-            self._rounds = None
-            self._problem = self._edited_problem(domain) if self.cvxpy_edit is not None else None
-        kind = read_off(self._problem if self._problem is not None else self.write_pyomo(domain))
-        self.linear, self.integer, self.convex = kind["linear"], kind["integer"], kind["convex"]
-
-    def _lost(self, domain: Instance) -> str:
-        """Write the model of the rounds, edited; what the edit takes from it that rounds need, "" where it leaves all."""
-        if self.cvxpy_edit is None:
-            model, lost = self._edited_model(domain)
-        else:
-            self._rounds = self.base.parametric_round(domain)
-            model, lost = self._edited_rounds(self._rounds.problem, domain)
-        kind = read_off(model)
-        if kind["integer"] or not kind["convex"]:
-            self._goal = None
-            return "the model has integers" if kind["integer"] else "the model is not proved to be convex"
-        return lost
-
-    def _edited_rounds(self, problem: "cp.Problem", domain: Instance) -> "tuple[cp.Problem, str]":
-        """The problem of the rounds, edited and kept, and what it lacks then."""
-        fairness, g = next(c for c in problem.constraints if c.label == "fairness"), problem.var_dict["g"]
-        model = self._problem = self._applied_to(problem, domain)
-        found = [c for c in model.constraints if c.label == "fairness"]
-        if len(found) != 1 or found[0] is not fairness:
-            return model, FAIRNESS
-        if any(v is g for c in model.constraints if c is not fairness for v in c.variables()):
-            return model, LEVELS
-        self._goal = model.objective, g  # whose parameters may change
-        return model, "" if rises_with(*self._goal) else LEVEL
-
-    def _has_turned(self) -> bool:
-        """Whether a parameter of the objective has changed so that it rises with g no more, or does again."""
-        return self._goal is not None and rises_with(*self._goal) != self.takes_rounds
-
-    def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
-        """The base's problem, edited; once it is settled always the same object, set to the round."""
-        if self._rounds is not None:
-            self._rounds.set(round)
-        return self._problem if self._problem is not None else self._edited_problem(instance)
-
-    def _edited_problem(self, instance: Instance) -> "cp.Problem":
-        if self.cvxpy_edit is None:
-            raise FairallocError(f"the edit {self.id!r} has no function for cvxpy")
-        return self._applied_to(self.base.write_cvxpy(instance), instance)
-
-    def _applied_to(self, problem: "cp.Problem", instance: Instance) -> "cp.Problem":
-        import cvxpy as cp
-
-        before = problem.objective.expr
-        result = self._applied(self.cvxpy_edit, problem, instance)
-        if not isinstance(result, cp.Problem):
-            raise FairallocError(f"the edit {self.id!r} returned {type(result).__name__}, but it must return a cvxpy.Problem")
-        if "x" not in result.var_dict:
-            raise FairallocError(f"the edit {self.id!r} left no variable 'x', but the tasks are read from it")
-        if self.base.own_objective and result.objective.expr is not before:
-            raise NotApplicable(self.base.own_objective)
-        return result
-
-    def write_pyomo(self, instance: Instance, round: "Round | None" = None) -> "pyo.ConcreteModel":  # noqa: A002
-        """The base's model, edited in place."""
-        if self.pyomo_edit is None:
-            raise FairallocError(f"the edit {self.id!r} has no function for pyomo")
-        model, lost = self._edited_model(instance, round)
-        if self.takes_rounds and lost:
-            raise FairallocError(f"the edit {self.id!r} keeps the rounds in cvxpy, but not in pyomo, where {lost}")
-        return model
-
-    def _edited_model(self, instance: Instance, round: "Round | None" = None) -> "tuple[pyo.ConcreteModel, str]":  # noqa: A002
-        """The model, edited, and what it lacks of a round."""
-        from pyomo.core.expr.visitor import identify_variables
-
-        model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
-        own, fairness, g = set(map(id, _rows(model))), _fairness(model), model.component("g")
-        before = [goal.expr for goal in _goals(model)]
-        self._applied(self.pyomo_edit, model, instance)
-        goals = _goals(model)
-        if self.base.own_objective and (len(goals) != 1 or goals[0].expr is not before[0]):
-            raise NotApplicable(self.base.own_objective)
-        if not self.base.several_rounds:
-            return model, ""
-        found = _fairness(model)
-        if found.keys() != fairness.keys() or any(found[user] is not row for user, row in fairness.items()):
-            return model, FAIRNESS
-        added = [row.body for row in _rows(model) if id(row) not in own]
-        if (g.lb, g.ub) != (0.0, None) or any(g is v for body in added for v in identify_variables(body)):
-            return model, LEVELS
-        return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
-
-    def _applied(self, edit: Any, model: Any, instance: Instance) -> Any:
-        try:
-            return edit(model, instance)
-        except FairallocError:
-            raise
-        except Exception as error:
-            raise FairallocError(f"the edit {self.id!r} failed: {type(error).__name__}: {said(error)}") from error
-
-    def values(self, allocation: Allocation) -> dict[str, float]:
-        """Those of the base where its rounds are kept; else the model's objective is reported."""
-        return self.base.values(allocation) if self.takes_rounds else {}
-
-
-FAIRNESS = 'its constraints "fairness" are not those of the rule'
-LEVELS = "a constraint that is not of the rule is about the level g"
-LEVEL = "its objective is not one that rises with g alone"
-
-
-def _fairness(model: "pyo.ConcreteModel") -> dict[Any, Any]:
-    """The active constraints "fairness" of a round by user, as expressions."""
-    part = model.component("fairness")
-    return {} if part is None else {user: row.expr for user, row in part.items() if row.active}
-
-
-def _rows(model: "pyo.ConcreteModel") -> list[Any]:
-    """The active constraints, each by itself."""
-    import pyomo.environ as pyo
-
-    return list(model.component_data_objects(pyo.Constraint, active=True))
-
-
-def _goals(model: Any) -> list[Any]:
-    import pyomo.environ as pyo
-
-    return list(model.component_data_objects(pyo.Objective, active=True))

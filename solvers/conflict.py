@@ -10,7 +10,7 @@ What is left after each step is yielded, so that a call whose time ends in betwe
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from fairalloc.formulations.mechanism import Edited
+from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.pyomo import ipopt
 

@@ -28,8 +28,9 @@ from fairalloc.formulations.common.optimality import (
     value_of_pyomo,
     violation_of_cvxpy,
 )
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Edited, Mechanism
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.judge import UserError, proved, user_error

@@ -24,9 +24,10 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Edited, Mechanism
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance

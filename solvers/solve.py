@@ -16,7 +16,7 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.formulations.mechanism import Edited
+from fairalloc.formulations.edited import Edited
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown

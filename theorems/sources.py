@@ -14,7 +14,7 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
-from fairalloc.formulations.mechanism import Edited
+from fairalloc.formulations.edited import Edited
 
 __all__ = ["defined"]
 

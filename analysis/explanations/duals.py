@@ -17,8 +17,9 @@ import numpy as np
 from fairalloc.analysis.explanations.costs import cleaned
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, refused
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.formulations.mechanism import Edited, Mechanism
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance

@@ -10,7 +10,10 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats
 
-__all__ = ["cheapest", "cvxpy_tasks", "linear_rows", "pyomo_tasks", "scaled_to_one"]
+__all__ = [
+    *("by_user", "cheapest", "cvxpy_limit", "cvxpy_tasks", "linear_rows"),
+    *("pyomo_arcs", "pyomo_full", "pyomo_limit", "pyomo_tasks", "scaled_to_one", "server_resources"),
+]
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
@@ -43,24 +46,57 @@ def scaled_to_one(prices: Floats) -> Floats:
 
 @checked
 def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
-    """What every program in CVXPY shares: the variable "x", and the constraints "capacity" and, where it binds, "limit"."""
+    """What programs in CVXPY share: the variable "x", and the constraints "capacity" and, where a user has a limit, "limit"."""
     import cvxpy as cp
 
-    arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
-    x = cp.Variable(len(arcs), nonneg=True, name="x")
-    x.value = arcs.gamma / instance.N  # where nonlinear solvers start
-    constraints = [(arcs.load @ x <= 1).set_label("capacity")]
-    if capped.any():
-        constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
-    return x, constraints
+    x = cp.Variable(len(instance.arcs), nonneg=True, name="x")
+    x.value = instance.arcs.gamma / instance.N  # where nonlinear solvers start
+    return x, [(instance.arcs.load @ x <= 1).set_label("capacity"), *cvxpy_limit(instance, x)]
+
+
+def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
+    """The constraint "limit" of tasks x, sum_i x_ni <= max_tasks_n, in a list; [] where no user has a limit."""
+    capped = np.isfinite(instance.max_tasks)
+    if not capped.any():
+        return []
+    return [(instance.arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit")]
 
 
 @checked
 def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
-    """A Pyomo model with what every mechanism shares: `x[user, variant, server]`, `capacity`, `limit`, `full`.
+    """A Pyomo model with what programs share: `x[user, variant, server]` >= 0, and constraints by names.
 
-    x >= 0,  capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks,
+    capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks,
     full[server, resource]: the load is what `full` (K R,) says where it is finite (nan = a capacity, inf = no row)
+    """
+    import pyomo.environ as pyo
+
+    if full is not None and floats(full, "full").shape != (instance.K * instance.R,):
+        raise InstanceError(f"full is {shown(full)}, but it must be {instance.K * instance.R} numbers")
+    model, load, tasks = pyomo_arcs(instance)
+    model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+    model = pyomo_limit(model, instance, tasks)
+    return model if full is None else pyomo_full(model, instance, full)
+
+
+def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
+    """The model with `full` in the place of `capacity` where `full` (K R,) is a number, and nothing where it is inf."""
+    import pyomo.environ as pyo
+
+    rows = dict(zip(server_resources(instance), full.tolist(), strict=True))
+    load = {row: constraint.body for row, constraint in model.capacity.items() if not np.isnan(rows[row])}
+    for row in load:
+        del model.capacity[row]
+    model.full = pyo.Constraint([row for row in load if np.isfinite(rows[row])], rule=lambda _, *row: load[row] == rows[row])
+    return model
+
+
+def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dict[str, Any]]:
+    """A Pyomo model with `x[user, variant, server]` >= 0, and two sums of x.
+
+    Returns
+    -------
+    The model; by (server, resource) the used part of each capacity that somebody uses; by user its tasks
     """
     import pyomo.environ as pyo
 
@@ -74,19 +110,28 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     model.arcs = pyo.Set(initialize=keys, dimen=3)
     alone = dict(zip(keys, (arcs.gamma / instance.N).tolist(), strict=True))
     model.x = pyo.Var(model.arcs, domain=pyo.NonNegativeReals, initialize=alone)
-    x = [model.x[key] for key in keys]
-
-    rows = [(instance.servers[i], r) for i in range(instance.K) for r in instance.resources]
+    x, rows = list(model.x.values()), server_resources(instance)
     load = {row: part for row, part in zip(rows, linear_rows(arcs.load, x), strict=True) if part is not None}
-    kept = dict(zip(rows, np.full(len(rows), np.nan) if full is None else full, strict=True))
-    model.capacity = pyo.Constraint([row for row in load if np.isnan(kept[row])], rule=lambda _, *row: load[row] <= 1)
-    exactly = [row for row in load if np.isfinite(kept[row])]
-    model.full = pyo.Constraint(exactly, rule=lambda _, *row: load[row] == float(kept[row]))
+    return model, load, by_user(instance, linear_rows(arcs.owner, x))
 
-    capped = {u: limit for u, limit in zip(instance.users, instance.max_tasks.tolist(), strict=True) if np.isfinite(limit)}
-    tasks = dict(zip(instance.users, linear_rows(arcs.owner, x), strict=True))
-    model.limit = pyo.Constraint(list(capped), rule=lambda _, u: tasks[u] <= capped[u])
+
+def pyomo_limit(model: Any, instance: Instance, tasks: dict[str, Any]) -> Any:
+    """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one."""
+    import pyomo.environ as pyo
+
+    capped = {n: limit for n, limit in by_user(instance, instance.max_tasks).items() if np.isfinite(limit)}
+    model.limit = pyo.Constraint(list(capped), rule=lambda _, n: tasks[n] <= capped[n])
     return model
+
+
+def by_user(instance: Instance, values: Any) -> dict[str, Any]:
+    """N numbers or expressions by the names of the users."""
+    return dict(zip(instance.users, values.tolist() if isinstance(values, np.ndarray) else values, strict=True))
+
+
+def server_resources(instance: Instance) -> list[tuple[str, str]]:
+    """The names of the K R rows of capacities."""
+    return [(i, r) for i in instance.servers for r in instance.resources]
 
 
 def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:

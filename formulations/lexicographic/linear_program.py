@@ -1,12 +1,13 @@
-r"""One round of lexicographic max-min fairness: the linear program of Z III-A, as arrays, in CVXPY and in Pyomo.
+r"""The rounds of lexicographic max-min fairness: as sparse arrays, and in CVXPY and Pyomo made of a rule's first round.
 
     max   g
     s.t.  sum_n d_nr x_ni <= c_ir                  for all servers i, resources r                         (W 4)
           sigma_n sum_i x_ni / phi_n >= g          for active users n                                     (W 6)
-          sigma_n sum_i x_ni / phi_n >= level_n    for users fixed in earlier rounds
+          sigma_n sum_i x_ni / phi_n >= level_n    for users fixed in earlier rounds                      (Z III-A)
           sum_i x_ni <= max_tasks_n                for users with finitely many tasks                     (W 5.1)
 
-`rate` is sigma_n / phi_n, the weighted share of one task. The first round has everybody active.
+`rate` is sigma_n / phi_n, the weighted share of one task. The first round has everybody active; the models of first rounds stand
+in the files of the rules, and `cvxpy_round` and `pyomo_round` change what these say.
 
 **The face.** A later round as above has no interior: complementary slackness already makes equalities of its inequalities. With
 the prices p of an earlier round, in every allocation that keeps its levels
@@ -25,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, pyomo_full
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["LP", "ParametricRound", "Round", "round_as_cvxpy", "round_as_lp", "round_as_pyomo", "round_bounds"]
+__all__ = ["LP", "ParametricRound", "Round", "cvxpy_round", "pyomo_round", "round_as_lp", "round_bounds"]
 
 
 @dataclass(frozen=True)
@@ -138,46 +139,46 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
     )
 
 
-def round_as_cvxpy(instance: Instance, rate: Floats, round: Round) -> "cp.Problem":  # noqa: A002
-    """The round in CVXPY, variables "x" and "g".
+def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) -> "cp.Problem":  # noqa: A002
+    """The problem of a first round, changed to that of another round.
 
     Parameters
     ----------
+    problem : variables "x" and "g", constraints "capacity" (load <= 1), "fairness" (shares >= g) and others, which stay
     instance : the domain of the rule
-    rate : (N,) sigma_n / phi_n, the weighted share of one task
-    round : what the round starts from
+    round : what the round starts from; None = the first one
 
     Returns
     -------
-    The problem; constraints "capacity", "fairness" and "limit", in later rounds "level", on a face "full", "open", "closed" too
+    The problem; in later rounds with the constraint "level" for fixed users, on a face also with "full", "open" and "closed"
     """
     import cvxpy as cp
 
-    arcs, share = instance.arcs, sp.diags_array(rate) @ instance.arcs.owner
-    x = cp.Variable(len(arcs), nonneg=not round.closed.any(), name="x")
-    g = cp.Variable(nonneg=True, name="g")
+    if round is None or round.is_like(Round.first(instance)):
+        return problem
+    capacity, fairness, *others = problem.constraints
+    x, load, (g, share) = problem.var_dict["x"], capacity.args[0], fairness.args
     constraints = [
-        (arcs.load[round.at_most] @ x <= 1).set_label("capacity"),
-        (share[round.active] @ x >= g).set_label("fairness"),
+        (load[round.at_most] <= 1).set_label("capacity"),
+        (share[round.active] >= g).set_label("fairness"),
+        *others,
     ]
-    capped = np.isfinite(instance.max_tasks)
-    if capped.any():
-        constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
     if not round.active.all():
-        kept, level = share[~round.active] @ x, round.level[~round.active]
+        kept, level = share[~round.active], round.level[~round.active]
         constraints.append((kept == level if round.on_face else kept >= level).set_label("level"))
     if round.exactly.any():
-        constraints.append((arcs.load[round.exactly] @ x == round.full[round.exactly]).set_label("full"))
+        constraints.append((load[round.exactly] == round.full[round.exactly]).set_label("full"))
     if round.closed.any():
+        x.attributes["nonneg"] = False  # arcs that are closed have no interior
         constraints += [(x[~round.closed] >= 0).set_label("open"), (x[round.closed] == 0).set_label("closed")]
-    return cp.Problem(cp.Maximize(g), constraints)
+    return cp.Problem(problem.objective, constraints)
 
 
 @dataclass(frozen=True)
 class ParametricRound:
     """One CVXPY problem that serves every round: it is compiled once, and a round sets its parameters.
 
-    share_n @ x >= active_n g + level_n    for all users n, labelled "fairness"
+    shares_n >= active_n g + level_n    for all users n, labelled "fairness"
     """
 
     instance: Instance
@@ -186,19 +187,15 @@ class ParametricRound:
     level: "cp.Parameter"
 
     @classmethod
-    def of(cls, instance: Instance, rate: Floats) -> "ParametricRound":
-        """The problem, set to the first round; variables "x" and "g"."""
+    def of(cls, instance: Instance, problem: "cp.Problem") -> "ParametricRound":
+        """From the problem of a first round, as for `cvxpy_round`; set to the first round."""
         import cvxpy as cp
 
-        arcs, share = instance.arcs, sp.diags_array(rate) @ instance.arcs.owner
-        x, g = cp.Variable(len(arcs), nonneg=True, name="x"), cp.Variable(nonneg=True, name="g")
+        capacity, fairness, *others = problem.constraints
         active, level = (cp.Parameter(instance.N, nonneg=True, name=name) for name in ("active", "level"))
-        fairness = (share @ x >= active * g + level).set_label("fairness")
-        constraints = [(arcs.load @ x <= 1).set_label("capacity"), fairness]
-        capped = np.isfinite(instance.max_tasks)
-        if capped.any():
-            constraints.append((arcs.owner[capped] @ x <= instance.max_tasks[capped]).set_label("limit"))
-        result = cls(instance, cp.Problem(cp.Maximize(g), constraints), active, level)
+        g, share = fairness.args
+        rising = (share >= active * g + level).set_label("fairness")
+        result = cls(instance, cp.Problem(problem.objective, [capacity, rising, *others]), active, level)
         result.set(None)
         return result
 
@@ -209,32 +206,30 @@ class ParametricRound:
         self.level.value = np.where(round.active, 0.0, round.level)
 
 
-def round_as_pyomo(instance: Instance, rate: Floats, round: Round) -> "pyo.ConcreteModel":  # noqa: A002
-    """The round in Pyomo, variables `x` and `g`.
+def pyomo_round(model: "pyo.ConcreteModel", instance: Instance, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
+    """The model of a first round, changed to that of another round.
 
     Parameters
     ----------
+    model : `x`, `g`, the expressions `share[user]`, the constraints `capacity` and `fairness`, and others, which stay
     instance : the domain of the rule
-    rate : (N,) sigma_n / phi_n, the weighted share of one task
-    round : what the round starts from
+    round : what the round starts from; None = the first one
 
     Returns
     -------
-    The model; constraints `capacity`, `fairness`, `limit`, in later rounds `level`, on a face also `full`; closed arcs are fixed
+    The model; in later rounds with the constraint `level` for fixed users, on a face also with `full`; closed arcs are fixed
     """
     import pyomo.environ as pyo
 
-    model = pyomo_tasks(instance, round.full)
-    model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
-    x = list(model.x.values())
-    weighted = sp.csr_array(sp.diags_array(rate) @ instance.arcs.owner)
-    share = dict(zip(instance.users, linear_rows(weighted, x), strict=True))
-    level = dict(zip(instance.users, round.level.tolist(), strict=True))
-    rising = [u for u, active in zip(instance.users, round.active, strict=True) if active]
-    fixed = [u for u, active in zip(instance.users, round.active, strict=True) if not active]
-    model.fairness = pyo.Constraint(rising, rule=lambda m, u: share[u] - m.g >= 0)
-    model.level = pyo.Constraint(fixed, rule=lambda _, u: share[u] == level[u] if round.on_face else share[u] >= level[u])
-    for a in np.flatnonzero(round.closed):
-        x[a].fix(0.0)
-    model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+    if round is None or round.is_like(Round.first(instance)):
+        return model
+    level = by_user(instance, round.level)
+    fixed = [n for n, active in by_user(instance, round.active).items() if not active]
+    for n in fixed:
+        del model.fairness[n]
+    model.level = pyo.Constraint(fixed, rule=lambda m, n: m.share[n] == level[n] if round.on_face else m.share[n] >= level[n])
+    model = pyomo_full(model, instance, round.full)
+    for a, variable in enumerate(model.x.values()):
+        if round.closed[a]:
+            variable.fix(0.0)
     return model

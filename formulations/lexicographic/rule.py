@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
+from fairalloc.formulations.common.tasks import by_user, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import (
     LP,
     ParametricRound,
     Round,
-    round_as_cvxpy,
+    cvxpy_round,
+    pyomo_round,
     round_as_lp,
-    round_as_pyomo,
 )
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism
@@ -139,16 +139,34 @@ class Leximin(Mechanism):
         return None if layers is None else scaled_to_one(layers)
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
-        """The LP of a round, by default the first; names in linear_program.py."""
-        return round_as_cvxpy(instance, self.rate(instance), round or Round.first(instance))
+        """Variables "x" and "g", constraints "capacity", "fairness", "limit" of the first round; others by `cvxpy_round`."""
+        import cvxpy as cp
+
+        arcs = instance.arcs
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        g = cp.Variable(nonneg=True, name="g")
+        v = cp.multiply(self.rate(instance), arcs.owner @ x)  # sigma_n x_n / phi_n
+        capacity = (arcs.load @ x <= 1).set_label("capacity")
+        fairness = (v >= g).set_label("fairness")
+        problem = cp.Problem(cp.Maximize(g), [capacity, fairness, *cvxpy_limit(instance, x)])
+        return cvxpy_round(problem, instance, round)
 
     def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
-        """The LP of a round, by default the first; names in linear_program.py."""
-        return round_as_pyomo(instance, self.rate(instance), round or Round.first(instance))
+        """Variables `x` and `g`, expressions `share`, constraints `capacity`, `fairness`, `limit`; others by `pyomo_round`."""
+        import pyomo.environ as pyo
+
+        model, load, tasks = pyomo_arcs(instance)
+        rate = by_user(instance, self.rate(instance))
+        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+        model.share = pyo.Expression(instance.users, rule=lambda _, n: rate[n] * tasks[n])  # sigma_n x_n / phi_n
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
+        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+        return pyomo_round(pyomo_limit(model, instance, tasks), instance, round)
 
     def parametric_round(self, instance: Instance) -> ParametricRound:
         """One CVXPY problem for all rounds."""
-        return ParametricRound.of(instance, self.rate(instance))
+        return ParametricRound.of(instance, self.write_cvxpy(instance))
 
     def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002
         """The LP of a round, by default the first, as sparse arrays."""

@@ -98,10 +98,10 @@ class PyomoSession(Session):
 
     def _duals(self, duals: Mapping[Any, float] | None) -> Floats | None:
         parts = [self.model.component(name) for name in ("capacity", "full")]
-        if duals is None or None in parts:
+        if duals is None or parts[0] is None:
             return None
         prices = np.zeros((self.instance.K, self.instance.R))
-        for (server, resource), row in [pair for part in parts for pair in part.items()]:
+        for (server, resource), row in [pair for part in parts if part is not None for pair in part.items()]:
             place = self.instance.servers.index(server), self.instance.resources.index(resource)
             prices[place] = duals[row]
         return prices

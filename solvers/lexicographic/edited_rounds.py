@@ -1,4 +1,4 @@
-r"""The rounds of an edited lexicographic mechanism (`Edited` in formulations/mechanism.py).
+r"""The rounds of an edited lexicographic mechanism (formulations/edited.py).
 
 1. Everybody is active.
 2. Solve the edited round; it gives tasks x, the level g and the dual prices y of "fairness", which add up to 1 over active users.
@@ -14,9 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Edited
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
