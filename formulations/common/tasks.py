@@ -71,12 +71,13 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     """
     import pyomo.environ as pyo
 
-    if full is not None and floats(full, "full").shape != (instance.K * instance.R,):
+    rows = None if full is None else floats(full, "full")
+    if rows is not None and rows.shape != (instance.K * instance.R,):
         raise InstanceError(f"full is {shown(full)}, but it must be {instance.K * instance.R} numbers")
     model, load, tasks = pyomo_arcs(instance)
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
     model = pyomo_limit(model, instance, tasks)
-    return model if full is None else pyomo_full(model, instance, full)
+    return model if rows is None else pyomo_full(model, instance, rows)
 
 
 def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
@@ -100,8 +101,6 @@ def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dic
     """
     import pyomo.environ as pyo
 
-    if full is not None and floats(full, "full").shape != (instance.K * instance.R,):
-        raise InstanceError(f"full is {shown(full)}, but it must be {instance.K * instance.R} numbers")
     arcs = instance.arcs
     model = pyo.ConcreteModel(name=instance.name or "fairalloc")
     keys = [
