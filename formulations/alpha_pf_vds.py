@@ -13,9 +13,10 @@ all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lem
 With finite tasks (x_n <= M_n) and several variants of a user: game/game.py (L), where servers take min(x_n, M_n) for x_n. For
 alpha = 1 the nb allocation is then one of the equilibria, the Pareto optimal one. Variants at alpha = inf: game/max_min.py.
 
-Residual: game.py. Models: the merit problem (merit.py), for finite alpha. `form` chooses others: "printed" (game/merit.py), in
-Pyomo "ncp" and "ncp-printed" (game/ncp.py), and where g_i' is a multiple of 1 / z on every server (alpha = 1 or A = 0) "nb", the
-concave program of nb.py, whose answer is an equilibrium. `solve` takes "nb" where it can.
+Residual: game/residual.py. Models, for finite alpha: game/printed.py has K (28)-(31) and (37)-(40), which are handed out where K
+has the game (A = 1, B = 0, no limits, one demand vector). `form` chooses others: "levels" (game/merit.py), the same merit well
+scaled, in Pyomo "ncp-printed" and "ncp" (game/ncp.py), and where g_i' is a multiple of 1 / z on every server (alpha = 1 or A = 0)
+"nb", the concave program of nb.py, whose answer is an equilibrium. `solve` takes "nb" where it can, else "levels".
 
 `best_response` is Problem 1 of one server alone, a concave program. It maximises for alpha > 1 an increasing function of (K 12),
 
@@ -33,8 +34,9 @@ import numpy as np
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Utility
-from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo, printed_cvxpy, printed_pyomo
+from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo
 from fairalloc.formulations.game.ncp import ncp_pyomo
+from fairalloc.formulations.game.printed import covers, printed_cvxpy, printed_ncp, printed_pyomo
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
@@ -63,7 +65,7 @@ class AlphaPfVds(Equilibrium):
     source = "K 3.2, Problem 1, (22)"
 
     own_objective = MERIT
-    _form = "merit"
+    _form = ""
 
     def __init__(self, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
         self.alpha, self.A, self.B, self.utility = alpha, A, B, utility
@@ -112,11 +114,19 @@ class AlphaPfVds(Equilibrium):
         return Game(instance, self.alpha, self.A, self.B, self.utility)
 
     def settled(self, instance: Instance) -> Mechanism:
-        """Where the concave program of nb gives an equilibrium, its model is that: so `solve` takes it."""
-        if not self.is_bargaining(self.domain(instance)):
-            return self
+        """What `solve` takes: the model in levels, and where the concave program of nb gives an equilibrium, that."""
+        result = self._in_form("levels")
+        if self.is_bargaining(self.domain(instance)):
+            result._form, result.convex = "nb", True
+        return result
+
+    def edited(self, id: str, cvxpy: Any = None, pyomo: Any = None) -> Mechanism:  # noqa: A002
+        """As for every mechanism; what is edited is the model in levels, which `solve` takes."""
+        return Mechanism.edited(self._in_form("levels"), id, cvxpy, pyomo)
+
+    def _in_form(self, form: str) -> "AlphaPfVds":
         result = copy(self)
-        result._form, result.convex = "nb", True
+        result._form = form
         return result
 
     def is_bargaining(self, instance: Instance) -> bool:
@@ -130,27 +140,22 @@ class AlphaPfVds(Equilibrium):
         return next(filter(None, (one.unwritten(layer) for one in self._utilities())), "")
 
     def write_cvxpy(self, instance: Instance, form: str = "") -> "cp.Problem":
-        """The merit problem; `form` asks for "merit", "printed" or "nb"."""
-        forms = {"merit": merit_cvxpy, "printed": printed_cvxpy, "nb": self._as_bargaining("cvxpy")}
+        """K (37)-(40) where K has the game, else the merit in levels; `form` asks for "printed", "levels" or "nb"."""
+        forms = {"printed": printed_cvxpy, "levels": merit_cvxpy, "nb": self._as_bargaining("cvxpy")}
         return self._written(forms, form, "cvxpy", instance)
 
     def write_pyomo(self, instance: Instance, form: str = "") -> "pyo.ConcreteModel":
-        """The same; `form` is "merit", "printed", "ncp", "ncp-printed" or "nb"."""
-        forms = {
-            "merit": merit_pyomo,
-            "printed": printed_pyomo,
-            "ncp": ncp_pyomo,
-            "ncp-printed": lambda game: ncp_pyomo(game, levels=False),
-            "nb": self._as_bargaining("pyomo"),
-        }
-        return self._written(forms, form, "pyomo", instance)
+        """The same; `form` is "printed", "levels", "ncp-printed" (K 28-31), "ncp" (in levels) or "nb"."""
+        forms = {"printed": printed_pyomo, "levels": merit_pyomo, "ncp-printed": printed_ncp, "ncp": ncp_pyomo}
+        return self._written(forms | {"nb": self._as_bargaining("pyomo")}, form, "pyomo", instance)
 
     def _written(self, forms: Mapping[str, Any], form: str, layer: str, instance: Instance) -> Any:
-        if (form or self._form) not in forms:
+        if form and form not in forms:
             raise InstanceError(f"form is {form!r}, but it must be one of {', '.join(forms)}")
         if wrong := self.unwritten(instance, layer):
             raise NotApplicable(wrong)
-        return forms[form or self._form](self.game(instance))
+        game = self.game(instance)
+        return forms[form or self._form or ("printed" if covers(game) else "levels")](game)
 
     def _as_bargaining(self, layer: str) -> Any:
         """The concave program of nb, refused where its answer is no equilibrium."""

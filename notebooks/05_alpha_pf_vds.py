@@ -36,7 +36,7 @@ import fairalloc as fa
 from fairalloc.analysis.tradeoff import tradeoff
 from fairalloc.formulations.alpha_pf_vds import best_response
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.merit import printed_merit
+from fairalloc.formulations.game.printed import printed_merit
 from fairalloc.theorems.matrix import comparison
 from fairalloc.theorems.printed import PRINTED
 

@@ -1,38 +1,22 @@
-r"""The equilibrium as the minimum of a merit function (K 4.3, Problem 3), as printed and in a smooth, well-scaled form.
+r"""The equilibrium as the minimum of a merit function, in levels: well scaled for every alpha; printed.py has K's own.
 
-With the Fischer-Burmeister function, zero iff a, b >= 0 and a b = 0,
-
-    psi_FB(a, b) = sqrt(a^2 + b^2) - a - b                                                                     (K 35)
-
-**As printed** (K 36-40), in tasks and prices lambda_ir:
-
-    min   Psi = sum_ni psi_FB(x_ni, f_ni)^2 / 2                                                                 (K 37)
-          f_ni = sum_r lambda_ir d_nr - g_i'(x_n / (phi_n gamma_ni)) / gamma_ni                                 (K 31)
-    s.t.  f_ir = c_ir - sum_n x_ni d_nr >= 0,   lambda_ir >= 0,   lambda_ir f_ir <= relaxation                  (K 38-40)
-
-Psi = 0 exactly at equilibria. (K 40), lambda_ir = 0 off the saturated resources, is a complementarity condition, for which no
-point is interior: `relaxation` (a parameter, 1e-8) takes the place of 0. f_ni has the scale of z^-alpha: fit for small alpha.
-
-**Smooth** (default): both complementarity conditions in the merit, in the numbers without units of game.py:
+With the Fischer-Burmeister function psi_FB(a, b) = sqrt(a^2 + b^2) - a - b (K 35), zero iff a, b >= 0 and a b = 0, both
+conditions of game.py are in the merit:
 
     min   SCALE (sum_ni psi_FB(x_ni / gamma_ni, E_ni)^2 / 2  +  sum_ir psi_FB(kappa_ir / k_i, slack_ir)^2 / 2)
     s.t.  load_ir + slack_ir = 1,     u_n = sum_i x_ni,     kappa_ir = exp(level_ir)
 
     E_ni = (log sum_r w_nir exp(beta_i level_ir)  -  log g_i'(u_n / (phi_n gamma_ni))) / beta_i                 (game.py *)
 
-A user with a limit M_n has the multiplier sigma_n of game.py, the part of g_i' that its limit pays for on every server:
+A user with a limit M_n has the multiplier sigma_n, the part of g_i' that its limit pays for on every server:
 
     F_ni = (log(sum_r w_nir exp(beta_i level_ir) + sigma_n g_i')  -  log g_i') / beta_i    in the place of E_ni, and in the merit
     SCALE sum_n psi_FB(sigma_n, 1 - u_n / M_n)^2 / 2
 
 u and slack keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and slack
-have no sign constraints: psi_FB = 0 implies their signs. With constraints x >= 0 an interior-point method keeps every x about
+have no sign constraints: psi_FB = 0 implies their signs, and with constraints x >= 0 an interior-point method keeps every x about
 sqrt(its tolerance) above 0, because the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which
-happens for alpha above about 50.
-
-Minimizing a merit function proves nothing by itself: for large alpha solvers do stop at stationary points that are no equilibria
-(K Theorem 6 says there are none, but its proof needs the gradient in x to vanish, which (K 38-40) do not grant). Look at
-the residual.
+happens for alpha above about 50. A stationary point need not be an equilibrium (docs/theory/alpha-pf-vds.md).
 """
 
 from collections.abc import Mapping
@@ -41,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, pyomo_arcs, server_resources
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
@@ -53,15 +37,12 @@ if TYPE_CHECKING:
 __all__ = [
     "finite_game",
     "left_pyomo",
+    "log_marginal_cvxpy",
+    "log_marginal_pyomo",
     "merit_cvxpy",
     "merit_pyomo",
-    "printed_cvxpy",
-    "printed_merit",
-    "printed_pyomo",
-    "unlimited_game",
 ]
 
-RELAXATION = 1e-8
 SCALE = 1e2
 """The factor of the smooth merit: solvers stop at absolute tolerances, so it decides how small the merit gets."""
 
@@ -74,14 +55,6 @@ def finite_game(game: Game) -> Game:
         if not finite:
             raise NotApplicable(f"the merit problem is for finite alpha, but alpha is inf for server {server!r}")
     return game
-
-
-def unlimited_game(game: Game) -> Game:
-    """The game itself, for the models as printed; InstanceError where some alpha is inf or a user has a limit."""
-    for n in np.flatnonzero(np.isfinite(game.limits))[:1]:
-        user, limit = game.instance.users[n], game.limits[n]
-        raise NotApplicable(f"the models as printed have no limits, but user {user!r} has max_tasks {limit:g}")
-    return finite_game(game)
 
 
 class StartingPoint:
@@ -173,7 +146,7 @@ def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: A
     instance, beta = game.instance, game.beta[game.server]
     at = sp.csr_array((np.ones(len(beta)), (np.arange(len(beta)), game.server)), shape=(len(beta), instance.K))
     powers = cp.exp(cp.multiply(np.repeat(game.beta[:, None], instance.R, axis=1), level - start.log_kappa))
-    log_g = _log_marginal_cvxpy(game, u)
+    log_g = log_marginal_cvxpy(game, u)
     own = start.log_kappa[game.server, 0]
     price = cp.sum(cp.multiply(game.w, at @ powers), axis=1) + TINY
     if sigma is not None:
@@ -184,7 +157,7 @@ def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: A
     return cp.multiply(1.0 / beta, cp.log(price) - log_g) + own
 
 
-def _log_marginal_cvxpy(game: Game, u: Any) -> Any:
+def log_marginal_cvxpy(game: Game, u: Any) -> Any:
     """Log g_i'(z_ni) (A,), of the variable u (N,)."""
     import cvxpy as cp
 
@@ -204,23 +177,20 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
     """Variables `x`, `u`, `kappa`, `level`, `slack`, `sigma`, constraints `capacity`, `tasks`, `levels`, by names."""
     import pyomo.environ as pyo
 
-    instance, start = finite_game(game).instance, StartingPoint(game)
+    start = StartingPoint(finite_game(game))
     shift = start.log_kappa
-    model = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, slack=start.slack)
+    model, load = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, slack=start.slack)
     x, keys = list(model.x.values()), list(model.kappa)
     s = dict(zip(keys, shift.ravel().tolist(), strict=True))
     k = {key: model.kappa[key] * float(np.exp(-s[key])) for key in keys}  # kappa_ir / k_i
     model.levels = pyo.Constraint(keys, rule=lambda m, *key: k[key] - pyo.exp(m.level[key] - s[key]) == 0)
-    load = dict(zip(keys, linear_rows(instance.arcs.load, x), strict=True))
-    model.del_component(model.capacity)
-    model.capacity = pyo.Constraint(keys, rule=lambda m, *key: (0.0 if load[key] is None else load[key]) + m.slack[key] == 1)
+    model.capacity = pyo.Constraint(keys, rule=lambda m, *key: load.get(key, 0.0) + m.slack[key] == 1)
     power = {}
     for (i, r), key in zip(np.ndindex(shift.shape), keys, strict=True):
         power[i, r] = pyo.exp(float(game.beta[i]) * (model.level[key] - s[key]))
     E = excess_pyomo(game, model, power, start)
     users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
     prices = sum(_fb(k[key], model.slack[key]) ** 2 for key in keys)
-    model.del_component(model.limit)
     limits = sum(_fb(model.sigma[n], left) ** 2 for n, left in left_pyomo(game, model).items())
     model.objective = pyo.Objective(expr=SCALE / 2 * (users + prices + limits))
     return model
@@ -236,8 +206,8 @@ def _fb(a: Any, b: Any) -> Any:
     return (a**2 + b**2) ** 0.5 - a - b
 
 
-def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.ConcreteModel":
-    """`pyomo_tasks` with `u`, `tasks`, `sigma` (of users with limits), and variables on (server, resource).
+def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "tuple[pyo.ConcreteModel, dict[Any, Any]]":
+    """A model with `x`, `u`, `tasks`, `sigma` (of users with limits), and variables on (server, resource); and the loads.
 
     Parameters
     ----------
@@ -247,26 +217,22 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "pyo.Conc
 
     Returns
     -------
-    The Pyomo model, without an objective
+    The Pyomo model without an objective and without capacities; by (server, resource) the load where there is one
     """
     import pyomo.environ as pyo
 
     instance, start = game.instance, StartingPoint(game)
-    model, users = pyomo_tasks(instance), instance.users
-    keys = [(i, r) for i in instance.servers for r in instance.resources]
-    model.u = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.u.tolist(), strict=True)))
-    model.sigma = pyo.Var(
-        [n for n, M in zip(users, game.limits, strict=True) if np.isfinite(M)], bounds=(0, None), initialize=0.3
-    )
+    (model, load, tasks), keys = pyomo_arcs(instance), server_resources(instance)
+    model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=by_user(instance, start.u))
+    limited = [n for n, limit in by_user(instance, game.limits).items() if np.isfinite(limit)]
+    model.sigma = pyo.Var(limited, bounds=(0, None), initialize=0.3)
     for name, values in prices.items():
         first = dict(zip(keys, values.ravel().tolist(), strict=True))
         model.add_component(name, pyo.Var(keys, domain=pyo.Reals if signed else pyo.NonNegativeReals, initialize=first))
-    if signed:
-        for variable in model.x.values():
-            variable.domain = pyo.Reals
-    tasks = dict(zip(users, linear_rows(instance.arcs.owner, list(model.x.values())), strict=True))
-    model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
-    return model
+    for variable in model.x.values() if signed else ():
+        variable.domain = pyo.Reals
+    model.tasks = pyo.Constraint(instance.users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
+    return model, load
 
 
 def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: StartingPoint) -> list[Any]:
@@ -318,89 +284,3 @@ def log_marginal_pyomo(game: Game, model: "pyo.ConcreteModel") -> list[Any]:
             expression = expression + pyo.log(pyo.exp(shift + power * log_z) + B)
         result.append(expression)
     return result
-
-
-# ---- as printed -----------------------------------------------------------------------------------------------------
-
-
-def demand(game: Game) -> Floats:
-    """(A, R) d_nr."""
-    result: Floats = game.w * game.instance.pools[game.server] / game.gamma[:, None]
-    return result
-
-
-def printed_merit(game: Game, x: Floats, lam: Floats) -> float:
-    """Psi (K 37); inf where (K 38-40) fail by more than 1e-9 of a capacity.
-
-    Parameters
-    ----------
-    game : the game, with finite alpha
-    x : (A,) tasks
-    lam : (K, R) prices lambda_ir, per unit of the resource
-    """
-    slack = 1.0 - game.load(game.fractions(x))
-    if slack.min() < -1e-9 or np.any(lam < 0) or np.any((lam > 0) & (slack > 1e-9)):
-        return np.inf
-    marginal = np.exp(game.log_marginal(game.shares(game.tasks(x)))) / game.gamma
-    f = (demand(game) * lam[game.server]).sum(axis=1) - marginal
-    return float((np.hypot(x, f) - x - f) @ (np.hypot(x, f) - x - f)) / 2
-
-
-def printed_start(game: Game, start: StartingPoint) -> Floats:
-    """(K, R) lambda at the start."""
-    with np.errstate(divide="ignore"):
-        result: Floats = np.exp(game.beta[:, None] * start.log_kappa) / game.instance.pools
-    return np.where(np.isfinite(result), result, 0.0)
-
-
-def printed_cvxpy(game: Game, relaxation: float = RELAXATION) -> "cp.Problem":
-    """Variables "x", "u", "lam" (K, R), parameter "relaxation"; constraints "capacity", "tasks", "saturated"."""
-    import cvxpy as cp
-
-    instance, arcs, start = unlimited_game(game).instance, game.instance.arcs, StartingPoint(game)
-    pools = game.instance.pools
-    x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
-    lam = cp.Variable((instance.K, instance.R), nonneg=True, name="lam")
-    x.value, u.value, lam.value = start.x, start.u, printed_start(game, start)
-    at = sp.csr_array((np.ones(len(arcs)), (np.arange(len(arcs)), game.server)), shape=(len(arcs), instance.K))
-    g = cp.exp(_log_marginal_cvxpy(game, u))
-    f = cp.sum(cp.multiply(demand(game), at @ lam), axis=1) - cp.multiply(1.0 / game.gamma, g)
-    slack = cp.multiply(pools.ravel(), 1 - arcs.load @ x)  # f_ir
-    allowed = cp.Parameter(nonneg=True, value=relaxation, name="relaxation")
-    constraints = [
-        (arcs.load @ x <= 1).set_label("capacity"),
-        (arcs.owner @ x - u == 0).set_label("tasks"),
-        (cp.multiply(cp.vec(lam, order="C"), slack) <= allowed).set_label("saturated"),
-    ]
-    return cp.Problem(cp.Minimize(0.5 * cp.sum(cp.square(_fischer_burmeister(x, f)))), constraints)
-
-
-def printed_pyomo(game: Game, relaxation: float = RELAXATION) -> "pyo.ConcreteModel":
-    """Variables `x`, `u`, `lam`, parameter `relaxation`; constraints `capacity`, `tasks`, `saturated`."""
-    import pyomo.environ as pyo
-
-    model = pyomo_named(unlimited_game(game), lam=printed_start(game, StartingPoint(game)))
-    x = list(model.x.values())
-    for variable in x:
-        variable.domain = pyo.Reals
-    f_users, f_prices = printed_functions(game, model)
-    model.relaxation = pyo.Param(initialize=relaxation, mutable=True)
-    model.saturated = pyo.Constraint(list(f_prices), rule=lambda m, *key: m.lam[key] * f_prices[key] <= m.relaxation)
-    model.objective = pyo.Objective(expr=sum(_fb(v, f) ** 2 for v, f in zip(x, f_users, strict=True)) / 2)
-    return model
-
-
-def printed_functions(game: Game, model: "pyo.ConcreteModel") -> tuple[list[Any], dict[Any, Any]]:
-    """f_ni (K 31), one expression for each arc, and f_ir (K 30) by (server, resource) where somebody uses the resource."""
-    import pyomo.environ as pyo
-
-    instance, d = game.instance, demand(game)
-    log_g = log_marginal_pyomo(game, model)
-    users = []
-    for a, i in enumerate(game.server.tolist()):
-        server = instance.servers[i]
-        cost = sum(float(d[a, r]) * model.lam[server, instance.resources[r]] for r in np.flatnonzero(d[a]).tolist())
-        users.append(cost - pyo.exp(log_g[a]) / float(game.gamma[a]))
-    rows = dict(zip(model.lam, linear_rows(instance.arcs.load, list(model.x.values())), strict=True))
-    c = dict(zip(model.lam, instance.pools.ravel().tolist(), strict=True))
-    return users, {key: c[key] * (1 - row) for key, row in rows.items() if row is not None}

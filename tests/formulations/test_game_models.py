@@ -9,8 +9,9 @@ from tolerances import BARGAINING, EQUILIBRIUM, EXACT, PRINTED, RESIDUAL
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.alpha_pf_vds import best_response
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.merit import SCALE, printed_merit
+from fairalloc.formulations.game.merit import SCALE
 from fairalloc.formulations.game.ncp import as_nlp
+from fairalloc.formulations.game.printed import printed_merit
 from fairalloc.formulations.ps_dsf import LevelBounds
 from fairalloc.models import Allocation, FairallocError, Instance, generators
 from fairalloc.models.published import example
@@ -105,7 +106,7 @@ def test_alpha_of_each_server():
     assert allocation.residual <= RESIDUAL
     item = configured(**parameters)
     instance = scaled(item, INSTANCES[3])
-    problem, model = item.cvxpy(instance), item.pyomo(instance)
+    problem, model = item.cvxpy(instance, form="levels"), item.pyomo(instance, form="levels")
     assert problem.objective.value == pytest.approx(pyo.value(model.objective), rel=EXACT)
     printed, same = item.cvxpy(instance, form="printed"), item.pyomo(instance, form="printed")
     assert printed.objective.value == pytest.approx(pyo.value(same.objective), rel=EXACT)
@@ -116,7 +117,7 @@ def test_both_layers_write_the_same_merit(parameters):
     """At the equal partition, where both start, and at the equilibrium, where both are 0."""
     item = configured(**parameters)
     instance = scaled(item, FIG1)
-    problem, model = item.cvxpy(instance), item.pyomo(instance)
+    problem, model = item.cvxpy(instance, form="levels"), item.pyomo(instance, form="levels")
     assert problem.objective.value == pytest.approx(pyo.value(model.objective), rel=EXACT)
     assert problem.objective.value > 0.01 * SCALE
     ipopt(model)
@@ -172,7 +173,7 @@ def test_printed_problem_in_cvxpy():
 
 def test_derivatives_are_taken_where_they_are_asked_for():
     """CVXPY's own oracles answer with the values of the last call of `objective`, see fresh_oracles."""
-    problem = configured(alpha=2).cvxpy(INSTANCES[3])
+    problem = configured(alpha=2).cvxpy(INSTANCES[3], form="levels")
     data, _, _ = compiled(problem, "UNO", {})
     oracles, x = problem._solver_cache["oracles"], data["x0"]
     step = 1e-6 * np.eye(len(x))[0]
@@ -346,12 +347,20 @@ def test_methods_say_what_they_compute():
     assert not ids & {"cvxpy:clarabel", "cvxpy:scs", "cvxpy:ipopt", "cvxpy:uno", "pyomo:ipopt", "highs"}
 
 
-def test_every_alpha_hands_out_the_same_kind_of_model_and_nb_is_asked_for():
+def test_k_s_own_model_is_handed_out_where_k_has_the_game_and_other_forms_are_asked_for():
+    """Printed for A = 1, B = 0; elsewhere in levels, which `solve` takes; every alpha alike."""
+    levels = {"x", "u", "kappa", "level", "slack"}
+    for parameters in ({"alpha": 1}, {"alpha": 2}, {"alpha": [1, 3]}):
+        item = configured(**parameters)
+        assert set(item.cvxpy(FIG1).var_dict) == {"x", "u", "lam"}
+        assert {part.name for part in item.pyomo(FIG1).component_objects(pyo.Var)} == {"x", "u", "lam"}
+        assert set(item.cvxpy(FIG1, form="levels").var_dict) == levels
+    for parameters in ({"alpha": 3, "A": 0, "B": 1}, {"alpha": 3, "B": 0.5}):
+        assert set(configured(**parameters).cvxpy(FIG1).var_dict) == levels
+    assert set(configured(alpha=2).cvxpy(LIMITED).var_dict) == levels | {"sigma"}
+    assert set(configured(alpha=2).settled(FIG1).cvxpy(FIG1).var_dict) == levels
     for parameters in ({"alpha": 1}, {"alpha": 3, "A": 0, "B": 1}):
-        one, two = configured(**parameters), configured(alpha=2)
-        assert set(one.cvxpy(FIG1).var_dict) == set(two.cvxpy(FIG1).var_dict) == {"x", "u", "kappa", "level", "slack"}
-        names = [{part.name for part in item.pyomo(FIG1).component_objects(pyo.Var)} for item in (one, two)]
-        assert names[0] == names[1]
+        one = configured(**parameters)
         problem = one.cvxpy(FIG1, form="nb")
         assert problem.is_dcp()
         assert not one.cvxpy(FIG1).is_dcp()
@@ -359,7 +368,7 @@ def test_every_alpha_hands_out_the_same_kind_of_model_and_nb_is_asked_for():
         expected = solve(FIG1, one, "cvxpy:clarabel", "high")
         assert expected.residual <= RESIDUAL
         np.testing.assert_allclose(problem.var_dict["x"].value, expected.x, atol=EQUILIBRIUM * expected.x.max())
-        assert {part.name for part in one.pyomo(FIG1, form="nb").component_objects(pyo.Var)} < names[0]
+        assert {part.name for part in one.pyomo(FIG1, form="nb").component_objects(pyo.Var)} == {"x", "u"}
 
 
 @pytest.mark.parametrize("alpha", [1, 2])
