@@ -47,6 +47,40 @@ class FairDominantShares(Mechanism):
     def __init__(self, alpha: float = 2.0) -> None:
         self.alpha = alpha
 
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
+        """Variable "x", constraints "capacity" and "limit"; for alpha > 1 it maximises the power mean, with the same answers."""
+        import cvxpy as cp
+
+        arcs, alpha = instance.arcs, self.alpha
+        x, constraints = cvxpy_tasks(instance)
+        v = sp.diags_array(self.rate(instance)) @ arcs.owner @ x  # s_n / phi_n
+        phi = instance.weights
+        if alpha > 1:
+            objective = -cp.log_sum_exp(np.log(phi) + (1 - alpha) * cp.log(v)) / (alpha - 1)
+        else:
+            objective = phi @ (cp.log(v) if alpha == 1 else cp.power(v, 1 - alpha) / (1 - alpha))
+        return cp.Problem(cp.Maximize(objective), constraints)
+
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """Variables `x` and `v` (weighted dominant shares), constraints `capacity`, `shares`, `limit`."""
+        import pyomo.environ as pyo
+
+        alpha, users = self.alpha, instance.users
+        model = pyomo_tasks(instance)
+        weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
+        start = weighted @ (instance.arcs.gamma / instance.N)
+        model.v = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.tolist(), strict=True)))
+        share = dict(zip(users, linear_rows(weighted, list(model.x.values())), strict=True))
+        model.shares = pyo.Constraint(users, rule=lambda m, n: share[n] - m.v[n] == 0)
+        phi = dict(zip(users, instance.weights.tolist(), strict=True))
+        if alpha == 1:
+            objective = sum(phi[n] * pyo.log(model.v[n]) for n in users)
+        else:
+            total = sum(phi[n] * model.v[n] ** (1 - alpha) for n in users)
+            objective = -pyo.log(total) / (alpha - 1) if alpha > 1 else total / (1 - alpha)
+        model.objective = pyo.Objective(expr=objective, sense=pyo.maximize)
+        return model
+
     def configure(self, /, **parameters: Any) -> Mechanism:
         """`alpha` > 0."""
         alpha = parameters.pop("alpha", self.alpha)
@@ -82,40 +116,6 @@ class FairDominantShares(Mechanism):
         level = scaled.weights[0] / domain.weights[0]
         result: Floats = given[-1] / (level**self.alpha if self.alpha <= 1 else 1.0)
         return result
-
-    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """Variable "x", constraints "capacity" and "limit"; for alpha > 1 it maximises the power mean, with the same answers."""
-        import cvxpy as cp
-
-        arcs, alpha = instance.arcs, self.alpha
-        x, constraints = cvxpy_tasks(instance)
-        v = sp.diags_array(self.rate(instance)) @ arcs.owner @ x  # s_n / phi_n
-        phi = instance.weights
-        if alpha > 1:
-            objective = -cp.log_sum_exp(np.log(phi) + (1 - alpha) * cp.log(v)) / (alpha - 1)
-        else:
-            objective = phi @ (cp.log(v) if alpha == 1 else cp.power(v, 1 - alpha) / (1 - alpha))
-        return cp.Problem(cp.Maximize(objective), constraints)
-
-    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        """Variables `x` and `v` (weighted dominant shares), constraints `capacity`, `shares`, `limit`."""
-        import pyomo.environ as pyo
-
-        alpha, users = self.alpha, instance.users
-        model = pyomo_tasks(instance)
-        weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
-        start = weighted @ (instance.arcs.gamma / instance.N)
-        model.v = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.tolist(), strict=True)))
-        share = dict(zip(users, linear_rows(weighted, list(model.x.values())), strict=True))
-        model.shares = pyo.Constraint(users, rule=lambda m, n: share[n] - m.v[n] == 0)
-        phi = dict(zip(users, instance.weights.tolist(), strict=True))
-        if alpha == 1:
-            objective = sum(phi[n] * pyo.log(model.v[n]) for n in users)
-        else:
-            total = sum(phi[n] * model.v[n] ** (1 - alpha) for n in users)
-            objective = -pyo.log(total) / (alpha - 1) if alpha > 1 else total / (1 - alpha)
-        model.objective = pyo.Objective(expr=objective, sense=pyo.maximize)
-        return model
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n phi_n G(s_n / phi_n); where it is not finite, the certainty equivalent.

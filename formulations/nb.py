@@ -42,15 +42,6 @@ class NashBargaining(Mechanism):
     linear, integer, convex = False, False, True
     unique = merges_users = merges_servers = True
 
-    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """Other units of tasks add a constant to the objective."""
-        return canonical(instance)
-
-    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
-        """In units of the weights, which the canonical ones divide by their mean; parameters as in `Mechanism.model_prices`."""
-        result: Floats = given[-1] * (domain.weights[0] / scaled.weights[0])
-        return result
-
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
         import cvxpy as cp
@@ -73,6 +64,15 @@ class NashBargaining(Mechanism):
         w = dict(zip(instance.users, instance.weights.tolist(), strict=True))
         model.objective = pyo.Objective(expr=sum(w[n] * pyo.log(model.u[n]) for n in instance.users), sense=pyo.maximize)
         return model
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Other units of tasks add a constant to the objective."""
+        return canonical(instance)
+
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """In units of the weights, which the canonical ones divide by their mean; parameters as in `Mechanism.model_prices`."""
+        result: Floats = given[-1] * (domain.weights[0] / scaled.weights[0])
+        return result
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n w_n log u_n; where a user has no task, the certainty equivalent, the geometric mean 0."""

@@ -6,70 +6,18 @@ fraction x_i of its request, 0 <= x_i <= 1, such that
     for each resource j:  sum_i x_i r_ij <= 1,    with = for the bottlenecks                                       (D 1)
     for each user i:      x_i = 1,  or  x_i r_ij >= e_i for some bottleneck j                                      (D 2)
 
-In an instance e_i = weight_i / sum of weights, on one pool, and a full request are q_i = min(max_tasks_i, gamma_i) tasks, where
-gamma_i are those that the pool could run for user i alone. So r_ij <= 1 as in D. For a user without a limit x_i = 1 means that
-it holds all of a resource, which then is a bottleneck on which it gets 1 >= e_i: (D 2) needs no second case for it.
+On one pool, e_i = weight_i / sum of weights, and a full request are q_i = min(max_tasks_i, what the pool runs for i alone) tasks.
 
-**(a) A given set I of bottlenecks** (D 5.2). "Some j in I has x_i r_ij >= e_i" means x_i max_{j in I} r_ij >= e_i, so all of
-(D 1)-(D 2) is linear, without any choice for the users (max over the empty set = 0, e / 0 = inf):
+    (a) given the set I of bottlenecks, a linear program (D 5.2), with l_i = min(1, e_i / max_{j in I} r_ij):
+        sum_i x_i r_ij = 1 (j in I),   sum_i x_i r_ij <= 1 (all j),   l_i <= x_i <= 1
+    (b) a mixed-integer program: b_j, j is a bottleneck; z_ij, user i is justified by j; z_i, it gets all it asks for
+        b_j <= sum_i x_i r_ij <= 1,    z_ij <= b_j,    z_i + sum_j z_ij = 1,    x_i >= z_i + sum_j z_ij e_i / r_ij
+    (c) a market, nb on the pool: max sum_i e_i log x_i. Its optimum satisfies (D 1)-(D 2).
 
-    P_I:   sum_i x_i r_ij = 1 (j in I),   sum_i x_i r_ij <= 1 (all j),   l_i(I) <= x_i <= 1,
-           l_i(I) = min(1, e_i / max_{j in I} r_ij)
-
-The NJC allocations are the union of the P_I over all sets I: x is in P_I for the set I of its own bottlenecks, and every x in P_I
-fulfils (D 2), also where there are bottlenecks beyond I.
-
-**(b) MILP.** b_j: j is a bottleneck; z_ij: user i is justified by j; z_i: it gets all it asks for. Only j with r_ij >= e_i count.
-
-    b_j <= sum_i x_i r_ij <= 1,    z_ij <= b_j,    z_i + sum_j z_ij = 1,    x_i >= z_i + sum_j z_ij e_i / r_ij,    b, z binary
-
-Nothing is larger than 1 here, in particular there is no big M. z may be relaxed to 0 <= z <= 1: for any such z the right side of
-the last row is an average of 1 and of e_i / r_ij over bottlenecks, so at least l_i(I). `relaxed=False` keeps them binary.
-
-**(c) The market.** The Eisenberg-Gale program with budgets e_i, which is nb on the pool:
-
-    max  sum_i e_i log x_i    s.t.  sum_i x_i r_ij <= 1 (price p_j),   x_i <= 1 (price q_i)
-
-*Theorem: its optimum satisfies (D 1)-(D 2).* x_i > 0, and e_i / x_i = sum_j p_j r_ij + q_i. Times x_i, summed over i:
-1 = sum_j p_j sum_i x_i r_ij + sum_i q_i x_i = sum_j p_j + sum_i q_i, because what has a price is full. So
-e_i = sum_j p_j x_i r_ij + q_i x_i is an average of x_i r_ij over priced, hence full, resources, of x_i if q_i > 0, hence x_i = 1,
-and of zeros for the q of others. Not all of these are below e_i > 0: x_i r_ij >= e_i for a priced resource, or x_i = 1. QED
-
-So a fair allocation is found in polynomial time, which D leaves open. It is also where the trajectory of D 5.4 ends, see
-solvers/njc/ode.py. It has the largest product of the x_i^e_i of all NJC allocations, because of all feasible ones.
-
-**Placement** is refused. (D 2) compares x_i r_ij with e_i for requests r_ij that are given. A user who may choose among servers
-has no such vector, but one for each way to divide its tasks, so (D 2) has to be read anew, and no reading follows from D's model.
-Servers 1 and 2 of capacity 1, user 1 on both, the others on server 1, all demands 1:
-(a) *e_i of a bottleneck of some server* loses Pareto optimality, which (D 2) implies: with one other user and e = (1/2, 1/2),
-half of server 1 for each and nothing on server 2 would do, though user 1 could have all of server 2.
-(b) *e_i of the total of a resource that is full wherever the user may run* need not exist: with two others and e = (1/5, 2/5,
-2/5), each of them would need 4/5 of server 1, or all of it.
-(c) *e_i of a bottleneck on every server of its own* is, without limits, D's model on each server alone, which njc computes for
-that server as an instance. With limits the request on one server depends on what the others grant, and is not given.
-*One server for each user.* Then D's model holds on each server alone, with entitlements that add up to 1 among the users of that
-server, and an answer is one of each, side by side. That is not one instance of D: on the pool of all K R resources the e_i add up
-to 1 over all servers. With all weights 1, two users of server 1 have e = 1/2 there, but 1/3 on that pool if a third user is alone
-on server 2, and (1/3, 2/3) would be no reason for complaint on server 1. No weights mend that. An allocation lives on one domain,
-from whose weights requests, methods, residual, certificate and solution set take e_i = weight_i / sum of weights, and `objective`
-is about all users. So the servers are refused together, and solved one by one as instances of their own.
-
-None of these needs the assumptions of D 5.1: a resource that cannot be filled is in no I, a user who asks for less than its
-entitlement of everything has l_i = 1, and a dominated resource may be full with others and justify a user.
-
-**Selection.** NJC allocations are not unique for N > 2. Without `objective` each method gives one: njc-market, njc-ode and the
-general solvers the market's, njc-enumeration and njc-milp the first they find. With `objective` they give the best by
-
-    utilisation   the mean of the used parts of what there is    sum      sum_i x_i
-    min           min_i x_i                                      closest  - sum_i |x_i - target_i / q_i|, `target` in tasks
-
-**Residual.** The largest complaint: the largest over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the
-infeasibility where that is more. For a user without a limit 1 - x_i is left out.
-
-docs/ERRATA.md lists where D is wrong or misprinted. Three points concern the definition. D 4 deduces that NJC is
-envy-free, but with e = 1/3 each, two users of one resource and a third with another have the NJC allocation (1/3, 2/3, 1). D 4's
-"with one common dominant resource NJC and DRF are the same" needs users who request at least their entitlement of it. D 5.5's six
-additional solutions of the circle are not isolated. (D 2) implies Pareto optimality for e_i > 0, which weights are.
+In (b) only j with r_ij >= e_i count, and z may be relaxed. Without `objective` the model is (c), with one it is (b), and the best
+answer by "utilisation" (the mean of the used parts), "sum" (sum_i x_i), "min" (min_i x_i) or "closest" (to `target`, in tasks).
+Residual: the largest complaint, over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the infeasibility where
+that is more; without a limit 1 - x_i is left out. docs/theory/njc.md has the proofs, and why servers and placement are refused.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -104,85 +52,6 @@ OBJECTIVES = ("utilisation", "sum", "min", "closest")
 MODELS = ("market", "milp")
 
 
-@dataclass(frozen=True)
-class Requests:
-    """D's data of an instance as rationals: one pool, x in fractions of full requests.
-
-    Attributes
-    ----------
-    parts : for each user {j: r_ij} for r_ij > 0
-    entitlement : (N,) e_i
-    unit : (N,) q_i, tasks of a full request
-    R : number of resources
-    """
-
-    parts: tuple[Mapping[int, Fraction], ...]
-    entitlement: Rationals
-    unit: Rationals
-    R: int
-
-    def loads(self, x: Sequence[Fraction]) -> Rationals:
-        """(R,) used part of each resource."""
-        from flint import fmpq
-
-        result = [fmpq(0)] * self.R
-        for part, value in zip(self._entries, x, strict=True):
-            granted = as_flint(value)
-            for j, r in part if granted else ():
-                result[j] += r * granted
-        return tuple(as_fraction(load) for load in result)
-
-    @cached_property
-    def _entries(self) -> "list[list[tuple[int, fmpq]]]":
-        """The parts as fmpq, which are ten times as fast as Fraction."""
-        from flint import fmpq
-
-        return [[(j, fmpq(r.numerator, r.denominator)) for j, r in part.items()] for part in self.parts]
-
-    def lowest(self, bottlenecks: Collection[int]) -> Rationals:
-        """(N,) l_i(I); 0 for a user with e_i = 0, whom any bottleneck answers (D Theorem 1 allows it)."""
-        most = (max((r for j, r in part.items() if j in bottlenecks), default=Fraction(0)) for part in self.parts)
-        answered = len(bottlenecks) > 0
-        return tuple(
-            e / r if r > e else Fraction(0 if e == 0 and answered else 1) for r, e in zip(most, self.entitlement, strict=True)
-        )
-
-    def bottlenecks(self, x: Sequence[Fraction]) -> frozenset[int]:
-        """The resources that x fills."""
-        return frozenset(j for j, load in enumerate(self.loads(x)) if load == 1)
-
-    def fair(self, x: Sequence[Fraction]) -> bool:
-        """Whether (D 1) and (D 2) hold, exactly."""
-        loads = self.loads(x)
-        if not all(0 <= value <= 1 for value in x) or max(loads) > 1:
-            return False
-        low = self.lowest({j for j, load in enumerate(loads) if load == 1})
-        return all(value >= least for value, least in zip(x, low, strict=True))
-
-    def tasks(self, x: Sequence[Fraction]) -> Rationals:
-        """(N,) x_i q_i."""
-        return tuple(value * q for value, q in zip(x, self.unit, strict=True))
-
-    def matrix(self) -> Floats:
-        """(N, R) r_ij in floating point."""
-        result = np.zeros((len(self.parts), self.R))
-        for i, part in enumerate(self.parts):
-            for j, r in part.items():
-                result[i, j] = float(r)
-        return result
-
-
-@lru_cache(maxsize=8)
-def requests(instance: Instance) -> Requests:
-    """The requests and entitlements of an instance that is one pool already."""
-    arcs, weights = exact_arcs(instance), instance.exact.weights
-    alone = [1 / max(part for _, part in load) for load in arcs.load]
-    unit = tuple(a if limit is None else min(a, limit) for a, limit in zip(alone, arcs.limits, strict=True))
-    parts = tuple({j: part * q for j, part in load} for load, q in zip(arcs.load, unit, strict=True))
-    total = sum(weights)
-    return Requests(parts, tuple(w / total for w in weights), unit, instance.R)
-
-
 class NoJustifiedComplaints(Mechanism):
     """Everybody gets all it asks for, or its entitlement on a bottleneck."""
 
@@ -194,49 +63,6 @@ class NoJustifiedComplaints(Mechanism):
     def __init__(self, objective: str | None = None, target: tuple[Fraction, ...] | None = None) -> None:
         self.objective, self.target = objective, target
         self.integer = objective is not None  # a choice among all NJC allocations needs the MILP
-
-    def configure(self, /, **parameters: Any) -> Mechanism:
-        """`objective`: None or one of OBJECTIVES; `target`: tasks of each user, for "closest"."""
-        objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
-        for name in parameters:
-            raise NotApplicable(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
-        if objective is not None and objective not in OBJECTIVES:
-            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(OBJECTIVES)}")
-        if (target is not None) != (objective == "closest"):
-            both = f"objective is {objective!r} and target is {shown(target)}"
-            raise InstanceError(f"{both}, but 'closest' and target come together")
-        return NoJustifiedComplaints(objective, None if target is None else _target(target))
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The objective and, for "closest", the target, where they are given."""
-        target = {} if self.target is None else {"target": [float(v) for v in self.target]}
-        return ({} if self.objective is None else {"objective": self.objective}) | target
-
-    def domain(self, instance: Instance) -> Instance:
-        """One pool and one demand vector for each user; InstanceError where there is none."""
-        result = _pool(instance)
-        if self.target is not None and len(self.target) != instance.N:
-            raise InstanceError(f"target has {len(self.target)} entries, but there are {instance.N} users")
-        return result
-
-    def wish(self, d: Requests) -> Rationals:
-        """(N,) target_i / q_i, or nothing where there is no target."""
-        return () if self.target is None else tuple(t / q for t, q in zip(self.target, d.unit, strict=True))
-
-    def in_requests(self, d: Requests) -> "NoJustifiedComplaints":
-        """The same mechanism on `canonical(instance)`."""
-        return NoJustifiedComplaints(self.objective, self.wish(d) or None)
-
-    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """D's own form, without rounding: capacities 1, demands r_ij, limits 1, weights e_i."""
-        d = requests(instance)
-        demands = [[part.get(j, Fraction(0)) for j in range(d.R)] for part in d.parts]
-        ones, limits = [[Fraction(1)] * d.R], [Fraction(1)] * instance.N
-        scaled = instance.replace(demands=demands, capacities=ones, max_tasks=limits, weights=d.entitlement)
-        return scaled, np.array([float(q) for q in d.unit])
-
-    # ---- the models
 
     def write_cvxpy(
         self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True
@@ -398,6 +224,47 @@ class NoJustifiedComplaints(Mechanism):
             value = 0.0
         model.objective = pyo.Objective(expr=value, sense=pyo.maximize)
 
+    def configure(self, /, **parameters: Any) -> Mechanism:
+        """`objective`: None or one of OBJECTIVES; `target`: tasks of each user, for "closest"."""
+        objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
+        for name in parameters:
+            raise NotApplicable(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
+        if objective is not None and objective not in OBJECTIVES:
+            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(OBJECTIVES)}")
+        if (target is not None) != (objective == "closest"):
+            both = f"objective is {objective!r} and target is {shown(target)}"
+            raise InstanceError(f"{both}, but 'closest' and target come together")
+        return NoJustifiedComplaints(objective, None if target is None else _target(target))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The objective and, for "closest", the target, where they are given."""
+        target = {} if self.target is None else {"target": [float(v) for v in self.target]}
+        return ({} if self.objective is None else {"objective": self.objective}) | target
+
+    def domain(self, instance: Instance) -> Instance:
+        """One pool and one demand vector for each user; InstanceError where there is none."""
+        result = _pool(instance)
+        if self.target is not None and len(self.target) != instance.N:
+            raise InstanceError(f"target has {len(self.target)} entries, but there are {instance.N} users")
+        return result
+
+    def wish(self, d: "Requests") -> Rationals:
+        """(N,) target_i / q_i, or nothing where there is no target."""
+        return () if self.target is None else tuple(t / q for t, q in zip(self.target, d.unit, strict=True))
+
+    def in_requests(self, d: "Requests") -> "NoJustifiedComplaints":
+        """The same mechanism on `canonical(instance)`."""
+        return NoJustifiedComplaints(self.objective, self.wish(d) or None)
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """D's own form, without rounding: capacities 1, demands r_ij, limits 1, weights e_i."""
+        d = requests(instance)
+        demands = [[part.get(j, Fraction(0)) for j in range(d.R)] for part in d.parts]
+        ones, limits = [[Fraction(1)] * d.R], [Fraction(1)] * instance.N
+        scaled = instance.replace(demands=demands, capacities=ones, max_tasks=limits, weights=d.entitlement)
+        return scaled, np.array([float(q) for q in d.unit])
+
     # ---- the definition
 
     def values(self, allocation: Allocation) -> dict[str, float]:
@@ -421,6 +288,85 @@ class NoJustifiedComplaints(Mechanism):
         unmet = np.maximum(1.0 - tasks / instance.max_tasks, 0.0)
         complaint = np.minimum(unmet, np.maximum(spare[:, None], short).min(axis=0))
         return max(infeasibility(allocation), float(complaint.max()))
+
+
+@dataclass(frozen=True)
+class Requests:
+    """D's data of an instance as rationals: one pool, x in fractions of full requests.
+
+    Attributes
+    ----------
+    parts : for each user {j: r_ij} for r_ij > 0
+    entitlement : (N,) e_i
+    unit : (N,) q_i, tasks of a full request
+    R : number of resources
+    """
+
+    parts: tuple[Mapping[int, Fraction], ...]
+    entitlement: Rationals
+    unit: Rationals
+    R: int
+
+    def loads(self, x: Sequence[Fraction]) -> Rationals:
+        """(R,) used part of each resource."""
+        from flint import fmpq
+
+        result = [fmpq(0)] * self.R
+        for part, value in zip(self._entries, x, strict=True):
+            granted = as_flint(value)
+            for j, r in part if granted else ():
+                result[j] += r * granted
+        return tuple(as_fraction(load) for load in result)
+
+    @cached_property
+    def _entries(self) -> "list[list[tuple[int, fmpq]]]":
+        """The parts as fmpq, which are ten times as fast as Fraction."""
+        from flint import fmpq
+
+        return [[(j, fmpq(r.numerator, r.denominator)) for j, r in part.items()] for part in self.parts]
+
+    def lowest(self, bottlenecks: Collection[int]) -> Rationals:
+        """(N,) l_i(I); 0 for a user with e_i = 0, whom any bottleneck answers (D Theorem 1 allows it)."""
+        most = (max((r for j, r in part.items() if j in bottlenecks), default=Fraction(0)) for part in self.parts)
+        answered = len(bottlenecks) > 0
+        return tuple(
+            e / r if r > e else Fraction(0 if e == 0 and answered else 1) for r, e in zip(most, self.entitlement, strict=True)
+        )
+
+    def bottlenecks(self, x: Sequence[Fraction]) -> frozenset[int]:
+        """The resources that x fills."""
+        return frozenset(j for j, load in enumerate(self.loads(x)) if load == 1)
+
+    def fair(self, x: Sequence[Fraction]) -> bool:
+        """Whether (D 1) and (D 2) hold, exactly."""
+        loads = self.loads(x)
+        if not all(0 <= value <= 1 for value in x) or max(loads) > 1:
+            return False
+        low = self.lowest({j for j, load in enumerate(loads) if load == 1})
+        return all(value >= least for value, least in zip(x, low, strict=True))
+
+    def tasks(self, x: Sequence[Fraction]) -> Rationals:
+        """(N,) x_i q_i."""
+        return tuple(value * q for value, q in zip(x, self.unit, strict=True))
+
+    def matrix(self) -> Floats:
+        """(N, R) r_ij in floating point."""
+        result = np.zeros((len(self.parts), self.R))
+        for i, part in enumerate(self.parts):
+            for j, r in part.items():
+                result[i, j] = float(r)
+        return result
+
+
+@lru_cache(maxsize=8)
+def requests(instance: Instance) -> Requests:
+    """The requests and entitlements of an instance that is one pool already."""
+    arcs, weights = exact_arcs(instance), instance.exact.weights
+    alone = [1 / max(part for _, part in load) for load in arcs.load]
+    unit = tuple(a if limit is None else min(a, limit) for a, limit in zip(alone, arcs.limits, strict=True))
+    parts = tuple({j: part * q for j, part in load} for load, q in zip(arcs.load, unit, strict=True))
+    total = sum(weights)
+    return Requests(parts, tuple(w / total for w in weights), unit, instance.R)
 
 
 @lru_cache(maxsize=8)

@@ -4,55 +4,20 @@ x is feasible, and for every user n and eligible server i some resource r that n
 
     sum_m x_mi d_mr = c_ir      and      z_ni >= z_mi  for all m with x_mi d_mr > 0,        z_ni = x_n / (phi_n gamma_ni)
 
-**Finite tasks** (x_n <= M_n, not in P). Only users with x_n < M_n need bottlenecks; all who have tasks count in (13). That is P's
-Definition 2 with x_n <= M_n among the constraints. The proof of P's Theorem 1 holds: who is at its limit cannot be increased, and
-for the others nothing changes, since what (13) takes from is released, never added. Such x exist (game/game.py).
+Only users with x_n < M_n need bottlenecks. Equivalently there are levels l_ir, infinite unless r is full at server i, with
 
-**Several variants** (not in P): Definition 2 with prices for each user and server in the place of bottlenecks, game/max_min.py.
-What follows is for one variant.
+    0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0          (x_n = M_n: x_ni > 0 implies <= 0)
 
-**Levels.** Equivalently there are levels l_ir in (0, inf], infinite unless r is saturated at server i, with
-
-    0 <= x_ni   complements   z_ni - min over r with d_nr > 0 of l_ir >= 0          (x_n < M_n)
-    x_ni > 0   implies   z_ni - min over r with d_nr > 0 of l_ir <= 0               (x_n = M_n)
-
-(=> l_ir = the largest z_mi with x_mi d_mr > 0 at a saturated r. <= if r attains n's minimum, it is saturated, and every m with
-x_mi d_mr > 0 has z_mi = min l_i. <= l_ir <= z_ni.) Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
-
-**Residual.** The largest over the servers i of `bottleneck_gap` in formulations/game/game.py, in [0, 1] and 0 exactly at PS-DSF
-(with variants of `max_min_gap`, which is the same number without):
-
-    max over n  min over r with d_nr > 0  of  max( slack_ir,  max over m with d_mr > 0 of min(x_mi / gamma_mi, 1 - z_ni / z_mi) )
-
-x_n need not be unique; the example `two-answers` in models/published.py has two PS-DSF allocations with different x_n.
-
-**Mixed-integer program.** With u_n = x_n, G_n = sum_j gamma_nj, c_ni = phi_n gamma_ni / G_n (so z_ni = (u_n / G_n) / c_ni) and
-binaries used_ni, saturated_ir, bottleneck_nir (only where d_nr > 0 on server i), satisfied_n (only where M_n is finite, else 0):
+**Mixed-integer program** for one variant, with u_n = x_n, G_n = sum_j gamma_nj, c_ni = phi_n gamma_ni / G_n and binaries:
 
     sum_n w_nir x_ni / gamma_ni >= saturated_ir           x_ni / gamma_ni <= used_ni         u_n / M_n >= satisfied_n
     bottleneck_nir <= saturated_ir                        sum_r bottleneck_nir + satisfied_n = 1
     u_n / G_n - c_ni l_ir >= -M_nir (1 - bottleneck_nir)        ("above": z_ni >= the level of its bottleneck)
     u_n / G_n - c_ni l_ir <=  m_nir (1 - used_ni)               ("below": who uses i has z_ni <= every level)
 
-No constant is a guess. Let Phi_n be the weight of all users who share a server with n, n included. Then for every answer
-
-    a_n = min(phi_n / Phi_n, M_n / G_n)  <=  u_n / G_n  <=  min(1, M_n / G_n) = b_n
-
-*Right*: x_nj <= gamma_nj. *Left*, for x_n < M_n: at its bottleneck r on server j, 1 = sum_m w_mjr x_mj / gamma_mj <= sum of
-x_mj / gamma_mj over the m with x_mj d_mr > 0, and for these z_mj <= z_nj, that is gamma_nj / gamma_mj <= (x_n / phi_n)(phi_m /
-x_m); so gamma_nj <= (x_n / phi_n) sum_m phi_m x_mj / x_m, and over j: G_n <= (x_n / phi_n) Phi_n. This is K (41) with the sum
-over the users who share a server with n. The level of a full resource that attains somebody's minimum is the z_mi of some user m
-of it, and the level of any other may be any number above all of these, so
-
-    lo_ir = min over m with w_mir > 0 of a_m / c_mi   <=   l_ir   <=   hi_ir = max over m with w_mir > 0 of b_m / c_mi
-
-and M_nir = max(c_ni hi_ir - a_n, 0), m_nir = max(b_n - c_ni lo_ir, 0). All numbers are of order one in every unit of tasks.
-
-**Selection.** The program has no objective unless the parameter `objective` chooses among the solutions by "utilisation", "tasks"
-or "sum" (common/objectives.py), which are linear. On a few arcs `psdsf-enumeration` finds the same in rationals.
-
-It is for small instances (docs/DESIGN-NOTES.md). With an integer feasibility tolerance of 1e-9, as for HiGHS in
-solvers/options.py, the solutions have residuals of 1e-15, so no exact solution has to be computed from them afterwards.
+for small instances; the parameter `objective` (common/objectives.py) chooses among its solutions. docs/theory/ps-dsf.md derives
+the constants M_nir and m_nir, which are no guesses. Residual: `bottleneck_gap` of game/residual.py, by variants `max_min_gap`.
+x_n need not be unique (the example `two-answers`). Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
 """
 
 from collections.abc import Mapping
@@ -86,49 +51,6 @@ class PsDsf(Equilibrium):
 
     def __init__(self, objective: str | None = None) -> None:
         self.objective = objective
-
-    def configure(self, /, **parameters: Any) -> Mechanism:
-        """`objective`: None, or one of LINEAR_OBJECTIVES, by which the best of all answers is chosen."""
-        objective = parameters.pop("objective", self.objective)
-        for name in parameters:
-            raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
-        if objective is not None and objective not in LINEAR_OBJECTIVES:
-            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(LINEAR_OBJECTIVES)}")
-        return PsDsf(objective)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The objective, where it is given."""
-        return {} if self.objective is None else {"objective": self.objective}
-
-    @property
-    def chooses(self) -> bool:
-        """Whether there is an objective."""
-        return self.objective is not None
-
-    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """As for all games; a sum of tasks would be another one in other units."""
-        return Mechanism.canonical(self, instance) if self.objective == "tasks" else super().canonical(instance)
-
-    def values(self, allocation: Allocation) -> dict[str, float]:
-        """The deviation, and the value of the objective."""
-        result = super().values(allocation)
-        if self.objective is not None:
-            result[self.objective] = float(self._cost(allocation.instance) @ allocation.x)
-        return result
-
-    def _cost(self, instance: Instance) -> Floats:
-        """(A,) what a task on each arc adds to the objective."""
-        assert self.objective is not None
-        return np.array([float(v) for v in linear_objective(instance, self.objective)])
-
-    def write_game(self, instance: Instance) -> Game:
-        """The game at alpha = infinity."""
-        return Game(instance, np.inf)
-
-    def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (the same in both)
-        """The program is for one demand vector: its bottlenecks say nothing about a user's choice of variants."""
-        return several_vectors(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `LevelBounds`.
@@ -204,6 +126,49 @@ class PsDsf(Equilibrium):
         worth = sum(c * v for c, v in zip(self._cost(instance).tolist(), x, strict=True)) if self.chooses else 0.0
         model.objective = pyo.Objective(expr=worth, sense=pyo.maximize)
         return model
+
+    def configure(self, /, **parameters: Any) -> Mechanism:
+        """`objective`: None, or one of LINEAR_OBJECTIVES, by which the best of all answers is chosen."""
+        objective = parameters.pop("objective", self.objective)
+        for name in parameters:
+            raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
+        if objective is not None and objective not in LINEAR_OBJECTIVES:
+            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(LINEAR_OBJECTIVES)}")
+        return PsDsf(objective)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The objective, where it is given."""
+        return {} if self.objective is None else {"objective": self.objective}
+
+    @property
+    def chooses(self) -> bool:
+        """Whether there is an objective."""
+        return self.objective is not None
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """As for all games; a sum of tasks would be another one in other units."""
+        return Mechanism.canonical(self, instance) if self.objective == "tasks" else super().canonical(instance)
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """The deviation, and the value of the objective."""
+        result = super().values(allocation)
+        if self.objective is not None:
+            result[self.objective] = float(self._cost(allocation.instance) @ allocation.x)
+        return result
+
+    def _cost(self, instance: Instance) -> Floats:
+        """(A,) what a task on each arc adds to the objective."""
+        assert self.objective is not None
+        return np.array([float(v) for v in linear_objective(instance, self.objective)])
+
+    def write_game(self, instance: Instance) -> Game:
+        """The game at alpha = infinity."""
+        return Game(instance, np.inf)
+
+    def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (the same in both)
+        """The program is for one demand vector: its bottlenecks say nothing about a user's choice of variants."""
+        return several_vectors(instance)
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:  # noqa: ARG002
         """Kappa = 1 / level where saturated, else 0; parameters and return value are those of `Mechanism.prices`."""

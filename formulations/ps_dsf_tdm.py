@@ -9,29 +9,8 @@ agree (K Theorem 5), so Problem 2 is solved with g = log: the linear Fisher mark
 
     max   sum_n phi_n log x_n     s.t.  (K 19),  x >= 0
 
-whose equilibria are all PS-DSF, and x_n is unique.
-
-**Finite tasks** (x_n <= M_n, not in K). With one price lambda_i a server (L) of game/game.py says: who has tasks has z_ni <= l_i,
-and who wants more has z_ni >= l_i, l_i = the inverse of g_i' at lambda_i. That too is the same for all g_i, so Theorem 5 holds.
-The market with x_n <= M_n (price q_n) gives one of the answers: phi_n / x_n = lambda_i / gamma_ni + q_n for x_ni > 0 makes z_ni =
-x_n / (phi_n gamma_ni) <= 1 / lambda_i, with = where q_n = 0. It is the Pareto optimal one; there may be others.
-
-**Several variants** (not in K and P). A server runs one user at a time, and that user may run its variants side by side. In the
-part theta of the time it can run the tasks x_nvi with sum_v d_nvr x_nvi <= theta c_ir for all r, so that the tasks of all users
-fit iff
-
-    sum_n theta_ni <= 1,     theta_ni = max_r sum_v d_nvr x_nvi / c_ir
-
-which is no sum over arcs. But of a user's x_ni tasks in all, the time theta_ni holds exactly those with x_ni <= gamma_ni
-theta_ni, gamma_ni = what its best mixture runs alone (a linear program, as for the other games). So totals fit iff they fulfil
-(17) with that gamma_ni, z_ni is defined by totals, and everything above holds for totals: the game with variants *is* the one in
-which a task of n on server i is one of its best mixture, d_ni = sum_v share_nvi d_nvi, sum_v share = 1. `mixed` is that instance,
-in rationals; allocations are given on it. With one variant it is the instance itself. (If variants could only run one after the
-other, a task of each would take 1 / gamma_nvi, and only the fastest would be used: the same with the best single variant, which
-changes when a mixture of two variants is added as a third.)
-
-Time sharing never needs more than a divisible server has: since
-d_nr gamma_ni <= c_ir, what is feasible in time is feasible.
+whose equilibria are all PS-DSF, and x_n is unique. With x_n <= M_n it gives the Pareto optimal one of the answers. A user with
+several variants runs their best mixture: docs/theory/ps-dsf-tdm.md derives both. What is feasible in time is feasible.
 """
 
 from dataclasses import replace
@@ -81,7 +60,7 @@ class TimeShared(Equilibrium):
         return nash_bargaining.write_pyomo(instance)
 
     def residual(self, allocation: Allocation) -> float:
-        """See game/game.py, on the time-shared instance; or what a server runs beyond its time, at most 1, where that is more."""
+        """By game/residual.py on the time-shared instance, or what a server runs beyond its time (at most 1)."""
         in_time = replace(allocation, instance=time_shared(allocation.instance), prices=None, round_prices=None)
         return worst([super().residual(in_time), min(infeasibility(in_time), 1.0)])
 

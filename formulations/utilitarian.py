@@ -33,18 +33,6 @@ class Utilitarian(Mechanism):
     linear, integer, convex = True, False, True
     merges_servers = True
 
-    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """Tasks in other units are worth as much more."""
-        scaled, unit = canonical(instance)
-        worth = scaled.weights * unit
-        return scaled.rescaled(worth / worth.max()), unit
-
-    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
-        """In units of the weights; parameters as in `Mechanism.model_prices`."""
-        unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
-        result: Floats = given[-1] * (domain.weights[0] * unit / scaled.weights[0])
-        return result
-
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" and "limit"."""
         import cvxpy as cp
@@ -62,6 +50,18 @@ class Utilitarian(Mechanism):
         (objective,) = linear_rows(worth, list(model.x.values()))
         model.objective = pyo.Objective(expr=objective, sense=pyo.maximize)
         return model
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Tasks in other units are worth as much more."""
+        scaled, unit = canonical(instance)
+        worth = scaled.weights * unit
+        return scaled.rescaled(worth / worth.max()), unit
+
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """In units of the weights; parameters as in `Mechanism.model_prices`."""
+        unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
+        result: Floats = given[-1] * (domain.weights[0] * unit / scaled.weights[0])
+        return result
 
     def lp(self, instance: Instance) -> LP:
         """The program as sparse arrays: capacity rows, then limits."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Edited
+from fairalloc.formulations.edited import Edited
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility

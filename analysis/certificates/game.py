@@ -76,7 +76,7 @@ class LevelsCertificate(Certificate):
 
 @dataclass(frozen=True, repr=False)
 class ResidualCertificate(Certificate):
-    """A bound on the residual of formulations/game/game.py at rational tasks.
+    """A bound on the residual of formulations/game/residual.py at rational tasks.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class ExactServer:
         return cls(w, y, z, [1 - value for value in used], [left[arcs.user[a]] for a in here], [arcs.user[a] for a in here])
 
     def bottleneck_gap(self) -> Fraction:
-        """The gap of Theorem 1 (formulations/game/game.py) in rationals."""
+        """The gap of Theorem 1 (formulations/game/residual.py) in rationals."""
         users = range(len(self.y))
 
         def missing(n: int, r: int) -> Fraction:

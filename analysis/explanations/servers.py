@@ -22,7 +22,8 @@ from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import EXACT, PROVED, REFUSED, refused
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game, definition_gap, level_gap
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.residual import definition_gap, level_gap
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs

@@ -6,55 +6,20 @@ Definition 2 says for one variant:
 
     no y' in Y gives a user n with x_n < M_n more, t'_n > t_n, without t'_m < t_m for an m with z_m <= z_n               (D)
 
-P lets several servers change at once. That is the same: where x_n rises, t_n rises on some server, and what the change does there
-it may do alone.
-
-**Prices.** (D) says of user n that  max t'_n  s.t.  y' in Y, t'_m >= t_m for z_m <= z_n  has the value t_n (more than x_m may be
-given back, so the limits of others are no matter, and n is below its own). By duality the value is the least of (sum_r p_r -
-sum over m != n with z_m <= z_n of c_m(p) t_m) / c_n(p), c_m(p) = min_v sum_r w_mvr p_r, over p >= 0 with c_n(p) > 0. So (D) holds
-iff for every n with x_n < M_n there is a p^n >= 0 with c_n(p^n) > 0 and
-
-    sum_r p_r = sum over m with z_m <= z_n of c_m(p) t_m,       p = p^n                                                  (*)
-
-Since sum_r p_r >= sum_r p_r load_r = sum_mv (p . w_mv) y_mv >= the right-hand side, (*) says three things:
+With c_m(p) = min_v sum_r w_mvr p_r, (D) holds iff every n with x_n < M_n has prices p >= 0 with c_n(p) > 0 and
 
     (i)   p_r > 0 only where r is full
     (ii)  y_mv > 0 and z_m > z_n only where p . w_mv = 0: who has a larger share uses nothing that has a price
     (iii) y_mv > 0 and z_m <= z_n only where p . w_mv = c_m(p): the others, n among them, use their cheapest variants
 
-If p is such a price vector for n, it is one for every n' with z_n' >= z_n and c_n'(p) > 0, by (ii); and for users of one share
-the sum of theirs is one for all. So a server needs one *layer* of prices for each share, not one for each user.
-*One variant*: (D) is P's Theorem 1. (iii) is empty. If p^n exists, an r with w_nr p_r > 0 is full, and who uses it has z_m <=
-z_n: a bottleneck (13). If r is a bottleneck, p = 1 on r and 0 elsewhere is a p^n.
-*Satisfied users* (x_n = M_n) need no p^n and count in (ii) and (iii) as all others do. *Weights* and *eligibility* are in z and
-in who has arcs; a resource of capacity 0 has no arcs that need it. *Ties*: (D) is about z_m <= z_n, so users of one share protect
-each other. The data may be relabelled, resources rescaled, a variant doubled or one added that costs at least as much of
-everything as a mixture of others: neither (D) nor gamma changes.
-
-**Levels do not suffice.** One user on one server (1, 1) with variants (1, 1/2) and (1/2, 1), gamma = 4/3: y = (3/4, 0), one task,
-fills the first resource, which both variants need and on which nobody has a larger share, a bottleneck for both. But (1/2, 1/2)
-runs 4/3 tasks. In (iii) p = (1, 0) makes the second variant the cheaper one.
-
-**Existence.** Given the others there is exactly one (t_n)_n with (D), the max-min fair point of a convex compact set. It is
-continuous in the others' tasks: let b^k -> b have the answers t^k -> t, and let some y' improve n in t against (D). Then d = t' -
-t with d_n > 0, d_m = 0 for the other m with z_m <= z_n, and d_m <= 0 for all others (who has less leaves room) is a direction
-that leaves the polytope of the t in none of the faces of t, so in none of those of t^k for large k; z_m^k <= z_n^k implies z_m <=
-z_n in the limit, and n is below its limit in t^k too. So d would improve t^k. Brouwer's theorem gives a fixed point. x_n need not
-be unique, as for one variant.
-*It is the limit of alpha-fairness*: if equilibria for alpha -> infinity have the limit x and d improves n at x, then in sum_m d_m
-z_m^-alpha the term d_n z_n^-alpha outweighs all negative ones, whose z_m is larger by a factor, for all large alpha.
-
-**Residual** of a server, `max_min_gap`: the least tau in [0, 1] such that every user with 1 - x_n / M_n > tau has a p^n >= 0 with
+docs/theory/ps-dsf.md proves that, that answers exist, and that one *layer* of prices for each share of a server is enough.
+**Residual**, `max_min_gap`: the least tau in [0, 1] such that every user with 1 - x_n / M_n > tau has a p >= 0 with
 
     (i)   p_r > 0 only where slack_r <= tau
     (ii)  p . w_mv = 0 where y_mv > tau and 1 - z_n / z_m > tau
     (iii) p . w_mv - c_m(p) <= tau c_n(p) where y_mv > tau and 1 - z_n / z_m <= tau
 
-0 exactly where (D) holds, and it has no units. (At tau = 1 there is nothing that is served, and p = 1 is one.) For fixed tau the
-p^n are linear programs with c_n(p) = 1, and what is possible for tau is for every larger one. (iii) counts in what n pays: a part
-of p . w_mv would not see that n could have what m wastes of a resource with a small price. *With one variant it is
-`bottleneck_gap` of game.py*: (ii) leaves the resources that pass at tau, and one of them with w_nr > 0 is enough. It is computed
-to ACCURACY, upwards.
+For fixed tau these are linear programs with c_n(p) = 1. With one variant it is `bottleneck_gap` of residual.py.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Prices (K 28-29) recovered from tasks alone, by one linear program for each server, for the residual of game.py."""
+"""Prices (K 28-29) recovered from tasks alone, by one linear program for each server, for residual.py."""
 
 from dataclasses import dataclass
 from typing import Any

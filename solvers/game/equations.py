@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game, definition_gap, level_gap
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.residual import definition_gap, level_gap
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
@@ -237,7 +238,7 @@ class LevelEquations:
         return result
 
     def gap(self, y: Floats, k: Floats) -> float:
-        """The residual that y and k prove of themselves, without the help of formulations/game/game.py's linear programs."""
+        """The residual that y and k prove of themselves, without the help of formulations/game/residual.py's linear programs."""
         x, kappa, game = self.x(y), self.kappa(k), self.game
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa)) and game.defined(x)):
             return 1.0

@@ -123,7 +123,7 @@ class GameSession(Session):
         return np.zeros(len(self.game.user)) if start is None else self.game.shrunk(np.maximum(start, 0.0))
 
     def judge(self, x: Floats, kappa: Floats | None = None) -> float:
-        """The residual of game/game.py at tasks x (A,), scaled down where a server is overloaded; 1 where a user has nothing."""
+        """The residual of game/residual.py at tasks x (A,), scaled down where a server is overloaded; 1 where one has nothing."""
         x = self.game.shrunk(np.maximum(x, 0.0))
         if not self.game.defined(x):
             return 1.0

@@ -1,4 +1,4 @@
-"""The residual of the game (game/game.py): zero at known equilibria, large next to them, and against oracles without its code."""
+"""The residual of the game (game/residual.py): zero at known equilibria, large next to them; oracles without its code."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -13,8 +13,9 @@ from strategies import allocations, instances
 from tolerances import RECOVERED, RESIDUAL, ROUNDING, VISIBLE
 
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.game.game import Game, bottleneck_gap, definition_gap, level_gap
+from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.prices import recovered_prices
+from fairalloc.formulations.game.residual import bottleneck_gap, definition_gap, level_gap
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, generators
 from fairalloc.models.feasibility import infeasibility
 

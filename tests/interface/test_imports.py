@@ -29,6 +29,7 @@ PARTS = {
             "game.parameters",
             "game.marginal",
             "game.prices",
+            "game.residual",
             "game.game",
             "lexicographic.linear_program",
             "mechanism",

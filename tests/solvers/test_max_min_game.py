@@ -15,8 +15,9 @@ from tolerances import RESIDUAL, ROUNDING, SHARES, VISIBLE
 from fairalloc.analysis import certify
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.game.game import Game, bottleneck_gap
+from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.max_min import OneServer, max_min_gap
+from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf_tdm import mixed
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.rationals import best_mixture, exact_monopolies

@@ -58,7 +58,7 @@ def arcs_of_servers(instance: Instance) -> list[list[int]]:
 def gain_left(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
     """Bounds on the largest relative gain that (16) leaves to a server at tasks x (A,), all users served.
 
-    Where alpha = infinity, the gap of P Theorem 1 (formulations/game/game.py), which is rational.
+    Where alpha = infinity, the gap of P Theorem 1 (formulations/game/residual.py), which is rational.
 
     Parameters
     ----------

@@ -22,7 +22,8 @@ from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.strategyproofness import gains, useful
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
-from fairalloc.formulations.game.game import Game, bottleneck_gap
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable

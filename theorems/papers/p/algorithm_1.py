@@ -27,7 +27,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates.construct import Failure, certify
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.game.game import bottleneck_gap
+from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import exact_arcs

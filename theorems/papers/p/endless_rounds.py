@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.game.game import bottleneck_gap
+from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.rationals import as_flint, as_fraction, exact_arcs
