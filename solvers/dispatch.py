@@ -25,8 +25,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.formulations import Mechanism
-from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
