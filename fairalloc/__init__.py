@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         Overview,
         UnknownName,
         generators,
-        show,
         traces,
     )
     from fairalloc.models.aggregation import aggregate, expand
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from fairalloc.solvers import METHODS, Method, options, solve, solve_many
     from fairalloc.solvers.export import export
     from fairalloc.solvers.files import read_allocation
+    from fairalloc.solvers.model_page import ModelPage, show
     from fairalloc.solvers.own import method
     from fairalloc.theorems.cases import Case
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
@@ -95,6 +95,7 @@ __all__ = [
     "Mechanism",
     "Method",
     "Misreport",
+    "ModelPage",
     "NotApplicable",
     "NotInstalled",
     "Overview",
@@ -167,7 +168,6 @@ PLACES = {
         "NotInstalled",
         "Overview",
         "UnknownName",
-        "show",
     ),
     "fairalloc.models.aggregation": ("aggregate", "expand"),
     "fairalloc.models.jsonio": ("read_instance", "write_allocation", "write_instance"),
@@ -175,6 +175,7 @@ PLACES = {
     "fairalloc.solvers": ("METHODS", "Method", "options", "solve", "solve_many"),
     "fairalloc.solvers.export": ("export",),
     "fairalloc.solvers.files": ("read_allocation",),
+    "fairalloc.solvers.model_page": ("ModelPage", "show"),
     "fairalloc.solvers.own": ("method",),
     "fairalloc.theorems.cases": ("Case",),
     "fairalloc.theorems.claims": ("Claim", "ClaimResult", "claim"),

@@ -32,6 +32,7 @@ COMMANDS = {
     **dict.fromkeys(("explain", "show"), "cli_explain"),
     **dict.fromkeys(("check", "certify", "verify"), "cli_judge"),
     **dict.fromkeys(("export",), "cli_export"),
+    **dict.fromkeys(("model",), "cli_model"),
     **dict.fromkeys(("bench", "data"), "cli_bench"),
     **dict.fromkeys(("theorems", "matrix"), "cli_theorems"),
     **dict.fromkeys(("simulate",), "cli_simulate"),

@@ -17,15 +17,9 @@ Residual: game/residual.py. Models, for finite alpha: game/printed.py has K (28)
 has the game (A = 1, B = 0, no limits, one demand vector). `form` chooses others: "levels" (game/merit.py), the same merit well
 scaled, in Pyomo "ncp-printed" and "ncp" (game/ncp.py), and where g_i' is a multiple of 1 / z on every server (alpha = 1 or A = 0)
 "nb", the concave program of nb.py, whose answer is an equilibrium. `solve` takes "nb" where it can, else "levels".
-
-`best_response` is Problem 1 of one server alone, a concave program. It maximises for alpha > 1 an increasing function of (K 12),
-
-    B = 0:   -log(sum_n phi_n z_n^(1 - alpha)) / (alpha - 1),      the power mean; well scaled for every alpha
-    B > 0:   (A^alpha exp(s - s0) / (1 - alpha) + B exp(-s0) sum_n phi_n log z_n) / largest coefficient,
-             exp(s) >= sum_n phi_n z_n^(1 - alpha),  s0 its logarithm when the server is divided equally
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +30,7 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Utility
 from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo
 from fairalloc.formulations.game.ncp import ncp_pyomo
-from fairalloc.formulations.game.printed import covers, printed_cvxpy, printed_ncp, printed_pyomo
+from fairalloc.formulations.game.printed import covers, printed_cvxpy, printed_functions, printed_ncp, printed_pyomo
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
@@ -149,6 +143,10 @@ class AlphaPfVds(Equilibrium):
         forms = {"printed": printed_pyomo, "levels": merit_pyomo, "ncp-printed": printed_ncp, "ncp": ncp_pyomo}
         return self._written(forms | {"nb": self._as_bargaining("pyomo")}, form, "pyomo", instance)
 
+    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+        """K's models (game/printed.py)."""
+        return (printed_cvxpy,) if layer == "cvxpy" else (printed_functions, printed_ncp, printed_pyomo)
+
     def _written(self, forms: Mapping[str, Any], form: str, layer: str, instance: Instance) -> Any:
         if form and form not in forms:
             raise InstanceError(f"form is {form!r}, but it must be one of {', '.join(forms)}")
@@ -185,6 +183,12 @@ def best_response(
     instance: Instance, server: str, tasks_elsewhere: Floats, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0
 ) -> "cp.Problem":
     """Problem 1 of one server, given the others (K 12-15): a concave program.
+
+    For alpha > 1 it maximises an increasing function of (K 12),
+
+        B = 0:   -log(sum_n phi_n z_n^(1 - alpha)) / (alpha - 1),      the power mean; well scaled for every alpha
+        B > 0:   (A^alpha exp(s - s0) / (1 - alpha) + B exp(-s0) sum_n phi_n log z_n) / largest coefficient,
+                 exp(s) >= sum_n phi_n z_n^(1 - alpha),  s0 its logarithm when the server is divided equally
 
     Parameters
     ----------

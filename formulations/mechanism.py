@@ -89,6 +89,10 @@ class Mechanism:
         written = {"cvxpy": Mechanism.write_cvxpy, "pyomo": Mechanism.write_pyomo}
         return frozenset(layer for layer, blank in written.items() if getattr(type(self), f"write_{layer}") is not blank)
 
+    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+        """The functions that say what its model in "cvxpy" or "pyomo" is, for readers."""
+        return (getattr(type(self), f"write_{layer}"),) if layer in self.layers else ()
+
     @property
     def has_residual(self) -> bool:
         """Whether it says itself how far an allocation is from its definition."""

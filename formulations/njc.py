@@ -20,7 +20,7 @@ Residual: the largest complaint, over users of min(1 - x_i, min_j max(1 - load_j
 that is more; without a limit 1 - x_i is left out. docs/theory/njc.md has the proofs, and why servers and placement are refused.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -106,6 +106,11 @@ class NoJustifiedComplaints(Mechanism):
         if self._chosen(model) == "market":
             return NashBargaining().write_pyomo(instance)
         return self._pyomo_milp(instance, relaxed)
+
+    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+        """(a), (b) and (c) of the opening text."""
+        own = ("given", "milp", "objective")
+        return *(getattr(type(self), f"_{layer}_{part}") for part in own), getattr(NashBargaining, f"write_{layer}")
 
     def _chosen(self, model: str | None) -> str:
         chosen = model or ("milp" if self.integer else "market")

@@ -13,9 +13,10 @@ whose equilibria are all PS-DSF, and x_n is unique. With x_n <= M_n it gives the
 several variants runs their best mixture: docs/theory/ps-dsf-tdm.md derives both. What is feasible in time is feasible.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
@@ -58,6 +59,10 @@ class TimeShared(Equilibrium):
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """The concave program of nb on the time-shared instance."""
         return nash_bargaining.write_pyomo(instance)
+
+    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+        """The market is nb's."""
+        return nash_bargaining.written_by(layer)
 
     def residual(self, allocation: Allocation) -> float:
         """By game/residual.py on the time-shared instance, or what a server runs beyond its time (at most 1)."""

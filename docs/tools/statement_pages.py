@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 
 from links import plain
 
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
+from fairalloc.solvers.model_page import ModelPage
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
 from fairalloc.theorems.lone.catalogue import lone_script
@@ -56,7 +58,17 @@ def of_a_mechanism(name: str) -> str:
     parts.append(f"\nThe definition, the models and the residual are in {{py:mod}}`{own_module}`")
     parts.append("." if module == own_module else f"and {{py:mod}}`{module}`.")
     own = {key: item for key, item in statements.items() if item.mechanism == name}
-    return "\n".join([*parts, "\n## Properties\n", _properties(name, own, known)])
+    return _side_by_side(name) + "\n".join([*parts, "\n## Properties\n", _properties(name, own, known)])
+
+
+def _side_by_side(name: str) -> str:
+    """The opening text of the mechanism's file and the models in it, in one row."""
+    page = ModelPage(MECHANISMS[name])
+    blocks = [("text", page.formula), ("python", page.code("cvxpy")), ("python", page.code("pyomo"))]
+    cells = [f"````{language}\n{text.rstrip()}\n````" for language, text in blocks]
+    row = "\n".join(f"{'*' if k == 0 else ' '} - {indent(cell, '    ').lstrip()}" for k, cell in enumerate(cells))
+    head = "\n## Paper, CVXPY, Pyomo\n\n`fairalloc model ID` prints this; an edit of the file is another model.\n\n"
+    return f"{head}:::::{{list-table}}\n:header-rows: 1\n\n* - paper\n  - CVXPY\n  - Pyomo\n{row}\n:::::\n"
 
 
 def of_a_paper(paper: str) -> str:

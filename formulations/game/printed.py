@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["covers", "printed_cvxpy", "printed_merit", "printed_ncp", "printed_pyomo"]
+__all__ = ["covers", "printed_cvxpy", "printed_functions", "printed_merit", "printed_ncp", "printed_pyomo"]
 
 RELAXATION = 1e-8
 
@@ -65,7 +65,7 @@ def printed_ncp(game: Game) -> "pyo.ConcreteModel":
     import pyomo.environ as pyo
     from pyomo.mpec import Complementarity, complements
 
-    model, f_r, f_n = _functions(game)
+    model, f_r, f_n = printed_functions(game)
     model.prices = Complementarity(list(f_r), rule=lambda m, *ir: complements(m.lam[ir] >= 0, f_r[ir] >= 0))  # (28)
     model.users = Complementarity(list(f_n), rule=lambda m, *ni: complements(m.x[ni] >= 0, f_n[ni] >= 0))  # (29)
     model.objective = pyo.Objective(expr=0.0)
@@ -76,7 +76,7 @@ def printed_pyomo(game: Game) -> "pyo.ConcreteModel":
     """Variables `x`, `u`, `lam`, parameter `relaxation`; constraints `capacity`, `tasks`, `saturated`."""
     import pyomo.environ as pyo
 
-    model, f_r, f_n = _functions(game)
+    model, f_r, f_n = printed_functions(game)
     for variable in model.x.values():
         variable.domain = pyo.Reals
     psi = {ni: ((x**2 + f_n[ni] ** 2) ** 0.5 - x - f_n[ni]) ** 2 / 2 for ni, x in model.x.items()}  # (35), (36)
@@ -86,7 +86,7 @@ def printed_pyomo(game: Game) -> "pyo.ConcreteModel":
     return model
 
 
-def _functions(game: Game) -> "tuple[pyo.ConcreteModel, dict[Any, Any], dict[Any, Any]]":
+def printed_functions(game: Game) -> "tuple[pyo.ConcreteModel, dict[Any, Any], dict[Any, Any]]":
     """A model with `x`, `u`, `lam`, `capacity` (38), `tasks`, and the f_ir (30) and f_ni (31), by names."""
     import pyomo.environ as pyo
 

@@ -43,7 +43,7 @@ PARTS = {
         *("options", "threads", "start", "silence"),
         *("lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
         *("lexicographic", "arrow", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
-        *("choice", "registry", "judge", "dispatch", "solve", "solve_many", "distance", "__init__"),
+        *("choice", "registry", "judge", "dispatch", "solve", "solve_many", "distance", "model_page", "__init__"),
     ),
     "analysis": (
         "verdict",

@@ -1,0 +1,114 @@
+"""The page of a mechanism: its formula, its models as code, where they are edited, and what computes it."""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import dedent
+from typing import overload
+
+from fairalloc.formulations import Mechanism, as_mechanism
+from fairalloc.models import overview
+from fairalloc.models.instance import Instance
+from fairalloc.models.overview import HEAD, Overview
+from fairalloc.models.published import EXAMPLES
+from fairalloc.solvers.registry import METHODS
+
+__all__ = ["ModelPage", "show"]
+
+LAYERS = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    """What `fairalloc model ID` prints.
+
+    Attributes
+    ----------
+    mechanism : what the page is about
+    """
+
+    mechanism: Mechanism
+
+    @property
+    def formula(self) -> str:
+        """The opening text of the mechanism's file, or what its class says where it is one of one's own."""
+        item = self.mechanism
+        file = sys.modules.get(f"fairalloc.formulations.{item.id.replace('-', '_')}")
+        return inspect.getdoc(type(item) if file is None else file) or ""
+
+    def code(self, layer: str) -> str:
+        """The functions that write its model in "cvxpy" or "pyomo"."""
+        return "\n".join(filter(None, map(_source, self.mechanism.written_by(layer))))
+
+    def parts(self, layer: str) -> tuple[str, ...]:
+        """The names of variables and constraints of its model on a published example; () for mechanisms of one's own."""
+        item = self.mechanism
+        for instance in [e.instance for e in EXAMPLES if item.id in e.answers and layer in item.layers][:1]:
+            model = getattr(item, layer)(instance)
+            if layer == "cvxpy":
+                return (*(v.name() for v in model.variables()), *(c.label for c in model.constraints))
+            return tuple(part.local_name for part in model.component_objects(_kinds()) if len(part))
+        return ()
+
+    def _lines(self) -> Iterator[str]:
+        item = self.mechanism
+        source = f" ({item.source})" if item.source else ""
+        yield f"{item.id}: {item.title or 'of your own'}{source}\n\n{self.formula}\n"
+        for layer, name in LAYERS.items():
+            if code := self.code(layer):
+                yield f"The model in {name}, fa.mechanism({item.id!r}).{layer}(instance)\n\n{code}"
+        yield f"Edited by fa.mechanism({item.id!r}).edited(id, cvxpy=f, pyomo=h), f(problem, instance) and h(model, instance)\n"
+        for layer, name in LAYERS.items():
+            if parts := self.parts(layer):
+                yield f"    {name}: {', '.join(parts)}"
+        rounds = "all rounds respect the edit; another objective makes it one program" if item.several_rounds else ""
+        yield f"    {item.own_objective or rounds or 'one program: constraints, objective and parameters'}\n"
+        yield f"Computed by {', '.join(key for key, method in METHODS.items() if method.computes(item))}"
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _source(function: object) -> str:
+    """The text of a function, "" where there is none."""
+    try:
+        return dedent(inspect.getsource(function))  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return ""
+
+
+def _kinds() -> tuple[type, ...]:
+    import pyomo.environ as pyo
+    from pyomo.mpec import Complementarity
+
+    return pyo.Var, pyo.Constraint, Complementarity
+
+
+@overload
+def show(instance: Instance, head: int = HEAD) -> Overview: ...
+
+
+@overload
+def show(instance: Mechanism, head: int = HEAD) -> ModelPage: ...
+
+
+def show(instance: Instance | Mechanism, head: int = HEAD) -> Overview | ModelPage:
+    """What an instance looks like, in tables; or what a mechanism is: formula, models as code, where they are edited, methods.
+
+    Parameters
+    ----------
+    instance : an instance, or a mechanism
+    head : rows of each table of an instance
+
+    Examples
+    --------
+    >>> from fairalloc.formulations import mechanism
+    >>> print(str(show(mechanism("drfh-lp"))).splitlines()[0])
+    drfh-lp: W's single LP: the largest equal global dominant share g (W (6))
+    """
+    item = as_mechanism(instance)
+    return overview.show(instance, head) if item is None else ModelPage(item)  # type: ignore[arg-type]
