@@ -20,7 +20,7 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Bound", "conic_bound"]
+__all__ = ["NOISE", "TINY", "Bound", "conic_bound", "outside_of_signs", "relative"]
 
 NOISE = 1e-4
 """Terms below this part of the largest are measured against the largest: solvers leave rounding where they mean 0."""
@@ -65,14 +65,25 @@ def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = Tru
     r = curved + c + matrix.T @ y
     size = np.abs(curved) + np.abs(c) + abs(matrix).T @ np.abs(y)
     low, high = (_side(data, name, len(x)) for name in ("lower_bounds", "upper_bounds"))
-    over, under = np.maximum(r, 0.0), np.maximum(-r, 0.0)
-    free = np.where(np.isfinite(low), 0.0, over) + np.where(np.isfinite(high), 0.0, under)
+    free, over, under = outside_of_signs(r, low, high)
     at_sides = np.where(np.isfinite(low), low, 0.0) @ over - np.where(np.isfinite(high), high, 0.0) @ under
     value = -0.5 * float(x @ curved) - float(data["b"] @ y) + float(at_sides) - float(np.abs(x) @ free)
     sizes = float(np.abs(data["b"]) @ np.abs(y)) + float(np.abs(x) @ np.abs(c))
-    lack = float((free / (size + NOISE * size.max(initial=0.0) + TINY)).max(initial=0.0))
+    lack = float(relative(free, size).max(initial=0.0))
     top = float(np.abs(y).max(initial=0.0)) + TINY
     return Bound(value, max(lack, _outside_dual_cones(data["dims"], y, upper) / top), sizes)
+
+
+def outside_of_signs(r: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+    """How far r (n,) is from the signs that variables with these bounds allow; its positive and its negative part."""
+    over, under = np.maximum(r, 0.0), np.maximum(-r, 0.0)
+    return np.where(np.isfinite(low), 0.0, over) + np.where(np.isfinite(high), 0.0, under), over, under
+
+
+def relative(excess: Floats, size: Floats) -> Floats:
+    """Excess in parts of sizes, small sizes in parts of the largest."""
+    result: Floats = excess / (size + NOISE * size.max(initial=0.0) + TINY)
+    return result
 
 
 def _side(data: Mapping[str, Any], name: str, count: int) -> Floats:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.conic import Bound
+from fairalloc.formulations.common.conic import NOISE, TINY, Bound, outside_of_signs, relative
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -40,14 +40,45 @@ SMOOTH = frozenset(
 ) | frozenset(("geo_mean", "GeoMean", "GeoMeanApprox", "kl_div", "rel_entr", "logistic", "log1p", "inv_prod"))
 """Functions that are not affine but have derivatives wherever they are finite."""
 
-TINY = 1e-300
-
-NOISE = 1e-4
-"""Terms below this part of the largest are measured against the largest: solvers leave rounding where they mean 0."""
-
-
 STEP = 1e-4
 """The part by which values are changed to see how slopes change."""
+
+
+class _Point(NamedTuple):
+    """A model as a minimum, at the values of its n variables and the duals of its m constraints.
+
+    x, low, high, unit : (n,) values, bounds, and the sizes that violations of bounds are relative to
+    slope, own : (n,) grad f, and |grad f| + |H x|
+    rows, dual : (m, n) derivatives of the constraints, (m,) multipliers with which r = slope + dual @ rows
+    beyond, slack, wrong : (m,) relative violations, distances from the sides that the duals are of, duals of the wrong sign
+    """
+
+    x: Floats
+    low: Floats
+    high: Floats
+    unit: Floats
+    slope: Floats
+    own: Floats
+    rows: sp.csr_array
+    dual: Floats
+    beyond: Floats
+    slack: Floats
+    wrong: Floats
+
+
+def _residual(p: _Point) -> float:
+    """The largest of primal, dual and gap."""
+    r, size = p.slope + p.dual @ p.rows, p.own + np.abs(p.dual) @ abs(p.rows)
+    free, over, under = outside_of_signs(r, p.low, p.high)
+    outside = np.maximum(np.maximum(p.low - p.x, p.x - p.high), 0.0) / p.unit
+    wrong = p.wrong / (np.abs(p.dual).max(initial=0.0) + TINY)
+    below, above = (np.where(np.isfinite(side), np.abs(p.x - side), 0.0) for side in (p.low, p.high))
+    gap = float(np.abs(p.dual) @ p.slack + below @ over + above @ under) / (float(np.abs(p.x) @ p.own) or 1.0)
+    parts = (p.beyond, wrong, relative(free, size), outside)
+    return float(max(gap, *(part.max(initial=0.0) for part in parts)))
+
+
+# ---- CVXPY -----------------------------------------------------------------------------------------------------------
 
 
 def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
@@ -56,54 +87,56 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     None where it cannot be told: integers, cones, functions without derivatives, or no duals.
     """
     variables = problem.variables()
-    if problem.is_mixed_integer() or not _differentiable(problem) or any(_unusual(v) for v in variables):
+    smooth = all(atom.__name__ in SMOOTH or _affine(atom) for atom in problem.atoms())
+    if problem.is_mixed_integer() or not smooth or any(_unusual(v) for v in variables):
         return None
     if any(c.dual_value is None or type(c).__name__ not in ("Inequality", "Equality") for c in problem.constraints):
         return None
-    sign = -1.0 if type(problem.objective).__name__ == "Maximize" else 1.0
-    slope = {v.id: sign * part for v, part in _gradient(problem.objective.expr).items()}
+    slope = _slope_in_cvxpy(problem.objective.expr, variables)
     if any(v.value is None for v in variables):
         return None
-    r = {v.id: slope.get(v.id, np.zeros(v.size)) for v in variables}
-    own = _sizes_in_cvxpy(problem.objective.expr, variables)
-    size = {k: part.copy() for k, part in own.items()}
-    worst, gap = 0.0, 0.0
-    top = max((float(np.abs(c.dual_value).max(initial=0.0)) for c in problem.constraints), default=0.0) + TINY
-    for constraint in problem.constraints:
-        left, right = (np.ravel(part.value, order="F") for part in constraint.args)
-        excess = left - right
-        dual = np.ravel(constraint.dual_value, order="F") * np.ones(len(excess))
-        inequality = type(constraint).__name__ == "Inequality"
-        scale = np.abs(left) + np.abs(right)
-        scale = scale + NOISE * scale.max(initial=0.0) + TINY
-        worst = max(worst, float(((np.maximum(excess, 0) if inequality else np.abs(excess)) / scale).max(initial=0.0)))
-        if inequality:
-            worst = max(worst, float(np.maximum(-dual, 0).max(initial=0.0)) / top)
-            gap += float(np.abs(dual) @ np.abs(excess))
-        for v, part in _jacobian(constraint.expr).items():
-            r[v.id] += part @ dual
-            size[v.id] += np.abs(part) @ np.abs(dual)
-    signed = {v.id: bool(v.is_nonneg()) for v in variables}
-    values = {v.id: np.ravel(v.value, order="F") for v in variables}
-    return _largest(worst, gap, [_Part(values[k], r[k], size[k], own[k], 0.0 if signed[k] else -np.inf) for k in r])
-
-
-def _sizes_in_cvxpy(expr: Any, variables: list[Any]) -> dict[int, Floats]:
-    """By variable |grad f| + |H x| for the Hessian H, by a difference: how slopes change where all values change alike.
-
-    Where the slopes themselves vanish, inside of what constraints allow, this is their scale.
-    """
-    here, values = _gradient(expr), [v.value for v in variables]
-    for v in variables:
-        v.save_value(v.value * (1 + STEP))
-    there = _gradient(expr)
-    for v, value in zip(variables, values, strict=True):
+    before = [v.value for v in variables]
+    for v, value in zip(variables, before, strict=True):
+        v.save_value(value * (1 + STEP))
+    bend = np.abs(_slope_in_cvxpy(problem.objective.expr, variables) - slope) / STEP
+    for v, value in zip(variables, before, strict=True):
         v.save_value(value)
-    result = {v.id: np.zeros(v.size) for v in variables}
-    for v, part in here.items():
-        bend = np.abs(there[v] - part) / STEP if v in there else 0.0
-        result[v.id] = np.abs(part) + np.where(np.isfinite(bend), bend, 0.0)
-    return result
+    x = np.concatenate([np.ravel(v.value, order="F") for v in variables])
+    most = np.concatenate([np.full(v.size, np.abs(v.value).max(initial=0.0)) for v in variables])
+    rows = [_row_in_cvxpy(c, variables) for c in problem.constraints]
+    beyond, slack, wrong, dual = (np.concatenate([row[k] for row in rows]) if rows else np.empty(0) for k in range(1, 5))
+    sign = -1.0 if type(problem.objective).__name__ == "Maximize" else 1.0
+    return _residual(
+        _Point(
+            *(
+                x,
+                np.concatenate([np.full(v.size, 0.0 if v.is_nonneg() else -np.inf) for v in variables]),
+                np.full(len(x), np.inf),
+            ),
+            *(most + NOISE * most.max(initial=0.0) + TINY, sign * slope, np.abs(slope) + np.where(np.isfinite(bend), bend, 0.0)),
+            *(sp.vstack([row[0] for row in rows], format="csr") if rows else sp.csr_array((0, len(x))), dual),
+            *(beyond, slack, wrong),
+        )
+    )
+
+
+def _row_in_cvxpy(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, Floats, Floats, Floats]:
+    """The derivatives of a constraint, by rows; violations, slacks, duals of the wrong sign, duals."""
+    left, right = (np.ravel(part.value, order="F") for part in constraint.args)
+    excess, scale = left - right, np.abs(left) + np.abs(right)
+    dual = np.ravel(constraint.dual_value, order="F") * np.ones(len(excess))
+    parts = _jacobian(constraint.expr)
+    rows = sp.hstack([parts[v].T if v in parts else sp.csr_array((len(excess), v.size)) for v in variables], format="csr")
+    if type(constraint).__name__ == "Equality":
+        return rows, relative(np.abs(excess), scale), np.zeros(len(excess)), np.zeros(len(excess)), dual
+    return rows, relative(np.maximum(excess, 0.0), scale), np.abs(excess), np.maximum(-dual, 0.0), dual
+
+
+def _slope_in_cvxpy(expr: Any, variables: list[Any]) -> Floats:
+    """(n,) the derivatives of an expression that is a number."""
+    parts = _jacobian(expr)
+    each = [np.asarray(parts[v].sum(axis=1)).ravel() if v in parts else np.zeros(v.size) for v in variables]
+    return np.concatenate(each) if each else np.empty(0)
 
 
 def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
@@ -111,19 +144,12 @@ def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
 
     Where the objective is strictly concave a gap is of second order in the tasks.
     """
-    value = _least(problem)
-    if value is None:
-        return np.inf
-    size = max(abs(value), abs(bound.value)) + NOISE * bound.size + TINY
-    return float(max(violation_of_cvxpy(problem), bound.lack, abs(value - bound.value) / size))
-
-
-def _least(problem: "cp.Problem") -> float | None:
-    """The objective as a minimum, None where a variable has no value or it is not finite."""
     value = None if any(v.value is None for v in problem.variables()) else problem.objective.value
     if value is None or not np.isfinite(value):
-        return None
-    return -float(value) if type(problem.objective).__name__ == "Maximize" else float(value)
+        return np.inf
+    value = -float(value) if type(problem.objective).__name__ == "Maximize" else float(value)
+    size = max(abs(value), abs(bound.value)) + NOISE * bound.size + TINY
+    return float(max(violation_of_cvxpy(problem), bound.lack, abs(value - bound.value) / size))
 
 
 def violation_of_cvxpy(problem: "cp.Problem") -> float:
@@ -164,37 +190,6 @@ def _rounded(near: Any, value: Any, places: Any) -> Any:
     return result
 
 
-class _Part(NamedTuple):
-    """One variable: its values, r, the sizes of the terms of r, grad f, and its bounds."""
-
-    x: Floats
-    r: Floats
-    size: Floats
-    slope: Floats
-    low: float = -np.inf
-    high: float = np.inf
-
-
-def _largest(worst: float, gap: float, parts: list[_Part]) -> float:
-    """The residual from what constraints lack, their gap, and the variables."""
-    unit, largest = 0.0, max((float(part.size.max(initial=0.0)) for part in parts), default=0.0)
-    longest = max((float(np.abs(part.x).max(initial=0.0)) for part in parts), default=0.0)
-    for x, r, size, slope, low, high in parts:
-        over, under = np.maximum(r, 0.0), np.maximum(-r, 0.0)
-        lack = (0.0 if np.isfinite(low) else over) + (0.0 if np.isfinite(high) else under)
-        worst = max(worst, float((lack / (size + NOISE * largest + TINY)).max(initial=0.0)))
-        top = float(np.abs(x).max(initial=0.0)) + NOISE * longest + TINY
-        worst = max(worst, float(np.maximum(np.maximum(low - x, x - high), 0.0).max(initial=0.0)) / top)
-        gap += float(np.abs(x - low) @ over) if np.isfinite(low) else 0.0
-        gap += float(np.abs(x - high) @ under) if np.isfinite(high) else 0.0
-        unit += float(np.abs(x) @ np.abs(slope))
-    return float(max(worst, gap / (unit or 1.0)))
-
-
-def _differentiable(problem: "cp.Problem") -> bool:
-    return all(atom.__name__ in SMOOTH or _affine(atom) for atom in problem.atoms())
-
-
 def _affine(atom: Any) -> bool:
     from cvxpy.atoms.affine.affine_atom import AffAtom
 
@@ -208,10 +203,6 @@ def _unusual(variable: Any) -> bool:
     )
 
 
-def _gradient(expr: Any) -> dict[Any, Floats]:
-    return {v: np.asarray(part.sum(axis=1)).ravel() for v, part in _jacobian(expr).items()}
-
-
 def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
     """(size of the variable, size of the expression) derivatives, by columns first."""
     shape = (-1, expr.size)
@@ -222,6 +213,9 @@ def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
     }
 
 
+# ---- Pyomo -----------------------------------------------------------------------------------------------------------
+
+
 def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] | None") -> float | None:
     """The same of a Pyomo model at the values of its variables and `duals` by constraint, of either sign convention.
 
@@ -229,54 +223,32 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
     """
     import pyomo.environ as pyo
 
-    rows = list(model.component_data_objects(pyo.Constraint, active=True))
-    free = _free(model)
-    goals = list(model.component_data_objects(pyo.Objective, active=True))
-    if duals is None or len(goals) != 1 or any(row not in duals for row in rows) or not all(v.is_continuous() for v in free):
+    given = list(model.component_data_objects(pyo.Constraint, active=True))
+    free, goals = _free(model), list(model.component_data_objects(pyo.Objective, active=True))
+    if duals is None or len(goals) != 1 or any(row not in duals for row in given) or not all(v.is_continuous() for v in free):
         return None
-    place = {id(v): k for k, v in enumerate(free)}
-    slopes = [_slope(part, place) for part in (goals[0].expr, *(row.body for row in rows))]
-    if any(part is None for part in slopes):
+    place, x = {id(v): k for k, v in enumerate(free)}, np.array([v.value for v in free])
+    rows, slope = _rows_in_pyomo([row.body for row in given], place), _rows_in_pyomo([goals[0].expr], place)
+    if rows is None or slope is None:
         return None
-    (at, parts), *each_row = (part for part in slopes if part is not None)
-    goal = np.zeros(len(free))
-    goal[at] = parts * (-1.0 if goals[0].sense == pyo.maximize else 1.0)
-    x = np.array([v.value for v in free])
-    scale = np.abs(goal) + _bend(goals[0].expr, free, place)
-    best = np.inf
-    for convention in (1.0, -1.0):
-        r, size, worst, gap = goal.copy(), scale.copy(), 0.0, 0.0
-        top = max((abs(duals[row]) for row in rows), default=0.0) + TINY
-        for row, (at, parts) in zip(rows, each_row, strict=True):
-            dual, body = convention * duals[row], pyo.value(row.body)
-            low, high = (None if side is None else pyo.value(side) for side in (row.lower, row.upper))
-            worst = max(worst, _beyond(row, float(np.abs(x[at]) @ np.abs(parts))))
-            if not row.equality:
-                side = high if dual > 0 else low
-                worst = max(worst, abs(dual) / top if side is None else 0.0)
-                gap += 0.0 if side is None else abs(dual) * abs(body - side)
-            r[at] += dual * parts
-            size[at] += np.abs(dual * parts)
-        each = []
-        for k, v in enumerate(free):
-            low, high = (-np.inf if v.lb is None else v.lb), (np.inf if v.ub is None else v.ub)
-            each.append(_Part(x[k : k + 1], r[k : k + 1], size[k : k + 1], scale[k : k + 1], low, high))
-        best = min(best, _largest(worst, gap, each))
-    return best
-
-
-def _bend(expr: Any, free: list[Any], place: "Mapping[int, int]") -> Floats:
-    """|H x| for the Hessian H of an expression of Pyomo, as in `_sizes_in_cvxpy`."""
-    result, x = np.zeros(len(free)), [v.value for v in free]
-    here = _slope(expr, place)
-    for v in free:
-        v.set_value(v.value * (1 + STEP), skip_validation=True)
-    there = _slope(expr, place)
-    for v, value in zip(free, x, strict=True):
+    grad = slope.toarray()[0]
+    for v, value in zip(free, x.tolist(), strict=True):
+        v.set_value(value * (1 + STEP), skip_validation=True)
+    there = _rows_in_pyomo([goals[0].expr], place)
+    for v, value in zip(free, x.tolist(), strict=True):
         v.set_value(value, skip_validation=True)
-    if here is not None and there is not None:
-        result[here[0]] = np.abs(there[1] - here[1]) / STEP
-    return result
+    own = np.abs(grad) + (0.0 if there is None else np.abs(there.toarray()[0] - grad) / STEP)
+    low, high = _sides([v.bounds for v in free])
+    body, sides = np.array([pyo.value(row.body) for row in given]), _sides([(row.lower, row.upper) for row in given])
+    equal, told = np.array([row.equality for row in given], dtype=bool), np.array([duals[row] for row in given], dtype=float)
+    unit = np.abs(x) + NOISE * np.abs(x).max(initial=0.0) + TINY
+    goal, beyond = grad * (-1.0 if goals[0].sense == pyo.maximize else 1.0), _beyond(body, *sides, rows, x)
+    found = []
+    for dual in (told, -told):
+        away = np.abs(body - np.where(dual > 0, sides[1], sides[0]))
+        slack, wrong = np.where(equal | np.isinf(away), 0.0, away), np.where(~equal & np.isinf(away), np.abs(dual), 0.0)
+        found.append(_residual(_Point(x, low, high, unit, goal, own, rows, dual, beyond, slack, wrong)))
+    return min(found)
 
 
 def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
@@ -286,18 +258,21 @@ def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1 or not np.isfinite(bound):
         return None
-    value, worst, free = value_of_pyomo(goals[0]), 0.0, _free(model)
-    if not np.isfinite(value):
+    value, free = value_of_pyomo(goals[0]), _free(model)
+    given = list(model.component_data_objects(pyo.Constraint, active=True))
+    body = np.array([value_of_pyomo(row.body) for row in given])
+    if not np.isfinite([value, *body]).all():
         return np.inf
-    x, place = np.array([v.value for v in free]), {id(v): k for k, v in enumerate(free)}
-    for row in model.component_data_objects(pyo.Constraint, active=True):
-        at, parts = _slope(row.body, place) or ([], np.empty(0))
-        worst = max(worst, _beyond(row, float(np.abs(x[at]) @ np.abs(parts))))
-    for v in free:
-        low, high = (-np.inf if v.lb is None else v.lb), (np.inf if v.ub is None else v.ub)
-        away = max(low - v.value, v.value - high, 0.0 if v.is_continuous() else abs(v.value - round(v.value)))
-        worst = max(worst, away / (abs(v.value) + 1.0))
-    return max(worst, abs(value - bound) / (max(abs(value), abs(bound)) + TINY))
+    x, place = np.array([v.value for v in free], dtype=float), {id(v): k for k, v in enumerate(free)}
+    each = [_rows_in_pyomo([row.body], place) for row in given]
+    rows = sp.vstack(
+        [sp.csr_array((1, len(x))) if row is None else row for row in each] or [sp.csr_array((0, len(x)))], format="csr"
+    )
+    (low, high), whole = _sides([v.bounds for v in free]), np.array([not v.is_continuous() for v in free], dtype=bool)
+    away = np.maximum(np.maximum(low - x, x - high), np.where(whole, np.abs(x - np.round(x)), 0.0)) / (np.abs(x) + 1.0)
+    beyond = _beyond(body, *_sides([(row.lower, row.upper) for row in given]), rows, x)
+    gap = abs(value - bound) / (max(abs(value), abs(bound)) + TINY)
+    return float(max(gap, beyond.max(initial=0.0), away.max(initial=0.0)))
 
 
 def _free(model: "pyo.ConcreteModel") -> list[Any]:
@@ -305,6 +280,23 @@ def _free(model: "pyo.ConcreteModel") -> list[Any]:
     import pyomo.environ as pyo
 
     return [v for v in model.component_data_objects(pyo.Var) if not v.fixed and v.value is not None]
+
+
+def _sides(pairs: list[tuple[Any, Any]]) -> tuple[Floats, Floats]:
+    """Lower and upper bounds, infinite where there are none."""
+    import pyomo.environ as pyo
+
+    low = [-np.inf if side is None else float(pyo.value(side)) for side, _ in pairs]
+    return np.array(low), np.array([np.inf if side is None else float(pyo.value(side)) for _, side in pairs])
+
+
+def _beyond(body: Floats, low: Floats, high: Floats, rows: sp.csr_array, x: Floats) -> Floats:
+    """(m,) how far constraints are violated, relative to their sides and to the sizes of their terms."""
+    sizes = abs(rows)
+    terms = sizes @ (np.abs(x) + NOISE * np.abs(x).max(initial=0.0))  # of zeros only rounding is left
+    sides = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (low, high)))
+    beyond: Floats = np.maximum(np.maximum(low - body, body - high), 0.0) / (np.maximum(np.abs(body), terms) + sides + TINY)
+    return beyond
 
 
 def value_of_pyomo(expr: Any) -> float:
@@ -318,28 +310,21 @@ def value_of_pyomo(expr: Any) -> float:
         return float(np.nan)
 
 
-def _beyond(row: Any, terms: float) -> float:
-    """How far a constraint of Pyomo is violated, relative to its sides and to the sizes of the terms of its body."""
-    import pyomo.environ as pyo
-
-    body = value_of_pyomo(row.body)
-    if not np.isfinite(body):
-        return np.inf
-    low, high = (None if side is None else pyo.value(side) for side in (row.lower, row.upper))
-    scale = max(abs(body), terms) + max(abs(side) for side in (low, high) if side is not None) + TINY
-    beyond = max([0.0, *([body - high] if high is not None else []), *([low - body] if low is not None else [])])
-    return float(beyond / scale)
-
-
-def _slope(expr: Any, place: "Mapping[int, int]") -> tuple[list[int], Floats] | None:
-    """The derivatives of an expression of Pyomo and the places of their variables, None where there is none."""
+def _rows_in_pyomo(expressions: list[Any], place: "Mapping[int, int]") -> sp.csr_array | None:
+    """(m, n) the derivatives of expressions, None where one has none."""
     from pyomo.core.expr.calculus.derivatives import Modes, differentiate
     from pyomo.core.expr.calculus.diff_with_pyomo import DifferentiationException
     from pyomo.core.expr.visitor import identify_variables
 
-    found = [v for v in identify_variables(expr, include_fixed=False) if id(v) in place]
-    try:
-        parts = np.array(differentiate(expr, wrt_list=found, mode=Modes.reverse_numeric), dtype=float)
-    except (DifferentiationException, ArithmeticError, ValueError, NotImplementedError):
+    columns, data, start = list[int](), list[float](), [0]
+    for expr in expressions:
+        found = [v for v in identify_variables(expr, include_fixed=False) if id(v) in place]
+        try:
+            data += [float(part) for part in differentiate(expr, wrt_list=found, mode=Modes.reverse_numeric)]
+        except (DifferentiationException, ArithmeticError, ValueError, NotImplementedError):
+            return None
+        columns += [place[id(v)] for v in found]
+        start.append(len(columns))
+    if not np.isfinite(data).all():
         return None
-    return ([place[id(v)] for v in found], parts) if np.isfinite(parts).all() else None
+    return sp.csr_array((np.array(data), np.array(columns, dtype=int), start), shape=(len(expressions), len(place)))
