@@ -75,7 +75,13 @@ def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = Tru
 
 
 def outside_of_signs(r: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-    """How far r (n,) is from the signs that variables with these bounds allow; its positive and its negative part."""
+    """How far r is from the signs that bounds allow, its positive part and its negative part.
+
+    Parameters
+    ----------
+    r : (n,) the derivatives that must vanish where there are no bounds
+    low, high : (n,) bounds, infinite where there are none
+    """
     over, under = np.maximum(r, 0.0), np.maximum(-r, 0.0)
     return np.where(np.isfinite(low), 0.0, over) + np.where(np.isfinite(high), 0.0, under), over, under
 

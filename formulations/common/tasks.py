@@ -81,7 +81,14 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
 
 
 def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
-    """The model with `full` in the place of `capacity` where `full` (K R,) is a number, and nothing where it is inf."""
+    """The model with `full` in the place of some rows of `capacity`.
+
+    Parameters
+    ----------
+    model : with `capacity`
+    instance : of the model
+    full : (K R,) the load of rows that are full; nan = at most 1, inf = no row
+    """
     import pyomo.environ as pyo
 
     rows = dict(zip(server_resources(instance), full.tolist(), strict=True))
@@ -115,7 +122,13 @@ def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dic
 
 
 def pyomo_limit(model: Any, instance: Instance, tasks: dict[str, Any]) -> Any:
-    """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one."""
+    """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one.
+
+    Parameters
+    ----------
+    model, instance : without limits
+    tasks : by user the sum of its x
+    """
     import pyomo.environ as pyo
 
     capped = {n: limit for n, limit in by_user(instance, instance.max_tasks).items() if np.isfinite(limit)}

@@ -67,7 +67,12 @@ def infinite_gaps(game: Any, x: Floats) -> Floats:
 
 
 def candidates(game: Any, x: Floats, kappa: Floats | None = None) -> list[Floats]:
-    """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""
+    """Candidates for the kappa (K, R): the hint, and what `recovered_prices` finds.
+
+    Parameters
+    ----------
+    game, x, kappa : as for `gaps`
+    """
     hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
     servers = np.flatnonzero(game.finite)
     return hints + [own for cut in SERVED_THRESHOLDS for own in recovered_candidates(game, x, servers, cut)]

@@ -64,6 +64,7 @@ CLUSTER = simulation.Cluster(("cpu",), np.array([[1.0]]))
 WORKLOAD = simulation.Workload(("cpu",), ("u",), [1.0], [0], [0.0], [1], [1.0], [[0.1]])
 
 GOOD = {
+    "layer": "cvxpy",
     "instance": WANG,
     "instances": [WANG],
     "allocation": ANSWER,

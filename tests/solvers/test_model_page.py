@@ -1,0 +1,44 @@
+"""The page of a mechanism: `fairalloc model ID` and `fa.show(mechanism)`."""
+
+import inspect
+
+import pytest
+
+import fairalloc as fa
+from fairalloc.cli import main
+from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations.drfh import DominantResourceFairness
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_page_has_formula_code_names_and_methods(name, capsys):
+    page = fa.show(fa.mechanism(name))
+    assert page.formula.splitlines()[0] in str(page)
+    for layer in ("cvxpy", "pyomo"):
+        assert "def " in page.code(layer)
+        assert "capacity" in page.parts(layer)
+    assert main(["model", name]) == 0
+    assert capsys.readouterr().out.rstrip("\n") == str(page).rstrip("\n")
+    assert str(page).splitlines()[-1].startswith("Computed by ")
+
+
+def test_the_code_is_the_text_of_the_file():
+    page = fa.show(fa.mechanism("drfh"))
+    assert "cp.multiply(sigma / phi, arcs.owner @ x) >= g" in page.code("cvxpy")
+    assert page.code("cvxpy").split() == inspect.getsource(DominantResourceFairness.write_cvxpy).split()
+    assert fa.show(fa.mechanism("drfh-lp")).code("pyomo") == page.code("pyomo"), "the model of W (6) is one"
+
+
+def test_an_instance_is_shown_as_before_and_an_own_mechanism_too():
+    wang = fa.example("wang-fig2").instance
+    assert fa.show(wang).user(0)["dominant"] == "memory"
+    own = fa.Leximin("equal-tasks", share=lambda instance: [1.0] * instance.N)
+    assert str(fa.show(own)).startswith("equal-tasks: of your own")
+    assert "carries" not in fa.show(own.edited("mine", cvxpy=lambda problem, _: problem)).code("cvxpy")
+    with pytest.raises(fa.FairallocError, match="must be an Instance"):
+        fa.show(3)
+
+
+def test_a_word_that_is_no_mechanism_is_refused(capsys):
+    assert main(["model", "drfx"]) == 2
+    assert "there is no mechanism 'drfx'" in capsys.readouterr().err
