@@ -29,7 +29,7 @@ __all__ = ["as_nlp", "ncp_pyomo"]
 def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
     """Complementarity conditions `prices` (K 28, by server and resource), `users` (K 29, by arc) and `limits`.
 
-    Variables `x`, `u` (tasks of each user) and `kappa`; constraints `capacity`, `tasks`.
+    Variables `x`, `u` (tasks of each user) and `kappa`; constraints `capacity`, `tasks`, `limit`.
     """
     import pyomo.environ as pyo
     from pyomo.mpec import Complementarity, complements
@@ -50,6 +50,7 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
     model.prices = Complementarity(list(slack), rule=lambda m, *row: complements(m.kappa[row] >= 0, slack[row] >= 0))
     model.users = Complementarity(list(model.x), rule=lambda m, *arc: complements(m.x[arc] >= 0, excess[arc] >= 0))
     left = left_pyomo(game, model)
+    model.limit = pyo.Constraint(list(left), rule=lambda _, n: left[n] >= 0)
     model.limits = Complementarity(list(left), rule=lambda m, n: complements(m.sigma[n] >= 0, left[n] >= 0))
     model.objective = pyo.Objective(expr=0.0)
     return model
