@@ -17,7 +17,9 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.drfh import DominantResourceFairness
 from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.lmmf import LexicographicMaxMin
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import checked
@@ -44,6 +46,9 @@ ROWS = 60
 
 ARCS = 2_000
 """The same for users times servers."""
+
+STACKED = (NashBargaining, Leximin, DominantResourceFairness, LexicographicMaxMin)
+"""What stacks compute; a class derived from one of these may be about another problem."""
 
 
 @checked
@@ -124,7 +129,7 @@ def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameter
 
 def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> Iterator[list[int]]:
     """The numbers of instances that are solved together; functions that may look at no clock keep to `solve` under a limit."""
-    if type(mechanism) not in (NashBargaining, Leximin) or (limited and not is_ours(mechanism)):
+    if type(mechanism) not in STACKED or (limited and not is_ours(mechanism)):
         return
     shapes: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     for k, instance in enumerate(instances):
