@@ -10,7 +10,6 @@ import numpy as np
 from fairalloc.formulations.common.convexity import is_refuted
 from fairalloc.formulations.common.reading import read_off
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -90,10 +89,9 @@ class Mechanism:
         written = {"cvxpy": Mechanism.write_cvxpy, "pyomo": Mechanism.write_pyomo}
         return frozenset(layer for layer, blank in written.items() if getattr(type(self), f"write_{layer}") is not blank)
 
-    @checked
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
         """The functions that say what its model in "cvxpy" or "pyomo" is, for readers."""
-        return (getattr(type(self), f"write_{layer}"),) if layer in self.layers else ()
+        return (getattr(type(self), f"write_{layer}"),) if isinstance(layer, str) and layer in self.layers else ()
 
     @property
     def has_residual(self) -> bool:

@@ -15,7 +15,7 @@ from fairalloc.cli import _parser
 GROUPS = {
     "data": (
         "Instances",
-        "Instance read_instance write_instance show Overview example EXAMPLES generators traces aggregate expand",
+        "Instance read_instance write_instance show Overview ModelPage example EXAMPLES generators traces aggregate expand",
     ),
     "solving": (
         "Solving",
