@@ -165,6 +165,7 @@ def sensitivity(
 
     Examples
     --------
+    >>> from fairalloc import Instance, solve
     >>> pool = Instance([[1, 0], [0, 1]], [[6, 4]])
     >>> sensitivity(solve(pool, "lmmf")).up[:, 0, :]
     array([[1., 0.],

@@ -9,7 +9,7 @@ rows belong to the answer.
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -196,9 +196,9 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
 
 def _run(row: tuple[Any, ...]) -> RecordedRun:
     number, started, suite, text, keys = row
-    details = json.loads(text, object_pairs_hook=_part)
-    if not isinstance(details.get("place", ""), str) or not isinstance(details.get("cases", {}), dict):
-        raise TypeError("its place must be a text, and its cases an object")
+    details = json.loads(text, object_pairs_hook=Details)
+    for part in _parts(details):
+        _check_kinds(part)
     return _fitting(RecordedRun(number, started, suite, details, tuple(json.loads(keys))))
 
 
@@ -210,22 +210,29 @@ class Details(dict[str, Any]):
 
 
 KINDS: Mapping[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("machine", "packages", "methods", "setting"), dict),
+    **dict.fromkeys(("machine", "packages", "methods", "setting", "cases"), dict),
     **dict.fromkeys(("fairalloc", "python", "place", "cpu", "system", "node", "kind", "about", "missing"), str),
     "time_limit": (int, float),
     **dict.fromkeys(("memory_mb", "jobs", "threads"), int),
     **dict.fromkeys(("accuracies", "idle"), list),
     "load": (int, float, type(None)),
 }
-"""What the parts of the details are, wherever they stand."""
+"""What the parts of the details are, where names are not those of methods and cases."""
 
 
-def _part(pairs: Sequence[tuple[str, Any]]) -> Details:
-    """An object of the details."""
-    for name, value in pairs:
+def _parts(details: Any) -> Iterator[Any]:
+    """The details, and the objects in them whose names are known."""
+    yield details
+    yield from (details.get(name, {}) for name in ("machine", "setting"))
+    yield from details.get("methods", {}).values()
+
+
+def _check_kinds(part: Any) -> None:
+    if not isinstance(part, dict):
+        raise TypeError(f"a part of its details is {shown(part)}")
+    for name, value in part.items():
         if not isinstance(value, KINDS.get(name, object)):
             raise TypeError(f"{name} is {shown(value)}")
-    return Details(pairs)
 
 
 def _fitting(item: T) -> T:

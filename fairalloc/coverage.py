@@ -21,8 +21,8 @@ def coverage() -> Grid:
     groups: dict[frozenset[str], list[str]] = {}
     for item in MECHANISMS.values():
         groups.setdefault(frozenset(key for key, method in METHODS.items() if method.computes(item)), []).append(item.id)
-    columns = ["method", *(", ".join(f"`{name}`" for name in names) for names in groups.values())]
-    rows = [[f"`{key}`", *(MARK if key in able else "" for able in groups)] for key in METHODS]
+    columns = ["method", *(", ".join(names) for names in groups.values())]
+    rows = [[key, *(MARK if key in able else "" for able in groups)] for key in METHODS]
     return Grid("Which method computes which mechanism", columns, rows)
 
 

@@ -13,7 +13,7 @@ it raises, and whatever else it returns, is an answer with the termination "erro
 
 import inspect
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -56,7 +57,7 @@ def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[
     >>> own_method(equal_split)
     <method equal_split: own>
     """
-    if isinstance(mechanisms, str | Mechanism) or not isinstance(mechanisms, Iterable):
+    if isinstance(mechanisms, Mechanism) or not is_list(mechanisms):
         mechanisms = [mechanisms]
     declared = frozenset(find_mechanism(item).id for item in mechanisms)
     if not declared:

@@ -100,8 +100,10 @@ def claim(
     """
     if not (isinstance(text, str) and text.strip()):
         raise InstanceError(f"the text of the claim is {shown(text)}, but it must be a sentence")
-    if holds not in ("all", "some"):
+    if not isinstance(holds, str) or holds not in ("all", "some"):
         raise InstanceError(f"holds is {shown(holds)}, but it must be 'all' or 'some'")
+    if not isinstance(id, str):
+        raise InstanceError(f"id is {shown(id)}, but it must be a text")
     if misreports is not None and not (isinstance(misreports, int) and misreports >= 0):
         raise InstanceError(f"misreports is {shown(misreports)}, but it must be a number of users")
     if instances is not None and not callable(instances):

@@ -19,7 +19,8 @@ GROUPS = {
     ),
     "solving": (
         "Solving",
-        "solve solve_many solution_set SolutionSet options Method METHODS Allocation read_allocation write_allocation export",
+        "solve solve_many solution_set SolutionSet options Method method METHODS Allocation read_allocation write_allocation "
+        "export",
     ),
     "mechanisms": ("Mechanisms", "mechanism MECHANISMS Mechanism Leximin Utility cvxpy_tasks pyomo_tasks"),
     "judging": (

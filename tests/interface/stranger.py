@@ -29,6 +29,7 @@ most_tasks = MostTasks()
 capped = fa.mechanism("drfh").edited("capped", cvxpy=cap)
 
 
+@fa.method(mechanisms=["drfh"])
 def equal_parts(instance, mechanism, limits):
     """A method: every user runs an N-th of what each of its servers could run for it alone."""
     return instance.arcs.gamma / instance.N

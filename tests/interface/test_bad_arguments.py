@@ -108,6 +108,7 @@ GOOD = {
 ALWAYS = {"seconds", "trials", "mechanisms", "properties"}
 OWN = {
     "mechanism": {"name": "drfh"},
+    "Utility": {"marginal": lambda z: 1 / z},
     "example": {"name": "wang-fig2"},
     "market": {"allocation": NB},
     "planted": {"mechanism": "drfh"},
@@ -121,7 +122,7 @@ OWN = {
 
 HOOKS = {
     "Mechanism": "check_complete settled domain home canonical parametric_round unwritten prices model_prices values marginal"
-    " residual cvxpy pyomo write_cvxpy write_pyomo",
+    " residual user_errors measured cvxpy pyomo write_cvxpy write_pyomo",
     "Leximin": "domain rate exact_rate canonical model_prices proofs write_cvxpy write_pyomo parametric_round lp values residual",
     "Method": "computes applies open compile starts missing is_available versions run compute",
     "Property": "verdict",

@@ -77,7 +77,7 @@ COMMANDS = [
     ),
     (
         ["solve", "wang-fig2", "--method", "pdhg"],
-        "method 'pdhg' does not compute 'drfh': the methods that do are interior-point, highs:leximin,",
+        "method 'pdhg' does not compute 'drfh': the methods that do are progressive-filling, highs:leximin,",
     ),
     (
         ["solve", "wang-fig2", "--trace", "--format", "csv"],
