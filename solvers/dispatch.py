@@ -18,6 +18,7 @@ a limit too.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, TypeAlias
@@ -413,8 +414,8 @@ def _no_answer(instance: Instance, termination: str, message: str) -> Answer:
 
 def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
     """What a method not of this package answers; whatever is no answer is an error of its own."""
-    x = np.asarray(answer.x, dtype=float) if isinstance(answer, Answer) else np.empty(0)
-    if x.shape != (len(instance.arcs),):
-        said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
-        return _no_answer(instance, "error", said)
-    return replace(answer, x=x)
+    with suppress(TypeError, ValueError):
+        if isinstance(answer, Answer) and np.shape(x := np.asarray(answer.x, dtype=float)) == (len(instance.arcs),):
+            return replace(answer, x=x)
+    said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
+    return _no_answer(instance, "error", said)

@@ -57,9 +57,8 @@ def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[
     >>> own_method(equal_split)
     <method equal_split: own>
     """
-    if isinstance(mechanisms, Mechanism) or not is_list(mechanisms):
-        mechanisms = [mechanisms]
-    declared = frozenset(find_mechanism(item).id for item in mechanisms)
+    given: Any = mechanisms
+    declared = frozenset(find_mechanism(item).id for item in (given if is_list(given) else [given]))
     if not declared:
         raise NotApplicable("mechanisms is empty, but a method computes at least one")
 
