@@ -60,7 +60,7 @@ class MineAtOnce(Mine):
 )
 def test_a_function_returns_tasks_in_several_ways(returned):
     seen = []
-    allocation = fa.solve(WANG, "drfh", method=lambda *given: seen.append(given) or returned, time_limit=60)
+    allocation = fa.solve(WANG, "drfh", method=lambda *given: seen.append(given) or returned, time_limit=60, isolate=False)
     assert seen[0][0] == WANG
     assert seen[0][1].id == "drfh"
     assert 0 < seen[0][2].left <= 60
