@@ -369,10 +369,10 @@ def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
 
 
 def test_the_command_line_knows_all_formats_and_figures(tmp_path, monkeypatch, capsys):
-    from fairalloc import cli_bench_report
+    from fairalloc.cli import bench_report
 
-    assert tuple(FORMATS) == cli_bench_report.FORMATS
-    assert FIGURES == cli_bench_report.FIGURES
+    assert tuple(FORMATS) == bench_report.FORMATS
+    assert FIGURES == bench_report.FIGURES
     summary = summary_of([*cases("m", [0.1, 0.2]), *cases("n", [0.2, 0.1])])
     monkeypatch.setattr(benchmarks, "report", lambda *_, **__: summary)
     assert main(["bench", "report", "r.sqlite", "--format", "markdown"]) == 0

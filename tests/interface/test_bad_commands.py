@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 import fairalloc
-from fairalloc import cli_solve
 from fairalloc.cli import INTERNAL, main
+from fairalloc.cli import solve as cli_solve
 
 SECONDS = 5.0
 """Seconds of computing after which an input has hung."""

@@ -14,9 +14,10 @@ import pytest
 from tolerances import EXACT
 
 import fairalloc as fa
-from fairalloc import __version__, cli, cli_solve
+from fairalloc import __version__, cli
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli import main
+from fairalloc.cli import solve as cli_solve
 from fairalloc.models import Allocation, generators
 from fairalloc.models.jsonio import instance_document, write_json
 from fairalloc.models.published import EXAMPLES, example
@@ -348,7 +349,7 @@ def test_the_shell_completes_names(tmp_path, line, words):
         "_ARGCOMPLETE_IFS": "\n",
         "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
     }
-    places = os.pathsep.join([str(Path(cli_solve.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
+    places = os.pathsep.join([str(Path(fa.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     code = "import sys; from fairalloc.cli import main; sys.exit(main())"
     environment = os.environ | asked | {"PYTHONPATH": places, "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "words")}
     subprocess.run([sys.executable, "-P", "-c", code], env=environment, cwd=tmp_path, capture_output=True, check=False)

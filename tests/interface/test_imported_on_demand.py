@@ -53,7 +53,7 @@ def test_a_small_solve_imports_what_it_needs_alone(code):
 def test_help_reads_no_files_of_the_papers():
     """So it is there where one of them has an error."""
     there = loaded("from fairalloc.cli import main\ntry: main(['theorems', '--help'])\nexcept SystemExit: pass")
-    assert "fairalloc.cli_theorems" in there
+    assert "fairalloc.cli.theorems" in there
     assert [name for name in there if ".papers." in name] == []
 
 

@@ -298,9 +298,9 @@ LOADS = re.compile(
 
 REASONS = {
     "benchmarks/worker.py": "an instance that a child of the same run made, where no method ran",
-    "cli.py": "modules of this package, by a table of its commands",
-    "cli_arguments.py": "argcomplete, by its name",
-    "cli_theorems.py": "a module of this package, by its name",
+    "cli/__init__.py": "modules of this package, by a table of its commands",
+    "cli/arguments.py": "argcomplete, by its name",
+    "cli/theorems.py": "a module of this package, by its name",
     "benchmarks/suites/suite.py": "its own folder, and the module that a typed word of `bench run` names",
     "models/allocation.py": "the rule of an allocation that comes through a pipe of the same run, itself a pickle",
     "models/on_demand.py": "modules of this package, by a table",
@@ -323,6 +323,6 @@ REASONS = {
 
 def test_what_loads_code_has_a_reason():
     root = Path(fa.__file__).parent
-    files = [file for room in (*fa.ROOMS, ".") for file in (root / room).glob("*.py" if room == "." else "**/*.py")]
+    files = [file for room in (*fa.ROOMS, "cli", ".") for file in (root / room).glob("*.py" if room == "." else "**/*.py")]
     found = {file.relative_to(root).as_posix() for file in files if LOADS.search(file.read_text("utf-8"))}
     assert found == REASONS.keys()

@@ -18,11 +18,11 @@ import pytest
 from plain_judges import envy, sharing
 from tolerances import AMPLE, ROUNDING
 
-from fairalloc import cli_theorems
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
+from fairalloc.cli import theorems as cli_theorems
 from fairalloc.models import FairallocError, Instance, InstanceError, NotApplicable
 from fairalloc.models.published import example
 from fairalloc.runs.processes import NoAnswer, Pool, Task

@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from fairalloc import cli_theorems
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
+from fairalloc.cli import theorems as cli_theorems
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import Instance
 from fairalloc.models.published import example

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from fairalloc.cli_arguments import (
+from fairalloc.cli.arguments import (
     DEFAULT,
     add_accuracy,
     add_instance,
@@ -24,8 +24,8 @@ from fairalloc.cli_arguments import (
     method_named,
     parameters,
 )
-from fairalloc.cli_figure import write_figure
-from fairalloc.cli_output import complain, emit
+from fairalloc.cli.figure import write_figure
+from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, said

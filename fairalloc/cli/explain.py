@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from fairalloc.analysis import explain
-from fairalloc.cli_arguments import (
+from fairalloc.cli.arguments import (
     add_instance,
     add_mechanism,
     completed,
@@ -15,7 +15,7 @@ from fairalloc.cli_arguments import (
     method_named,
     parameters,
 )
-from fairalloc.cli_output import emit
+from fairalloc.cli.output import emit
 from fairalloc.models import InstanceError, NotApplicable, UnknownName, show
 from fairalloc.models.errors import no_such, shown
 from fairalloc.solvers import METHODS, solve

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from fairalloc.cli_arguments import a_path, completed
-from fairalloc.cli_output import emit
+from fairalloc.cli.arguments import a_path, completed
+from fairalloc.cli.output import emit
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable, width
 

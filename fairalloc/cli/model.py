@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
-from fairalloc.cli_arguments import mechanism_named, parameters
-from fairalloc.cli_output import emit
+from fairalloc.cli.arguments import mechanism_named, parameters
+from fairalloc.cli.output import emit
 from fairalloc.solvers.model_page import ModelPage
 
 __all__ = ["add_commands"]

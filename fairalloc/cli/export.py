@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
-from fairalloc.cli_arguments import a_path, add_instance, add_mechanism, instance_named, mechanism_named, parameters
-from fairalloc.cli_output import emit
+from fairalloc.cli.arguments import a_path, add_instance, add_mechanism, instance_named, mechanism_named, parameters
+from fairalloc.cli.output import emit
 from fairalloc.models.files import write_file
 from fairalloc.solvers.export import FORMATS, export
 

@@ -22,20 +22,20 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
 from fairalloc import __version__
-from fairalloc.cli_output import ReaderGone, complain, emit, prepare_streams
+from fairalloc.cli.output import ReaderGone, complain, emit, prepare_streams
 from fairalloc.models.errors import FairallocError, said, shown
 from fairalloc.models.tables import Grid
 from fairalloc.stop import INTERRUPTED, raise_again
 
 COMMANDS = {
-    **dict.fromkeys(("solve",), "cli_solve"),
-    **dict.fromkeys(("explain", "show"), "cli_explain"),
-    **dict.fromkeys(("check", "certify", "verify"), "cli_judge"),
-    **dict.fromkeys(("export",), "cli_export"),
-    **dict.fromkeys(("model",), "cli_model"),
-    **dict.fromkeys(("bench", "data"), "cli_bench"),
-    **dict.fromkeys(("theorems", "matrix"), "cli_theorems"),
-    **dict.fromkeys(("simulate",), "cli_simulate"),
+    **dict.fromkeys(("solve",), "solve"),
+    **dict.fromkeys(("explain", "show"), "explain"),
+    **dict.fromkeys(("check", "certify", "verify"), "judge"),
+    **dict.fromkeys(("export",), "export"),
+    **dict.fromkeys(("model",), "model"),
+    **dict.fromkeys(("bench", "data"), "bench"),
+    **dict.fromkeys(("theorems", "matrix"), "theorems"),
+    **dict.fromkeys(("simulate",), "simulate"),
 }
 """The module of each command: where a command is the first word, no other is imported."""
 
@@ -164,7 +164,7 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     command.set_defaults(run=_list)
     asked = COMMANDS.get(words[0]) if words else None
     for module in dict.fromkeys(COMMANDS.values()) if asked is None else (asked,):
-        import_module(f"fairalloc.{module}").add_commands(commands)
+        import_module(f"fairalloc.cli.{module}").add_commands(commands)
     command = commands.add_parser("doctor", help="what is installed, which methods are available")
     command.set_defaults(run=_doctor)
     return parser

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli_arguments import a_path, completed, mechanism_names, use_data
-from fairalloc.cli_output import complain, emit
+from fairalloc.cli.arguments import a_path, completed, mechanism_names, use_data
+from fairalloc.cli.output import complain, emit
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files import check_writable
 from fairalloc.models.tables import printable

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli_arguments import (
+from fairalloc.cli.arguments import (
     DEFAULT,
     a_path,
     add_accuracy,
@@ -18,8 +18,8 @@ from fairalloc.cli_arguments import (
     method_named,
     use_data,
 )
-from fairalloc.cli_bench_report import add_report, show
-from fairalloc.cli_output import complain, emit
+from fairalloc.cli.bench_report import add_report, show
+from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import traces

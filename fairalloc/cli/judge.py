@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from fairalloc.analysis import BASIC, PROPERTIES, Failure, Property, certify, check, parse_certificate
-from fairalloc.cli_arguments import (
+from fairalloc.cli.arguments import (
     add_instance,
     add_mechanism,
     add_time_limit,
@@ -17,7 +17,7 @@ from fairalloc.cli_arguments import (
     mechanism_named,
     mechanism_names,
 )
-from fairalloc.cli_output import complain, emit
+from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName

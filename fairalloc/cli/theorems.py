@@ -13,8 +13,8 @@ from types import FunctionType
 from typing import Any
 
 from fairalloc.analysis import Property
-from fairalloc.cli_arguments import a_path, completed, mechanism_named, mechanism_names
-from fairalloc.cli_output import complain, emit
+from fairalloc.cli.arguments import a_path, completed, mechanism_named, mechanism_names
+from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files import check_writable
