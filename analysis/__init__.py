@@ -18,7 +18,7 @@ if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.analysis, not as analysis: it is mapped into fairalloc")
 
 from fairalloc.analysis import plots
-from fairalloc.analysis.certificates import Certificate, Failure, certify, parse_certificate
+from fairalloc.analysis.certificates import Certificate, NotCertified, certify, parse_certificate
 from fairalloc.analysis.explanations import Explanation, Sentence, explain
 from fairalloc.analysis.properties import BASIC, MECHANISM_PROPERTIES, PROPERTIES, Misreport, Property, check, check_mechanism
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
@@ -32,8 +32,8 @@ __all__ = [
     "Best",
     "Certificate",
     "Explanation",
-    "Failure",
     "Misreport",
+    "NotCertified",
     "Property",
     "Sensitivity",
     "Sentence",

@@ -32,7 +32,7 @@ in all; brought to the cost W they have q_n u_n >= w_n / (1 + rho).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -44,7 +44,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, shown
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import Grid
 from fairalloc.solvers.options import Judging
@@ -135,7 +135,7 @@ class PricedAllocation:
 
 
 @checked
-def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
+def market(allocation: Allocation) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 
     The prices are those of the allocation, brought to the scale (*). Where it has none, or their residual is not small, prices
@@ -146,13 +146,13 @@ def market(instance: Instance, allocation: Allocation) -> PricedAllocation:
     --------
     >>> from fairalloc.solvers import solve
     >>> pool = Instance([[1, 4], [3, 1]], [[9, 18]])  # W section 2
-    >>> solved = market(pool, solve(pool, "nb"))
+    >>> solved = market(solve(pool, "nb"))
     >>> solved.prices.round(6)
     array([[0.2     , 0.011111]])
     """
     if not isinstance(allocation, Allocation):
         raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
-    allocation = replace(allocation, instance=as_instance(instance))
+    instance = allocation.instance
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices)
@@ -168,7 +168,7 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
         return Verdict("market", None, np.nan, f"not decided: {allocation.mechanism!r} is no market", "by name")
     method = "prices of the allocation or of a linear program; residuals by direct computation"
     try:
-        found = market(allocation.instance, allocation)
+        found = market(allocation)
     except FairallocError as error:
         return Verdict("market", False, np.inf, f"no equilibrium: {error}", method)
     if found.residual <= tolerance:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fairalloc.analysis import (
         Certificate,
         Explanation,
-        Failure,
+        NotCertified,
         Property,
         Sensitivity,
         SolutionSet,
@@ -85,7 +85,6 @@ __all__ = [
     "Claim",
     "ClaimResult",
     "Explanation",
-    "Failure",
     "FairallocError",
     "Hypotheses",
     "Instance",
@@ -97,6 +96,7 @@ __all__ = [
     "Misreport",
     "ModelPage",
     "NotApplicable",
+    "NotCertified",
     "NotInstalled",
     "Overview",
     "PricedAllocation",
@@ -141,7 +141,7 @@ PLACES = {
     "fairalloc.analysis": (
         "Certificate",
         "Explanation",
-        "Failure",
+        "NotCertified",
         "Property",
         "Sensitivity",
         "SolutionSet",

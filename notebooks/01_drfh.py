@@ -197,7 +197,7 @@ ax = fa.plots.feasible_region(fig2, points={"DRF per server": naive, "DRFH": fai
 # resources bounds $g$ from above. Any prices give such a bound, whoever computed them.
 
 # %%
-proof = fa.certify(fig2, "drfh")
+proof = fa.certify(fa.solve(fig2, "drfh", "exact"))
 print(proof)
 (round_1,) = proof.rounds
 p = [[worth / c[l][r] for r, worth in enumerate(round_1.prices[2 * l : 2 * l + 2])] for l in range(2)]
@@ -256,7 +256,7 @@ for name in ("pareto", "envy-freeness", "weak-sharing-incentive", "strong-sharin
 # %%
 prop4 = fa.example("wang-prop4").instance
 fair4 = fa.solve(prop4, "drfh", "exact")
-print("g =", *[part.level for part in fa.certify(prop4, "drfh").rounds], " tasks", *fair4.tasks_exact)
+print("g =", *[part.level for part in fa.certify(fair4).rounds], " tasks", *fair4.tasks_exact)
 print(fa.check(fair4, "strong-sharing-incentive").sentence)
 
 # %% [markdown]
@@ -355,7 +355,7 @@ print("First-Fit", progressive_filling(small, False), " Best-Fit", progressive_f
 
 # %%
 weighted = fa.solve(fig2.replace(weights=[1, 2]), "drfh", "exact")
-print("tasks", *weighted.tasks_exact, " G_i / w_i =", *[part.level for part in fa.certify(weighted.instance, "drfh").rounds])
+print("tasks", *weighted.tasks_exact, " G_i / w_i =", *[part.level for part in fa.certify(weighted).rounds])
 
 # %% [markdown]
 # ## Finite tasks (5.1)
@@ -367,7 +367,7 @@ print("tasks", *weighted.tasks_exact, " G_i / w_i =", *[part.level for part in f
 # %%
 finite = fig2.replace(max_tasks=[4, None])
 in_rounds = fa.solve(finite, "drfh", "exact")
-rounds = fa.certify(finite, "drfh").rounds
+rounds = fa.certify(fa.solve(finite, "drfh", "exact")).rounds
 for k, part in enumerate(rounds, 1):
     print(f"round {k}: users {[i + 1 for i in part.users]} at the share {part.level}, prices", *part.prices)
 print("tasks", *in_rounds.tasks_exact)
@@ -445,7 +445,7 @@ assert p == [[F(5, 6), 0], [0, F(25, 6)]]
 assert (y, bound) == ([F(1, 6), F(5, 6)], F(5, 7))
 assert abs((other * c_).sum() - 5 / 7) < 1e-6
 assert fair4.tasks_exact == (F(12, 5), F(4, 5))
-assert fa.certify(prop4, "drfh").rounds[0].level == F(12, 25)
+assert fa.certify(fair4).rounds[0].level == F(12, 25)
 assert fa.check(fair4, "strong-sharing-incentive").witness["better"] == F(5, 6)
 assert weak.holds
 assert crossed_fair.tasks_exact == (1, 1)
@@ -453,4 +453,4 @@ assert (first_fit, best_fit) == ([6, 6], [10, 10])
 assert weighted.tasks_exact == (F(60, 11), F(120, 11))
 assert [part.level for part in rounds] == [F(2, 7), F(4, 5)]
 assert (in_rounds.tasks_exact, single.tasks_exact) == ((4, F(56, 5)), (4, 4))
-assert fa.certify(cluster, "drfh").rounds[0].level == F(29609, 65877)
+assert fa.certify(fa.solve(cluster, "drfh", "exact")).rounds[0].level == F(29609, 65877)

@@ -59,7 +59,7 @@ print("alpha =", *packing.x_exact, " utility", *packing.tasks_exact)
 # prices $p$ at which every way costs at least 1, the utility is at most what $X$ costs.
 
 # %%
-p = [value / C for value, C in zip(fa.certify(fig1, "utilitarian").proof.prices, (11, 11, 13), strict=True)]
+p = [value / C for value, C in zip(fa.certify(fa.solve(fig1, "utilitarian", "exact")).proof.prices, (11, 11, 13), strict=True)]
 ways = [(1, 2, 1), (0, 1, 3), (2, 0, 2)]
 print("p =", *p)
 print("the ways cost", *[sum(a * b for a, b in zip(way, p, strict=True)) for way in ways])
@@ -158,7 +158,7 @@ levels = iterate(example)
 # with $q_j > 0$ cannot have more unless somebody with at most its level has less.
 
 # %%
-rounds = fa.certify(example, "lmmf").rounds
+rounds = fa.certify(fa.solve(example, "lmmf", "exact")).rounds
 for k, part in enumerate(rounds, 1):
     print(f"iteration {k}: a = {part.level}, p = {[j + 1 for j in part.users]}, prices", *part.prices, " q =", *part.worth)
 
@@ -270,7 +270,7 @@ for name in ("Z.C2", "Z.C2.if", "Z.Cor1", "Z.Cor1.all"):
 # %%
 bargain = fa.example("zarchy-nb").instance
 nash = fa.solve(bargain, "nb")
-market = fa.market(bargain, nash)
+market = fa.market(nash)
 print("alpha =", nash.x.round(6) + 0.0, " utilities", nash.tasks.round(6))
 print("prices", market.prices.round(6)[0], " spending", market.spending.round(6))
 
@@ -319,8 +319,8 @@ print("user 2 gets", lied.tasks_exact[1], "of the resource, worth", lied.tasks_e
 # %%
 prop7 = fa.example("zarchy-prop7").instance
 truthful = fa.solve(prop7, "nb")
-print("utilities", truthful.tasks.round(6), " prices", fa.market(prop7, truthful).prices.round(6)[0])
-print(fa.certify(prop7, "nb", truthful))
+print("utilities", truthful.tasks.round(6), " prices", fa.market(truthful).prices.round(6)[0])
+print(fa.certify(truthful))
 
 # %% [markdown]
 # In the plane of the two utilities NB is the point of the region where the product is largest; LMMF is on the diagonal.
@@ -423,7 +423,7 @@ assert np.allclose(market.spending, 1, atol=1e-6)
 assert fa.solve(ex3, "lmmf", "exact").tasks_exact == (F(2, 3), F(2, 3))
 assert np.allclose(fa.solve(ex3, "nb").tasks, [1 / 2, 1])
 assert np.allclose(truthful.tasks, [6 / 5, 4 / 5])
-assert np.allclose(fa.market(prop7, truthful).prices, [[1 / 2, 3 / 2]], atol=1e-5)
+assert np.allclose(fa.market(truthful).prices, [[1 / 2, 3 / 2]], atol=1e-5)
 assert abs(min(got / [1 / 4, 3 / 4]) - 8 / 9) < 1e-6  # Z prints 0.83
 assert (kept.tasks_exact, no_incentive.witness["better"]) == ((1, 1), F(3, 2))  # Z prints 1/2 for user 2
 assert not any("DISAGREES" in cell for table in (table_1, table_2) for row in table.rows for cell in row)

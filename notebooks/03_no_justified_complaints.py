@@ -272,7 +272,7 @@ print("x =", toolkit.x[-1].round(8), " polished", *polished.tasks_exact)
 
 # %%
 c = float((way.y[:, -1] * (r / s).sum(axis=1) / e).mean())
-market = fa.market(fig3, fa.solve(fig3, "nb"))
+market = fa.market(fa.solve(fig3, "nb"))
 p = market.prices[0] / market.budgets.sum()  # the weights of the instance are 1 and 1, the money e_i are 1/2 and 1/2
 print("prices of the path", (1 / (c * s))[:3].round(4), " of the market", p.round(4))
 

@@ -200,7 +200,7 @@ show({pair: " and ".join(found) for pair, found in bottlenecks(p, x).items()})
 
 # %%
 fair = fa.solve(fig2, "ps-dsf", "exact")
-certificate = fa.certify(fig2, "ps-dsf", fair)
+certificate = fa.certify(fair)
 print(tasks_by_name(fair) == x)
 print(certificate)
 

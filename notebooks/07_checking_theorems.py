@@ -242,7 +242,7 @@ print(comparison(printed, checked.statements, checked.findings).text())
 
 # %%
 instance = fa.example("khamse-fig1").instance
-certificate = fa.certify(instance, "drfh")
+certificate = fa.certify(fa.solve(instance, "drfh", "exact"))
 print(certificate)
 print("verified:", certificate.verify(instance))
 

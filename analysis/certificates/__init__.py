@@ -1,6 +1,6 @@
 """Certificates: proofs in rationals that an allocation is what a mechanism asks for, verified without a solver.
 
-`certify` computes the exact answer and makes the certificate; `Certificate.verify` checks it.
+`certify` compares an allocation with the exact answer and makes the certificate; `Certificate.verify` checks it.
 
 | file | what it holds |
 | --- | --- |
@@ -16,7 +16,7 @@
 """
 
 from fairalloc.analysis.certificates.certificate import Certificate
-from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.certificates.documents import parse_certificate
 from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCertificate
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
@@ -28,10 +28,10 @@ from fairalloc.analysis.certificates.program import ProgramCertificate
 __all__ = [
     "BoundsCertificate",
     "Certificate",
-    "Failure",
     "JustifiedCertificate",
     "LevelsCertificate",
     "LeximinCertificate",
+    "NotCertified",
     "PricesCertificate",
     "ProgramCertificate",
     "ResidualCertificate",

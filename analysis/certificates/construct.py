@@ -2,7 +2,7 @@
 
 1. Find the exact answer: the method `exact`, or, for mechanisms whose answer is not rational, prices that prove a bound.
 2. Compare the given allocation, if there is one, with the exact answer.
-3. Verify the certificate; only then it is returned. Where any step fails the result is a `Failure`.
+3. Verify the certificate; only then it is returned. Where any step fails the result is `NotCertified`.
 """
 
 import math
@@ -35,7 +35,7 @@ from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
@@ -50,11 +50,11 @@ from fairalloc.solvers.method import Limits, Stopped, now
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 from fairalloc.solvers.options import allowed_user_error
 
-__all__ = ["Failure", "certify"]
+__all__ = ["NotCertified", "certified_answer", "certify"]
 
 
 @dataclass(frozen=True)
-class Failure:
+class NotCertified:
     """No certificate could be made, and the reason; it is false as a condition."""
 
     mechanism: str
@@ -69,19 +69,17 @@ class Failure:
 
 @checked
 def certify(
-    instance: Instance,
-    mechanism: str | Mechanism | type[Mechanism],
-    allocation: Allocation | None = None,
+    allocation: Allocation,
+    mechanism: str | Mechanism | type[Mechanism] | None = None,
     tolerance: float = TOLERANCE,
     time_limit: float | None = None,
-) -> Certificate | Failure:
+) -> Certificate | NotCertified:
     """Prove that an allocation is the mechanism's, or say why that could not be proved.
 
     Parameters
     ----------
-    instance : the problem
-    mechanism : id or alias, or a mechanism itself; certificates are for those that have exact answers or bounds
-    allocation : the allocation to be certified; None = the mechanism's answer
+    allocation : the allocation to be certified, on its own instance
+    mechanism : whose answer it is, an id or a mechanism; None = that of the allocation, with its parameters
     tolerance : how far the allocation may be from the exact answer, relative; for nb, the largest residual, and the largest
         gap in units of sum w; for alpha-pf-vds with other alpha, the largest bound on the residual
     time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; None = no limit
@@ -89,54 +87,65 @@ def certify(
     Returns
     -------
     A verified certificate for the allocation's own rationals where it has any, otherwise for the nearest exact answer;
-    or a Failure, which is false as a condition
+    or NotCertified, which is false as a condition
+
+    Raises
+    ------
+    InstanceError : the allocation is none, or names no mechanism
+    NotApplicable : the mechanism's answers have other arcs, as those of "drf", which are on one pool
 
     Examples
     --------
     >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
-    >>> print(certify(wang, "drfh"))
+    >>> print(certify(solve(wang, "drfh", "exact")))
     drfh: lexicographic max-min fair, rounds at 5/7
-    >>> print(certify(wang, "drfh", Allocation(wang, [5, 1, 1, 5])))
+    >>> print(certify(Allocation(wang, [5, 1, 1, 5]), "drfh"))
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
     """
-    instance = as_instance(instance)
-    if allocation is not None and not isinstance(allocation, Allocation):
+    if not isinstance(allocation, Allocation):
         raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
-    item = find_mechanism(mechanism) if allocation is None else mechanism_of(allocation, mechanism)
+    if mechanism is None and not allocation.mechanism:
+        raise InstanceError("the allocation names no mechanism, so certify needs one: certify(allocation, mechanism)")
+    item = mechanism_of(allocation, mechanism)
+    if allocation.mechanism == item.id:
+        item = item.configure(**allocation.parameters)
+    home, own = item.home(allocation.instance), allocation.instance
+    if (home.K, len(home.arcs)) != (own.K, len(own.arcs)):
+        sizes = f"{own.K} servers and {len(own.arcs)} arcs, but those of {item.id!r} have {home.K} and {len(home.arcs)}"
+        raise NotApplicable(f"the allocation has {sizes}")
+    return _in_time(item, home, replace(allocation, instance=home), tolerance, time_limit)
+
+
+def certified_answer(
+    instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: float | None = None
+) -> Certificate | NotCertified:
+    """The mechanism's own answer with its proof: in rationals from the start where it has a rational answer."""
+    item = find_mechanism(mechanism)
+    return _in_time(item, item.home(as_instance(instance)), None, TOLERANCE, time_limit)
+
+
+def _in_time(
+    item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, time_limit: float | None
+) -> Certificate | NotCertified:
     seconds = checked_limit(time_limit)
     limits = Limits(deadline=now() + seconds)
-    late: Certificate | Failure = Failure(item.id, "the time was not enough")
-    return within(seconds, lambda: _certified(instance, item, allocation, tolerance, limits), late)
+    late: Certificate | NotCertified = NotCertified(item.id, "the time was not enough")
+    return within(seconds, lambda: _certified(item, home, given, tolerance, limits), late)
 
 
 def _certified(
-    instance: Instance, item: Mechanism, allocation: Allocation | None, tolerance: float, limits: Limits
-) -> Certificate | Failure:
+    item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, limits: Limits
+) -> Certificate | NotCertified:
     """A verified certificate, or why there is none."""
-    if allocation is not None and allocation.mechanism == item.id:
-        item = item.configure(**allocation.parameters)
-    home = item.home(instance)
-    given = None if allocation is None else _on_instance(home, allocation)
     if given is not None and not infeasibility(given) <= tolerance:
-        return Failure(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
+        return NotCertified(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
     try:
         made = _made(item, home, given, limits, tolerance)
     except (Refuted, Stopped) as fault:
-        return Failure(item.id, str(fault) or "the time was not enough")
+        return NotCertified(item.id, str(fault) or "the time was not enough")
     own = made.mechanism == item.id and item.id not in MECHANISMS  # an own mechanism is not found by its id
     verdict = made.verify(home, item if own else None)
-    return made if verdict else Failure(item.id, verdict.sentence)
-
-
-def _on_instance(instance: Instance, allocation: Allocation) -> Allocation:
-    """The allocation with `instance` in place of its own; InstanceError where their arcs differ."""
-    own, arcs = allocation.instance.arcs, instance.arcs
-    if len(own) != len(arcs):
-        raise InstanceError(f"the allocation has {len(own)} arcs, but the instance has {len(arcs)}")
-    for a in np.flatnonzero((own.user != arcs.user) | (own.variant != arcs.variant) | (own.server != arcs.server))[:1]:
-        one, other = ((int(k.user[a]), int(k.variant[a]), int(k.server[a])) for k in (own, arcs))
-        raise InstanceError(f"arc {a} of the allocation is (user, variant, server) {one}, but that of the instance is {other}")
-    return allocation if allocation.instance is instance else replace(allocation, instance=instance)
+    return made if verdict else NotCertified(item.id, verdict.sentence)
 
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
@@ -159,10 +168,13 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         made = LeximinCertificate(item.id, x, solution.proof)
     if given is None:
         return made
+    near: Certificate
     if isinstance(made, ProgramCertificate) and not isinstance(item, Uniform):
         near = _near_value(made, item.values(given), tolerance)
-        return _near_tasks(made, given, tolerance) if isinstance(item, Utilitarian) and _is_unique(made, home) else near
-    return _near_tasks(made, given, tolerance)
+        near = _near_tasks(made, given, tolerance) if isinstance(item, Utilitarian) and _is_unique(made, home) else near
+    else:
+        near = _near_tasks(made, given, tolerance)
+    return near if given.x_exact is None else made
 
 
 def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:
@@ -237,7 +249,7 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
     far = float(max(np.abs(given.tasks - [float(u) for u in tasks]) / given.tasks))
     if not far <= tolerance:
         raise Refuted(f"the exact answer with the pattern of the allocation is {far:.3g} away, relative")
-    about = f"the tasks of the allocation differ by at most {far:.1e}, relative"
+    about = "" if given.x_exact is not None else f"the tasks of the allocation differ by at most {far:.1e}, relative"
     if domain.single_variant:
         return LevelsCertificate(item.id, x, tasks, cast(Rationals, proof), about=about)
     return PricesCertificate(item.id, x, tasks, cast(tuple[ExactLayer, ...], proof), about=about)

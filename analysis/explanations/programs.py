@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates import Failure, ProgramCertificate, certify
+from fairalloc.analysis.certificates import NotCertified, ProgramCertificate, certify
 from fairalloc.analysis.explanations.costs import NOISE, SAME, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import EXACT, REFUSED, refused
@@ -56,10 +56,10 @@ def explain_program(subject: Subject) -> tuple[str, list[Sentence]]:
 def _known(subject: Subject) -> DualSolution:
     item, reason = subject.item, ""
     if len(subject.domain.arcs) <= EXACT:
-        made = certify(subject.instance, item, subject.allocation, time_limit=subject.left)
+        made = certify(subject.allocation, item, time_limit=subject.left)
         if isinstance(made, ProgramCertificate):
             return _certified(subject, made)
-        reason = made.reason if isinstance(made, Failure) else ""
+        reason = made.reason if isinstance(made, NotCertified) else ""
     return _in_floats(subject, reason)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates import Failure, LeximinCertificate, certify
+from fairalloc.analysis.certificates import LeximinCertificate, NotCertified, certify
 from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
@@ -94,10 +94,10 @@ def _known(subject: Subject) -> Rounds:
     item, reason = subject.item, ""
     assert isinstance(item, Leximin)
     if item.exact_share is not None and len(subject.instance.arcs) <= EXACT:
-        made = certify(subject.instance, item, subject.allocation, time_limit=subject.left)
+        made = certify(subject.allocation, item, time_limit=subject.left)
         if isinstance(made, LeximinCertificate):
             return _certified(subject, item, made)
-        reason = made.reason if isinstance(made, Failure) else ""
+        reason = made.reason if isinstance(made, NotCertified) else ""
     layers = item.proofs(subject.allocation)
     if layers is None:
         raise refused(subject, reason or "it has no prices that prove its shares; solve again by a method that gives prices")

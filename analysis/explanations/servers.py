@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.analysis.certificates import Failure, LevelsCertificate, certify
+from fairalloc.analysis.certificates import LevelsCertificate, NotCertified, certify
 from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import EXACT, PROVED, REFUSED, refused
@@ -74,10 +74,10 @@ def _known(subject: Subject) -> Levels:
     assert isinstance(item, Equilibrium)
     game = item.write_game(domain)
     if len(domain.arcs) <= EXACT:
-        made = certify(subject.instance, item, subject.allocation, time_limit=subject.left)
+        made = certify(subject.allocation, item, time_limit=subject.left)
         if isinstance(made, LevelsCertificate):
             return _certified(game, made)
-        reason = made.reason if isinstance(made, Failure) else ""
+        reason = made.reason if isinstance(made, NotCertified) else ""
     residual = item.residual(subject.allocation)
     if not residual <= REFUSED:
         raise refused(subject, reason or f"it is off by {residual:.2g} at some server")

@@ -25,7 +25,7 @@ GROUPS = {
     "mechanisms": ("Mechanisms", "mechanism MECHANISMS Mechanism Leximin Utility cvxpy_tasks pyomo_tasks"),
     "judging": (
         "Properties, proofs and explanations",
-        "check check_mechanism Property Verdict Failure certify Certificate explain Explanation market PricedAllocation "
+        "check check_mechanism Property Verdict NotCertified certify Certificate explain Explanation market PricedAllocation "
         "sensitivity Sensitivity plots",
     ),
     "claims": ("Claims", "claim Claim ClaimResult Case Hypotheses Misreport judges matrix Matrix"),

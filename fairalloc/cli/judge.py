@@ -6,7 +6,8 @@ import math
 import time
 from typing import Any
 
-from fairalloc.analysis import BASIC, PROPERTIES, Failure, Property, certify, check, parse_certificate
+from fairalloc.analysis import BASIC, PROPERTIES, NotCertified, Property, certify, check, parse_certificate
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.cli.arguments import (
     add_instance,
     add_mechanism,
@@ -131,9 +132,11 @@ def _certify(options: argparse.Namespace) -> int:
     given = document(options.allocation) if options.allocation else None
     item = _own_mechanism(options, given) or mechanism_named("drfh")
     instance = instance_named(options.instance)
-    allocation = None if given is None else parse_allocation(given, item.home(instance))
-    result = certify(instance, item, allocation, time_limit=options.time_limit)
-    if options.format == "json" and not isinstance(result, Failure):
+    if given is None:
+        result = certified_answer(instance, item, options.time_limit)
+    else:
+        result = certify(parse_allocation(given, item.home(instance)), item, time_limit=options.time_limit)
+    if options.format == "json" and not isinstance(result, NotCertified):
         emit(json.dumps(result.document(), indent=1) + "\n")
     elif options.format == "json":
         complain(str(result))

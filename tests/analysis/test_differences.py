@@ -86,7 +86,7 @@ def test_what_a_capacity_adds_is_its_price(seed):
     instance = apart(seed)
     allocation = answer(instance, "nb")
     found = fa.sensitivity(allocation)
-    prices = fa.market(instance, allocation).prices
+    prices = fa.market(allocation).prices
     for side in (found.up, found.down):
         gain = np.einsum("n,nir->ir", instance.weights / allocation.tasks, side)
         allowed = np.einsum("n,nir->ir", instance.weights / allocation.tasks, found.tolerance)

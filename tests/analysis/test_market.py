@@ -30,7 +30,7 @@ LIMITED = Instance([[2], [2], [2]], [[20]], max_tasks=[1, None, None])
 
 def test_the_market_is_in_the_public_package():
     assert (fa.market, fa.PricedAllocation) == (market, PricedAllocation)
-    assert fa.market(POOL, BOUGHT).residual <= ROUNDING
+    assert fa.market(BOUGHT).residual <= ROUNDING
 
 
 # ---- holds ----------------------------------------------------------------------------------------------------------
@@ -42,8 +42,8 @@ def test_nb_is_bought_on_a_market(family, size):
     for seed in range(3):
         instance = getattr(generators, family)(*size, seed)
         allocation = solve(instance, "nb", accuracy="high")
-        assert market(instance, allocation).residual <= MARKET
-        assert market(instance, replace(allocation, prices=None)).residual <= MARKET, "the reference's prices do as well"
+        assert market(allocation).residual <= MARKET
+        assert market(replace(allocation, prices=None)).residual <= MARKET, "the reference's prices do as well"
 
 
 @settings(max_examples=40, deadline=None)
@@ -57,7 +57,7 @@ def test_the_market_is_never_further_off_than_nb(family, seed, noise):
     x = np.maximum(solved.x, 0) * np.exp(noise * rng.normal(size=solved.x.shape))
     allocation = Allocation(instance, x / max(1.0, (instance.arcs.load @ x).max()), prices=prices)
     rho = first_order_gain(allocation, instance.weights / allocation.tasks, prices)
-    assert market(instance, allocation).residual <= rho + EXACT
+    assert market(allocation).residual <= rho + EXACT
 
 
 @pytest.mark.parametrize("item", [e for e in EXAMPLES if "nb" in e.answers], ids=lambda e: e.name)
@@ -75,7 +75,7 @@ def test_published_answers_are_equilibria(item):
 def test_prices_by_hand(scale):
     """W section 2: 9 cpus at 1/5 and 18 GB at 1/90 cost 2, the two budgets; any scale of the prices handed over is the same."""
     given = [[9 / 5 * scale, 18 / 90 * scale]]
-    found = market(POOL, replace(BOUGHT, prices=given))
+    found = market(replace(BOUGHT, prices=given))
     np.testing.assert_allclose(found.prices, [[1 / 5, 1 / 90]], rtol=ROUNDING)
     np.testing.assert_allclose(found.cost, [11 / 45, 11 / 18], rtol=ROUNDING)
     np.testing.assert_allclose(found.spending, found.due, rtol=ROUNDING)
@@ -85,7 +85,7 @@ def test_prices_by_hand(scale):
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
 def test_a_user_at_its_limit_keeps_what_it_has_no_use_for(scale):
-    found = market(LIMITED, Allocation(LIMITED, [1, 4.5, 4.5], prices=[[scale]]))
+    found = market(Allocation(LIMITED, [1, 4.5, 4.5], prices=[[scale]]))
     np.testing.assert_allclose(found.prices, [[1 / 9]], rtol=ROUNDING)
     np.testing.assert_allclose(found.spending, [2 / 9, 1, 1], rtol=ROUNDING)
     np.testing.assert_allclose(found.due, [2 / 9, 1, 1], rtol=ROUNDING)
@@ -95,14 +95,14 @@ def test_a_user_at_its_limit_keeps_what_it_has_no_use_for(scale):
 
 def test_where_everybody_is_at_its_limit_all_is_free():
     sated = LIMITED.replace(max_tasks=[1, 2, 3])
-    found = market(sated, solve(sated, "nb", accuracy="high"))
+    found = market(solve(sated, "nb", accuracy="high"))
     assert found.residual <= MARKET
     np.testing.assert_allclose(found.spending, 0, atol=MARKET)
 
 
 def test_resources_that_are_not_there_have_no_price():
     khamse = example("khamse-fig1").instance  # no network on server 2
-    found = market(khamse, solve(khamse, "nb", accuracy="high"))
+    found = market(solve(khamse, "nb", accuracy="high"))
     assert found.prices[1, 2] == 0
     assert np.all(np.isfinite(found.prices))
     assert found.residual <= MARKET
@@ -115,7 +115,7 @@ def test_resources_that_are_not_there_have_no_price():
 def test_perturbed_prices_show(family):
     """Any price that matters, raised by little, is seen at once: somebody cannot pay, or could do better elsewhere."""
     instance = getattr(generators, family)(6, 3, 3, 1)
-    found = market(instance, solve(instance, "nb", "pyomo:ipopt", accuracy="high"))
+    found = market(solve(instance, "nb", "pyomo:ipopt", accuracy="high"))
     parts = found.worth / instance.weights.sum()
     for row in np.argwhere(parts > 1e-3):
         prices = np.array(found.prices)
@@ -179,14 +179,14 @@ def test_what_is_unsold_or_overspent_others_leave_unspent(family, seed):
     x = instance.arcs.gamma * rng.random(len(instance.arcs))
     tasks = instance.arcs.owner @ x
     x = x / max((instance.arcs.load @ x).max(), (tasks / instance.max_tasks).max())
-    found = market(instance, Allocation(instance, x, prices=rng.exponential(size=(instance.K, instance.R)) ** 3))
+    found = market(Allocation(instance, x, prices=rng.exponential(size=(instance.K, instance.R)) ** 3))
     rest = found.residuals
     assert rest["clearing"] + rest["spending"] <= rest["choice"] + EXACT
 
 
 def test_no_market_for_those_who_buy_nothing():
     with pytest.raises(NotApplicable) as error:
-        market(POOL, Allocation(POOL, [9, 0]))
+        market(Allocation(POOL, [9, 0]))
     assert str(error.value) == "there is no market in which user 'u2' buys 0 tasks"
     assert check(Allocation(POOL, [9, 0]), "market").holds is False
 

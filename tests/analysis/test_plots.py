@@ -294,7 +294,7 @@ def test_prices_are_written_into_the_map():
     assert shown[ZERO.pools > 0].tolist() == prices[ZERO.pools > 0].tolist()
     assert [text.get_text() for text in ax.texts[:6]] == ["0.5", "-", "0.25", "0", "2", "-"]
     assert ax.get_xlabel() == "price of the whole capacity"
-    market = fa.market(WANG, fa.solve(WANG, "nb"))
+    market = fa.market(fa.solve(WANG, "nb"))
     ax = fa.plots.prices(market)
     assert (ax.images[0].get_array() == market.prices).all()
     assert ax.get_xlabel() == "price of a unit"

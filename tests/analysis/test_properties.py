@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from strategies import allocations, instances
 from tolerances import RESIDUAL
 
-from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, certify, check, check_mechanism
+from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, check, check_mechanism
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
@@ -316,5 +317,5 @@ def test_a_mechanism_is_given_by_id_or_as_itself():
     two = solve(example("wang-pool").instance, "fds", alpha=2)
     assert check(two, mechanism("fds").configure(alpha=2)).holds is True
     assert check(two, mechanism("fds").configure(alpha=9)).holds is False, "its own parameters, not those of the allocation"
-    assert bool(certify(WANG, mechanism("drfh"))) is True
+    assert bool(certified_answer(WANG, mechanism("drfh"))) is True
     assert check_mechanism(WANG, mechanism("drfh"), "pareto").holds is True

@@ -223,10 +223,10 @@ def test_a_rule_from_its_share_alone():
     allocation = fa.solve(KHAMSE, rule)
     assert allocation.residual <= RESIDUAL
     assert fa.check(allocation, rule).holds is True
-    assert not fa.certify(KHAMSE, rule), "without an exact share nothing is certified"
+    assert not fa.certify(allocation), "without an exact share nothing is certified"
     exact = fa.Leximin("heaviest", heaviest, exact_share=heaviest_exactly)
     np.testing.assert_allclose([float(u) for u in fa.solve(KHAMSE, exact, "exact").tasks_exact], allocation.tasks, rtol=SHARES)
-    assert fa.certify(KHAMSE, exact)
+    assert fa.certify(fa.solve(KHAMSE, exact, "exact"))
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_what_is_not_proved_to_be_convex_is_never_optimal(own):
     assert verdict.holds is None
     assert verdict.sentence.startswith("not judged")
     assert fa.check(TOO_MUCH, own).holds is False
-    assert not fa.certify(KHAMSE, own, allocation)
+    assert not fa.certify(allocation, own)
 
 
 @pytest.mark.parametrize("own", [NOT_CONVEX[0], NOT_CONVEX[9]], ids=lambda own: own.id)

@@ -172,7 +172,7 @@ def test_a_utility_in_a_file_on_the_command_line(tmp_path, capsys):
 def test_what_cannot_be_done_with_a_utility_is_said():
     own = game(LOG1P)
     found = fa.solve(POOL, own)
-    assert "computed in floating point, so there is no proof in rationals" in str(fa.certify(POOL, own, found))
+    assert "computed in floating point, so there is no proof in rationals" in str(fa.certify(found, own))
     with pytest.raises(fa.NotApplicable, match="with a utility of one's own equilibria are irrational"):
         fa.solution_set(POOL, own)
     with pytest.raises(fa.NotApplicable, match="write lp, mps or nl"):

@@ -21,7 +21,6 @@ from fairalloc.solvers import METHODS, methods_for, solve
 D, C = [[1, 2], [2, 1]], [[4, 4], [6, 6]]
 GONE = object()
 WANG = example("wang-fig2").instance
-LEFT, RIGHT = (Instance(D, C, eligible=[allowed, [1, 1]]) for allowed in ([1, 0], [0, 1]))
 NAMES = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
 NB_METHODS = ", ".join(m.id for m in methods_for(mechanism("nb"), available=False))
 
@@ -337,9 +336,9 @@ CALLS = [
         "the property 'property_that_says_maybe' returned 'maybe', but it must be a Verdict, True or False, or a number",
     ),
     (
-        "certify arcs",
-        lambda: certify(WANG, "drfh", Allocation(build([[1, 1]]), [0, 0])),
-        "the allocation has 2 arcs, but the instance has 4",
+        "certify whose",
+        lambda: certify(Allocation(WANG, [0] * 4)),
+        "the allocation names no mechanism, so certify needs one: certify(allocation, mechanism)",
     ),
     ("A shape", lambda: Allocation(WANG, [1, 2]), "x has shape (2,), but the instance has 4 arcs"),
     ("A prices", lambda: Allocation(WANG, [0] * 4, prices=np.ones(3)), "prices has shape (3,), but it must be 2 x 2"),
@@ -365,9 +364,9 @@ CALLS = [
         f"an entry of target is 1{56 * '0'}..., which is out of the range of floating point: change units",
     ),
     (
-        "arcs of another instance",
-        lambda: certify(LEFT, "drfh", Allocation(RIGHT, [0] * 3)),
-        "arc 0 of the allocation is (user, variant, server) (0, 0, 1), but that of the instance is (0, 0, 0)",
+        "certificate of drf for separate servers",
+        lambda: certify(Allocation(WANG, [0] * 4), "drf"),
+        "the allocation has 2 servers and 4 arcs, but those of 'drf' have 1 and 2",
     ),
     (
         "drf of separate servers",

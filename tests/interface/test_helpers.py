@@ -9,7 +9,7 @@ from plain_judges import envy, misreporting, sharing
 from planted_games import planted_game
 from tolerances import RESIDUAL, VISIBLE
 
-from fairalloc.analysis import certify
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.published import example
@@ -57,7 +57,7 @@ def test_a_planted_equilibrium_is_one_and_no_other_point_is(seed):
 def test_a_certificate_that_overlooks_a_number_is_noticed(monkeypatch):
     """Its check is replaced by one that never looks at the tasks, and by one that believes anything."""
     instance = example("wang-fig2").instance
-    certificate = certify(instance, "drfh")
+    certificate = certified_answer(instance, "drfh")
     assert_that_no_number_can_be_changed(certificate, instance)
     verify, believed = type(certificate).verify, certificate.verify(instance)
     monkeypatch.setattr(

@@ -22,8 +22,8 @@ def seen():
         "allocation": ANSWER,
         "given": fa.Allocation(MANY, [1] * 30),
         "verdict": fa.check(ANSWER, "pareto"),
-        "certificate": fa.certify(WANG, "drfh"),
-        "market": fa.market(pool, fa.solve(pool, "nb")),
+        "certificate": fa.certify(fa.solve(WANG, "drfh", "exact")),
+        "market": fa.market(fa.solve(pool, "nb")),
         "solutions": solution_set(fa.example("dolev-fig3").instance, "njc"),
     }
 
@@ -68,7 +68,7 @@ def test_the_texts_say_what_counts():
     assert repr(ANSWER).splitlines()[1] == " tasks: u1 10, u2 10>"
     assert repr(ANSWER).startswith("<allocation of wang-fig2: drfh by highs:leximin, optimal, residual ")
     assert "fails" in repr(fa.check(fa.Allocation(WANG, [5, 1, 1, 5]), "pareto"))
-    assert repr(fa.certify(WANG, "drfh")) == "<certificate of drfh: lexicographic max-min fair, rounds at 5/7>"
+    assert repr(fa.certify(fa.solve(WANG, "drfh", "exact"))) == "<certificate of drfh: lexicographic max-min fair, rounds at 5/7>"
     assert repr(fa.METHODS["exact"]) == "<method exact: exact>"
     assert "drfh" in repr(fa.mechanism("drfh"))
     assert repr(fa.example("wang-fig2")).startswith("<example wang-fig2: ")

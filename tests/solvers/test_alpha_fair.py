@@ -66,7 +66,7 @@ def test_it_proves_its_answers(family):
     for seed in range(2):
         instance = getattr(generators, family)(15, 6, 3, seed)
         allocation = answer(instance)
-        certificate = certify(instance, "nb", allocation)
+        certificate = certify(allocation, "nb")
         assert certificate, str(certificate)
         assert 0 <= certificate.gap <= PROVED * instance.weights.sum()
         fewer = np.where(instance.arcs.user == 0, 1 - 10 * RESIDUAL, 1.0)

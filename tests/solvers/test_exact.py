@@ -16,7 +16,8 @@ from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
 import fairalloc.solvers.exact.exact as exact_method
-from fairalloc.analysis import Failure, certify, parse_certificate
+from fairalloc.analysis import NotCertified, certify, parse_certificate
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.nash_bargaining import log_value
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
@@ -80,9 +81,9 @@ def test_uniform_is_exactly_the_parts(instance):
 
 
 def test_uniform_is_certified_by_its_tasks():
-    assert str(certify(WANG, "uniform")) == "uniform: optimal, the value is 1"
-    assert certify(WANG, "uniform", solve(WANG, "uniform"))
-    failure = certify(WANG, "uniform", Allocation(WANG, [5, 1, 1, 4.9]))
+    assert str(certified_answer(WANG, "uniform")) == "uniform: optimal, the value is 1"
+    assert certify(solve(WANG, "uniform"))
+    failure = certify(Allocation(WANG, [5, 1, 1, 4.9]), "uniform")
     assert failure.reason == "user 'u2' runs 5.9 tasks, but 6 in the exact answer"
     with pytest.raises(NotApplicable, match="does not compute 'fds': the methods that do are"):
         solve(WANG, "fds", "exact")
@@ -229,7 +230,7 @@ def test_a_basis_that_fails_keeps_the_floating_point(monkeypatch):
     allocation = solve(WANG, "drfh", "exact")
     assert (allocation.termination, allocation.x_exact) == ("error", None)
     np.testing.assert_allclose(allocation.tasks, [10, 10], rtol=EXACT)
-    failure = certify(WANG, "drfh", allocation)
+    failure = certify(allocation, "drfh")
     assert not failure
     assert str(failure) == "drfh: not certified: the basis could not be certified: in this test"
 
@@ -250,7 +251,7 @@ def test_nearly_every_generated_instance_is_certified():
         for name in COMPUTED:
             if not defined(name, instance) or len(mechanism(name).domain(instance).users) > 60:
                 continue  # 200 (user, server) pairs and twenty rounds take seconds
-            outcomes[family, size, name] = certify(instance, name)
+            outcomes[family, size, name] = certified_answer(instance, name)
     failed = [(case, str(outcome)) for case, outcome in outcomes.items() if not outcome]
     assert len(outcomes) >= 200
     assert len(failed) <= 0.01 * len(outcomes), failed
@@ -269,7 +270,7 @@ def defined(name, instance):
 def test_every_feature_is_certified(instance):
     """Several variants, demands that depend on the server, counts, limits, hostile units."""
     for name in (name for name in COMPUTED if defined(name, instance)):
-        certificate = certify(instance, name, solve(instance, name, "exact"))
+        certificate = certify(solve(instance, name, "exact"))
         assert certificate, str(certificate)
 
 
@@ -279,7 +280,7 @@ def test_exact_agrees_with_floating_point(family, seed):
     instance = getattr(generators, family)(8, 3, 3, seed)
     one, other = solve(instance, "drfh", "exact"), solve(instance, "drfh", "highs")
     np.testing.assert_allclose(other.tasks, one.tasks, rtol=RESIDUAL)
-    assert certify(instance, "drfh", other)
+    assert certify(other, "drfh")
 
 
 def five_users(family, seed):
@@ -297,7 +298,7 @@ CERTIFIED = [
 @pytest.mark.parametrize(("name", "family", "seed"), CERTIFIED)
 def test_no_number_of_a_proof_can_be_changed(family, seed, name):
     instance = five_users(family, seed)
-    assert_that_no_number_can_be_changed(certify(instance, name), instance)
+    assert_that_no_number_can_be_changed(certified_answer(instance, name), instance)
 
 
 def test_every_mechanism_and_family_is_certified():
@@ -311,28 +312,28 @@ def test_every_mechanism_and_family_is_certified():
 @settings(max_examples=25, deadline=None)
 @given(instances(), st.sampled_from(["lmmf", "mmf", "utilitarian"]))
 def test_no_number_of_a_proof_can_be_changed_whatever_the_instance(instance, name):
-    assert_that_no_number_can_be_changed(certify(instance, name), instance)
+    assert_that_no_number_can_be_changed(certified_answer(instance, name), instance)
 
 
 @pytest.mark.parametrize(("item", "name"), PUBLISHED, ids=lambda v: getattr(v, "name", v))
 def test_no_number_of_a_published_proof_can_be_changed(item, name):
-    assert_that_no_number_can_be_changed(certify(item.instance, name), item.instance)
+    assert_that_no_number_can_be_changed(certified_answer(item.instance, name), item.instance)
 
 
 def test_a_proof_is_about_its_instance():
-    certificate = certify(WANG, "drfh")
+    certificate = certified_answer(WANG, "drfh")
     assert not certificate.verify(WANG.replace(weights=[1, 2]))
     assert not certificate.verify(example("khamse-fig1").instance)
     assert not replace(certificate, mechanism="nb").verify(WANG)
     assert not replace(certificate, mechanism="drfh-lp").verify(WANG)
-    assert not replace(certify(WANG, "utilitarian"), mechanism="drfh").verify(WANG)
-    assert not replace(certify(WANG, "nb"), mechanism="drfh").verify(WANG)
+    assert not replace(certified_answer(WANG, "utilitarian"), mechanism="drfh").verify(WANG)
+    assert not replace(certified_answer(WANG, "nb"), mechanism="drfh").verify(WANG)
 
 
 def test_a_proof_needs_a_reason_for_every_user():
     """Rounds without prices, a round left out, a user in two rounds: each time somebody might still get more."""
     instance = example("khamse-fig1").instance
-    certificate = certify(instance, "drfh")
+    certificate = certified_answer(instance, "drfh")
     first, second = certificate.rounds
     free = replace(first, prices=(Fraction(0),) * len(first.prices), worth=(Fraction(0),) * len(first.worth))
     forged = [(first,), (first, first, second), (free, second), (replace(first, users=(0, 1, 2, 3)),)]
@@ -359,7 +360,7 @@ def test_a_proof_needs_a_reason_for_every_user():
 )
 def test_bad_certificate_documents_are_refused(spoil, sentence):
     with pytest.raises(InstanceError) as caught:
-        parse_certificate(spoil(certify(WANG, "drfh").document()))
+        parse_certificate(spoil(certified_answer(WANG, "drfh").document()))
     assert sentence in str(caught.value)
 
 
@@ -370,14 +371,14 @@ def test_bad_certificate_documents_are_refused(spoil, sentence):
 def test_an_allocation_beside_the_answer_is_not_certified(method):
     instance = generators.finite(8, 3, 2, 1)
     allocation = solve(instance, "drfh", method)
-    assert certify(instance, "drfh", allocation)
+    assert certify(allocation, "drfh")
     x = np.array(allocation.x)
     x[instance.arcs.user == 0] *= 1 - 1e-5
-    failure = certify(instance, "drfh", Allocation(instance, x))
-    assert isinstance(failure, Failure)
+    failure = certify(Allocation(instance, x), "drfh")
+    assert isinstance(failure, NotCertified)
     assert "user 'u1' runs" in failure.reason
-    assert not certify(instance, "drfh", Allocation(instance, allocation.x * 1.001))
-    assert not certify(instance, "drfh", Allocation(instance, np.full(len(x), np.nan)))
+    assert not certify(Allocation(instance, allocation.x * 1.001), "drfh")
+    assert not certify(Allocation(instance, np.full(len(x), np.nan)), "drfh")
 
 
 @pytest.mark.parametrize("name", ["drfh", "utilitarian", "mmf"])
@@ -388,11 +389,11 @@ def test_wrong_rationals_are_not_certified_however_close(name):
     a = int(np.argmax(allocation.x))
     less = tuple(v - Fraction(k == a, 10**50) for k, v in enumerate(allocation.x_exact))
     more = tuple(v + Fraction(k == a, 10**50) for k, v in enumerate(allocation.x_exact))
-    assert certify(instance, name, allocation)
-    assert certify(instance, name, allocation).x == allocation.x_exact
-    assert not certify(instance, name, replace(allocation, x_exact=more))
+    assert certify(allocation, name)
+    assert certify(allocation, name).x == allocation.x_exact
+    assert not certify(replace(allocation, x_exact=more), name)
     if name != "mmf":  # where only the poorest user counts
-        assert not certify(instance, name, replace(allocation, x_exact=less))
+        assert not certify(replace(allocation, x_exact=less), name)
 
 
 def test_a_wrong_proof_is_not_certified(monkeypatch):
@@ -404,22 +405,22 @@ def test_a_wrong_proof_is_not_certified(monkeypatch):
         return replace(solution, proof=(replace(first, prices=tuple(2 * p for p in first.prices)), *solution.proof[1:]))
 
     monkeypatch.setattr("fairalloc.analysis.certificates.construct.solve_exactly", cheat)
-    failure = certify(WANG, "drfh")
-    assert isinstance(failure, Failure)
+    failure = certified_answer(WANG, "drfh")
+    assert isinstance(failure, NotCertified)
     assert failure.reason == "the certificate is wrong: a worth is not the cost of the cheapest task at the prices of its round"
 
 
 def test_what_has_no_certificate_is_a_failure():
-    assert str(certify(WANG, "fds")) == "fds: not certified: the method 'exact' does not compute this mechanism"
-    assert certify(generators.generic(40, 5, 3), "drfh", time_limit=1e-6).reason == "the time was not enough"
-    assert not certify(WANG, "utilitarian", Allocation(WANG, [5, 1, 1, 5]))
+    assert str(certified_answer(WANG, "fds")) == "fds: not certified: the method 'exact' does not compute this mechanism"
+    assert certified_answer(generators.generic(40, 5, 3), "drfh", time_limit=1e-6).reason == "the time was not enough"
+    assert not certify(Allocation(WANG, [5, 1, 1, 5]), "utilitarian")
 
 
 def test_what_was_compared_is_said():
-    assert str(certify(WANG, "drfh")) == "drfh: lexicographic max-min fair, rounds at 5/7"
-    about = certify(WANG, "drfh", solve(WANG, "drfh", "cvxpy:scs")).about
+    assert str(certified_answer(WANG, "drfh")) == "drfh: lexicographic max-min fair, rounds at 5/7"
+    about = certify(solve(WANG, "drfh", "cvxpy:scs")).about
     assert about.startswith("the tasks of the allocation differ by at most ")
-    assert certify(WANG, "mmf", solve(WANG, "mmf", "highs")).about == "the g of the allocation differs by 0.0e+00, relative"
+    assert certify(solve(WANG, "mmf", "highs")).about == "the g of the allocation differs by 0.0e+00, relative"
 
 
 # ---- bounds for nb --------------------------------------------------------------------------------------------------
@@ -429,7 +430,7 @@ def test_what_was_compared_is_said():
 @pytest.mark.parametrize("family", ["generic", "finite", "zero_demand", "variants", "placement"])
 def test_bargaining_bounds_are_tight(family, method):
     instance = getattr(generators, family)(8, 3, 2, 3)
-    certificate = certify(instance, "nb", solve(instance, "nb", method))
+    certificate = certify(solve(instance, "nb", method))
     assert certificate, str(certificate)
     assert 0 <= certificate.gap <= certificate.upper - certificate.lower <= 1e-6 * instance.weights.sum()
     assert str(certificate).startswith("nb: the optimal value is between ")
@@ -441,19 +442,19 @@ def test_bargaining_bounds_hold_the_known_optimum(seed):
     size = (12, 4, 3, seed, "nb")
     instance = generators.planted(*size)
     least, most = log_value(instance.exact.weights, generators.planted_tasks(*size))
-    good = certify(instance, "nb")
+    good = certified_answer(instance, "nb")
     assert good.lower <= most
     assert least <= good.upper
     equal = Allocation(instance, instance.arcs.gamma / instance.N / instance.K)
-    poor = certify(instance, "nb", equal, tolerance=10.0)
+    poor = certify(equal, "nb", tolerance=10.0)
     assert poor.lower < least
     assert most < poor.upper
-    assert not certify(instance, "nb", equal)
+    assert not certify(equal, "nb")
 
 
 def test_bargaining_bounds_when_everybody_has_all_it_wants():
     instance = Instance([[1, 1], [2, 1]], [[100, 100]], max_tasks=[3, "7/2"])
-    certificate = certify(instance, "nb")
+    certificate = certified_answer(instance, "nb")
     assert float(certificate.lower) == pytest.approx(math.log(3) + math.log(3.5), rel=RESIDUAL)
     assert certificate.prices == (0, 0)
 
@@ -461,12 +462,12 @@ def test_bargaining_bounds_when_everybody_has_all_it_wants():
 @pytest.mark.parametrize("family", ["finite", "zero_demand", "variants", "planted"])
 def test_no_number_of_a_bound_can_be_changed(family):
     instance = getattr(generators, family)(5, 3, 2, 1)
-    assert_that_no_number_can_be_changed(certify(instance, "nb"), instance)
+    assert_that_no_number_can_be_changed(certified_answer(instance, "nb"), instance)
 
 
 def test_a_smaller_gap_cannot_be_claimed():
     """Also not with all three numbers changed so that they agree with each other."""
-    certificate = certify(WANG, "nb", Allocation(WANG, [9.9, 0, 0, 9.9]), tolerance=1.0)
+    certificate = certify(Allocation(WANG, [9.9, 0, 0, 9.9]), "nb", tolerance=1.0)
     assert certificate.gap > 0.01
     forged = replace(certificate, gap=Fraction(0), upper=certificate.upper - certificate.gap)
     assert not forged.verify(WANG)
@@ -475,7 +476,7 @@ def test_a_smaller_gap_cannot_be_claimed():
 
 
 def test_a_starved_user_has_no_bounds():
-    assert certify(WANG, "nb", Allocation(WANG, [10, 0, 0, 0])).reason == "a user has no task"
+    assert certify(Allocation(WANG, [10, 0, 0, 0]), "nb").reason == "a user has no task"
 
 
 # ---- the command line -----------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def test_any_split_between_the_servers_is_an_equilibrium(name, parameters, part)
     if name.startswith("ps-dsf"):
         domain = mechanism(name).domain(SHARED)
         assert levels(domain, x) == (1 / (1 - part), 1 / (Fraction(1, 2) + part))
-        assert certify(SHARED, name, Allocation(SHARED, np.array(x, float), x_exact=tuple(x)))
+        assert certify(Allocation(SHARED, np.array(x, float), x_exact=tuple(x)), name)
 
 
 @pytest.mark.parametrize(("name", "parameters"), GAMES[:6])
@@ -90,7 +90,7 @@ def test_rational_answers_with_users_at_their_limits():
     instance = Instance([[1, 1], [2, 1], [3, 0]], [[12, 6]], max_tasks=[1, 2, None])
     answer = solve(instance, "ps-dsf", "exact")
     assert answer.x_exact == (1, 2, Fraction(7, 3))  # user 3 fills the first resource: 1 + 4 + 7 = 12
-    assert certify(instance, "ps-dsf", answer).kappa == (Fraction(12, 7), 0)
+    assert certify(answer, "ps-dsf").kappa == (Fraction(12, 7), 0)
     other = instance.replace(max_tasks=[1, 3, None])  # users 2 and 3 stop at one level: 2 x_2 + 3 x_3 = 11, x_2 / 6 = x_3 / 4
     assert solve(other, "ps-dsf", "exact").x_exact == (1, Fraction(11, 4), Fraction(11, 6))
     assert solve(other, "ps-dsf", "best-response").x_exact == (1, Fraction(11, 4), Fraction(11, 6))
@@ -185,7 +185,7 @@ def test_the_mixed_integer_program_knows_limits(layer, seed):
 def test_exact_answers_are_certified(name, seed):
     instance = finite_game(seed)
     answer = solve(instance, name, "exact")
-    certificate = certify(instance, name, answer)
+    certificate = certify(answer, name)
     assert certificate, str(certificate)
     assert certificate.x == answer.x_exact
     at = [u == m for u, m in zip(certificate.tasks, instance.exact.max_tasks, strict=True)]
@@ -199,7 +199,7 @@ def test_exact_answers_are_certified(name, seed):
 def test_bounds_on_the_residual_are_certified(parameters, seed):
     instance = finite_game(seed)
     answer = solve(instance, "alpha-pf-vds", "continuation", accuracy="high", **parameters)
-    certificate = certify(instance, "alpha-pf-vds", answer)
+    certificate = certify(answer, "alpha-pf-vds")
     assert certificate, str(certificate)
 
 

@@ -135,7 +135,7 @@ def test_finite_and_infinite_alpha_side_by_side(alpha, seed):
 
 def test_finite_and_infinite_alpha_side_by_side_are_not_certified():
     instance = game_with_variants(2)
-    refused = certify(instance, GAME, solve(instance, GAME, "best-response", alpha=[2, "inf", 1]))
+    refused = certify(solve(instance, GAME, "best-response", alpha=[2, "inf", 1]))
     assert not refused
     assert "server 's2' has alpha = inf and a user with several variants" in str(refused)
 
@@ -152,7 +152,7 @@ def test_who_refuses():
 def test_equilibria_are_certified(alpha, seed):
     """By a bound that is the residual, and is large where the variants are mixed wrongly."""
     instance = game_with_variants(seed, users=3, servers=2)
-    certificate = certify(instance, GAME, solve(instance, GAME, "continuation", "high", alpha=alpha))
+    certificate = certify(solve(instance, GAME, "continuation", "high", alpha=alpha))
     assert certificate.bound <= RESIDUAL
     assert_that_no_number_can_be_changed(certificate, instance)
 
@@ -160,5 +160,5 @@ def test_equilibria_are_certified(alpha, seed):
 def test_a_wrong_mixture_is_not_certified():
     one = Instance([TWO_WAYS], [[1, 1]])
     wrong = Allocation(one, [1.0, 0.0], mechanism=GAME, parameters={"alpha": 2.0})
-    assert not certify(one, GAME, wrong)
-    assert float(certify(one, GAME, wrong, tolerance=1.0).bound) == pytest.approx(judged(one, [1, 0], alpha=2), rel=RESIDUAL)
+    assert not certify(wrong, GAME)
+    assert float(certify(wrong, GAME, tolerance=1.0).bound) == pytest.approx(judged(one, [1, 0], alpha=2), rel=RESIDUAL)

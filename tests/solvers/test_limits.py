@@ -21,6 +21,7 @@ from tolerances import RESIDUAL, SHARES
 
 from fairalloc.analysis import certify, check
 from fairalloc.analysis.certificates import construct
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks
 from fairalloc.models import Allocation, Instance, InstanceError, generators
@@ -439,9 +440,9 @@ def test_checks_and_certificates_obey_limits(monkeypatch):
     assert (verdict.holds, verdict.sentence) == (None, "not decided: the time was not enough")
     assert check(answer, "pareto", time_limit=600).holds
     monkeypatch.setattr(construct, "_made", lambda *_: hang(None))
-    failure = certify(WANG, "drfh", time_limit=0.2)
+    failure = certified_answer(WANG, "drfh", time_limit=0.2)
     assert (bool(failure), failure.reason) == (False, "the time was not enough")
-    for call in (lambda: check(answer, "pareto", time_limit=0), lambda: certify(WANG, "drfh", time_limit=True)):
+    for call in (lambda: check(answer, "pareto", time_limit=0), lambda: certify(answer, time_limit=True)):
         with pytest.raises(
             InstanceError, match=r"time_limit is .*, but it must be a number of|time_limit is 0 seconds, but it must be positive"
         ):
@@ -468,7 +469,7 @@ def test_what_is_known_of_a_conflict_is_told_step_by_step():
 def test_weights_far_apart_are_solved_or_not_claimed_and_nobody_disagrees(name, weights):
     instance = Instance(WANG.demands, WANG.capacities, weights=weights)
     allocation = solve(instance, name)
-    verdict, proof = check(allocation, name), certify(instance, name, allocation)
+    verdict, proof = check(allocation, name), certify(allocation, name)
     assert allocation.claims_success
     assert verdict.holds
     assert proof or "no exact levels" in proof.reason
@@ -478,7 +479,7 @@ def test_a_certificate_of_nb_counts_a_user_whose_weight_is_tiny():
     instance = Instance([[1, 0], [0, 1]], [[1, 1]], weights=[1e12, 1])
     wrong = Allocation(instance, [1.0, 1e-11])
     assert not check(wrong, "nb").holds
-    assert "the residual of the allocation is" in certify(instance, "nb", wrong).reason
+    assert "the residual of the allocation is" in certify(wrong, "nb").reason
 
 
 def test_casadi_prints_no_warning(capsys):
@@ -793,7 +794,7 @@ def test_judge_and_certificate_agree_where_floats_cannot_tell(instance, name):
         assert allocation.residual <= RESIDUAL
         assert allocation.claims_success
         assert check(allocation, name).holds
-        assert certify(instance, name, allocation)
+        assert certify(allocation, name)
 
 
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf"])
@@ -807,7 +808,7 @@ def test_what_is_wrong_is_still_denied(instance, name):
     verdict = check(wrong, name)
     assert verdict.holds is False
     assert verdict.margin >= 0.01 - RESIDUAL
-    assert not certify(instance, name, wrong)
+    assert not certify(wrong, name)
 
 
 def test_a_verdict_waits_for_the_reference_unless_the_point_is_infeasible():

@@ -13,6 +13,7 @@ from strategies import instances
 from tolerances import RESIDUAL, ROUNDING, SHARES, VISIBLE
 
 from fairalloc.analysis import certify
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
@@ -202,7 +203,7 @@ def test_an_answer_stays_one(change, seed):
 @pytest.mark.parametrize("seed", [0, 1, 3, 6])
 def test_no_number_of_the_prices_can_be_changed(seed):
     instance = game_with_variants(seed, users=4, servers=2)
-    certificate = certify(instance, "ps-dsf")
+    certificate = certified_answer(instance, "ps-dsf")
     assert isinstance(certificate, PricesCertificate)
     assert_that_no_number_can_be_changed(certificate, instance)
     assert not certificate.verify(ONE)
@@ -211,13 +212,13 @@ def test_no_number_of_the_prices_can_be_changed(seed):
 
 
 def test_what_is_none_is_not_certified():
-    half = certify(ONE, "ps-dsf", Allocation(ONE, [1.0, 0.0], x_exact=(Fraction(1), Fraction(0))))
+    half = certify(Allocation(ONE, [1.0, 0.0], x_exact=(Fraction(1), Fraction(0))), "ps-dsf")
     assert not half
     assert "no exact levels have the pattern" in str(half)
 
 
 def test_alpha_infinity_is_certified_as_ps_dsf():
-    certificate = certify(ONE, "alpha-pf-vds", solve(ONE, "alpha-pf-vds", alpha="inf"))
+    certificate = certify(solve(ONE, "alpha-pf-vds", alpha="inf"))
     assert (certificate.mechanism, certificate.tasks) == ("ps-dsf", (Fraction(4, 3),))
 
 
@@ -230,7 +231,7 @@ def test_time_is_shared_between_users_and_not_between_their_variants():
     np.testing.assert_allclose(answer.tasks, [2 / 3, 1 / 2], rtol=SHARES)
     assert answer.instance.single_variant
     np.testing.assert_allclose(answer.instance.demands_on[0, 0], [[3 / 4, 3 / 4]], rtol=ROUNDING)
-    assert certify(Instance([TWO_WAYS, [1, 1]], [[1, 1]]), "ps-dsf-tdm").tasks == (Fraction(2, 3), Fraction(1, 2))
+    assert certified_answer(Instance([TWO_WAYS, [1, 1]], [[1, 1]]), "ps-dsf-tdm").tasks == (Fraction(2, 3), Fraction(1, 2))
 
 
 @pytest.mark.parametrize("seed", range(4))

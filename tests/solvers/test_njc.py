@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pyomo.contrib.solver.common.factory import SolverFactory
 from tolerances import BARGAINING, EXACT, LEVELSET, RESIDUAL, ROUNDING, SHARES, TRAJECTORY
 
-from fairalloc.analysis import Failure, certify, check, parse_certificate, solution_set
+from fairalloc.analysis import NotCertified, certify, check, parse_certificate, solution_set
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.njc import OBJECTIVES, requests
@@ -682,7 +683,7 @@ def changed(certificate):
 @pytest.mark.parametrize("name", ["dolev-fig2", "dolev-utilisation", "dolev-greedy", "dolev-circle", "njc-1", "njc-2", "njc-9"])
 def test_no_number_of_a_certificate_can_be_changed(name):
     instance = generators.njc(6, 2, 4, int(name[4:])) if name.startswith("njc") else example(name).instance
-    certificate = certify(instance, "njc")
+    certificate = certified_answer(instance, "njc")
     assert certificate.verify(instance)
     wrong = list(changed(certificate))
     assert len(wrong) > 6 * instance.N
@@ -697,10 +698,10 @@ def test_answers_of_every_kind_are_certified(seed):
     home = NJC.home(instance)
     for method in METHODS:
         allocation = solve(instance, "njc", method)
-        exact = certify(instance, "njc", allocation)
+        exact = certify(allocation, "njc")
         assert exact.x == allocation.x_exact
         assert exact.verify(instance)
-        rounded = certify(instance, "njc", Allocation(home, allocation.x))
+        rounded = certify(Allocation(home, allocation.x), "njc")
         assert rounded, rounded
         assert rounded.verify(instance)
 
@@ -720,12 +721,12 @@ def test_a_certificate_goes_through_json(capsys, tmp_path):
 
 def test_what_is_not_fair_is_not_certified():
     instance = example("dolev-fig2").instance
-    failure = certify(instance, "njc", Allocation(instance, [0.4, 0.4, 0.5]))
-    assert isinstance(failure, Failure)
+    failure = certify(Allocation(instance, [0.4, 0.4, 0.5]), "njc")
+    assert isinstance(failure, NotCertified)
     assert str(failure) == "njc: not certified: no NJC allocation was found within 1e-06 of the allocation"
     wrong = Allocation(instance, [0.4, 0.4, 0.5], x_exact=tasks("2/5", "2/5", "1/2"))
-    assert "user 'u3' has a justified complaint" in str(certify(instance, "njc", wrong))
-    assert isinstance(certify(instance, "njc", Allocation(instance, [np.nan] * 3)), Failure)
+    assert "user 'u3' has a justified complaint" in str(certify(wrong, "njc"))
+    assert isinstance(certify(Allocation(instance, [np.nan] * 3), "njc"), NotCertified)
 
 
 def test_the_check_names_the_failure():

@@ -52,7 +52,7 @@ def test_nothing_is_claimed_by_them(name, x, prices):
         assert not np.all(np.isfinite(prices))
         return
     result = judged(item, one, Limits())
-    exact = fa.certify(POOL, name, one)
+    exact = fa.certify(one, name)
     verdict = fa.check(one, name)
     assert not math.isnan(result.residual)
     assert not result.claims_success or result.residual <= 1e-6

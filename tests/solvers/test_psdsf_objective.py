@@ -47,7 +47,7 @@ def test_another_answer_is_worse():
 
 def test_the_best_answer_has_a_certificate():
     best = solve(TWO, "ps-dsf", objective="utilisation")
-    assert certify(TWO, "ps-dsf", best)
+    assert certify(best, "ps-dsf")
     assert best.parameters == {"objective": "utilisation"}
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.construct import NotCertified, certified_answer
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import nb_gap
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
@@ -55,8 +55,8 @@ def holdings_of(allocation: Allocation) -> Holdings:
 
 def certified(instance: Instance, name: str) -> Holdings:
     """A mechanism's certified rational answer."""
-    certificate = certify(instance, name)
-    if isinstance(certificate, Failure):
+    certificate = certified_answer(instance, name)
+    if isinstance(certificate, NotCertified):
         raise Undecided(certificate.reason)
     x = np.array([float(v) for v in certificate.x])
     return Holdings(Allocation(mechanism(name).home(instance), x, name, "certificate", x_exact=certificate.x), True)
@@ -145,7 +145,7 @@ def few_rounds(mechanism: str) -> dict[str, Any]:
         return counted(case.reported, len(prices), "HiGHS")
 
     def confirm(case: Case) -> Verdict:
-        certificate = certify(case.reported, mechanism)
+        certificate = certified_answer(case.reported, mechanism)
         if not isinstance(certificate, LeximinCertificate):
             return Verdict("polynomial-time", None, np.nan, f"not decided: {certificate}", "certificate")
         return counted(case.reported, len(certificate.rounds), "certificate")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate
-from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.certificates.game import ExactServer, ResidualCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings, Unsolved
@@ -125,8 +125,8 @@ def proved_equilibrium(instance: Instance, parameters: Mapping[str, Any], widths
     Undecided : there is no certificate
     """
     near = solved(instance, parameters, "high")
-    certificate = certify(instance, "alpha-pf-vds", near)
-    if isinstance(certificate, Failure):
+    certificate = certify(near)
+    if isinstance(certificate, NotCertified):
         raise Undecided(certificate.reason)
     widths.append(_width(certificate, instance))
     x = np.array([float(v) for v in certificate.x])
@@ -306,8 +306,8 @@ def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, 
 
     def exactly(case: Case) -> Verdict:
         def answer(instance: Instance) -> Allocation:
-            certificate = certify(instance, "ps-dsf", solve(instance, "ps-dsf", ALGORITHM))
-            if isinstance(certificate, Failure):
+            certificate = certify(solve(instance, "ps-dsf", ALGORITHM))
+            if isinstance(certificate, NotCertified):
                 raise Undecided(certificate.reason)
             x = np.array([float(v) for v in certificate.x])
             return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)

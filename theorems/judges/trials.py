@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate
-from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.construct import NotCertified, certified_answer
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
@@ -110,8 +110,8 @@ def _prove(mechanism: str | Mechanism, judge: Judge, case: Case) -> Verdict:
 
 def _certified(mechanism: str | Mechanism, widths: list[float], instance: Instance) -> Allocation:
     """The allocation of a verified certificate; its distance from the mechanism's own is added to `widths`."""
-    certificate = certify(instance, mechanism)
-    if isinstance(certificate, Failure):
+    certificate = certified_answer(instance, mechanism)
+    if isinstance(certificate, NotCertified):
         raise Undecided(certificate.reason)
     widths.append(_width(certificate, instance))
     item = find_mechanism(mechanism)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.construct import certify
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.linear import Optimum, maximum
 from fairalloc.formulations import mechanism
@@ -31,7 +31,7 @@ Table = list[list[Fraction]]
 
 def rational_answer(instance: Instance, name: str) -> Any:
     """The certificate of a mechanism's exact answer; InstanceError where there is none."""
-    made = certify(instance, name)
+    made = certified_answer(instance, name)
     if not made:
         raise InstanceError(f"{name} has no rational answer here: {made}")
     return made

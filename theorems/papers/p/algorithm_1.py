@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.construct import Failure, certify
+from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
@@ -238,8 +238,8 @@ def _updated(server: ServerArrays, y: Any, z: Any, lowest: Any, released: Any) -
 def maximum_defined(case: Case) -> Verdict:
     """The maximum of (17) is over somebody, in the last round of Algorithm I, whose end is made exact and certified."""
     instance = case.instance
-    certificate = certify(instance, "ps-dsf", solve(instance, "ps-dsf", "psdsf-algorithm-1"))
-    if isinstance(certificate, Failure):
+    certificate = certify(solve(instance, "ps-dsf", "psdsf-algorithm-1"))
+    if isinstance(certificate, NotCertified):
         return Verdict("maximum", None, np.nan, f"not decided: {certificate.reason}", "certificate")
     x = dict(enumerate(certificate.x))
     for place in ServerInRationals.all_of(instance):

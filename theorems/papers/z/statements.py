@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.construct import certify
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.market import market
@@ -328,7 +328,7 @@ def _splits(case: Case, answer: Answer) -> Verdict:
 def _market_floats(case: Case) -> Verdict:
     """The allocation of nb is bought in a market of equal incomes (Proposition 5)."""
     allocation = solve(case.reported, "nb", accuracy="high")
-    residual = market(case.reported, allocation).residual
+    residual = market(allocation).residual
     return Verdict("market", residual <= TOLERANCE, residual, "no market equilibrium at these prices", "floating point")
 
 
@@ -337,7 +337,7 @@ def _market_exact(case: Case) -> Verdict:
 
     Spending w_n / s_n u_n - 1 is at most sqrt(2 gap / w_n), so this is decided within the gap.
     """
-    certificate = certify(case.reported, "nb")
+    certificate = certified_answer(case.reported, "nb")
     if not isinstance(certificate, BoundsCertificate):
         return Verdict("market", None, np.nan, f"not decided: {certificate}", "certificate")
     arcs = exact_arcs(case.reported)
