@@ -42,7 +42,7 @@ from fairalloc.formulations.common.first_order import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, shown
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -150,8 +150,6 @@ def market(allocation: Allocation) -> PricedAllocation:
     >>> solved.prices.round(6)
     array([[0.2     , 0.011111]])
     """
-    if not isinstance(allocation, Allocation):
-        raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
     instance = allocation.instance
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")

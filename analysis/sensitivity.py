@@ -31,9 +31,9 @@ from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable
 from fairalloc.models.numbers import Floats, frozen
-from fairalloc.models.tables import Grid
+from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Stopped
@@ -84,10 +84,7 @@ class Sensitivity:
         ------
         NotInstalled : pandas is missing
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise NotInstalled("data frames need pandas: pip install pandas") from None
+        pd = pandas()
         instance = self.allocation.instance
         names = ["server", "resource", "user"]
         index = pd.MultiIndex.from_product([instance.servers, instance.resources, instance.users], names=names)

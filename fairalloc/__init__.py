@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         sensitivity,
         solution_set,
     )
+    from fairalloc.analysis.compare import MechanismComparison, compare
     from fairalloc.analysis.market import PricedAllocation, market
     from fairalloc.analysis.properties import Misreport
     from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     )
     from fairalloc.models.aggregation import aggregate, expand
     from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
-    from fairalloc.models.published import EXAMPLES, example
+    from fairalloc.models.published import EXAMPLES, Example, example
     from fairalloc.solvers import METHODS, Method, options, solve, solve_many
     from fairalloc.solvers.export import export
     from fairalloc.solvers.files import read_allocation
@@ -69,9 +70,9 @@ if TYPE_CHECKING:
     from fairalloc.theorems.cases import Case
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
     from fairalloc.theorems.hypotheses import Hypotheses
-    from fairalloc.theorems.judges.own import judges
+    from fairalloc.theorems.judges.own import claim_properties
     from fairalloc.theorems.matrix import Matrix
-    from fairalloc.theorems.own_matrix import matrix
+    from fairalloc.theorems.own_matrix import property_matrix
 
 __version__ = "0.1.0"
 
@@ -84,6 +85,7 @@ __all__ = [
     "Certificate",
     "Claim",
     "ClaimResult",
+    "Example",
     "Explanation",
     "FairallocError",
     "Hypotheses",
@@ -92,6 +94,7 @@ __all__ = [
     "Leximin",
     "Matrix",
     "Mechanism",
+    "MechanismComparison",
     "Method",
     "Misreport",
     "ModelPage",
@@ -111,19 +114,20 @@ __all__ = [
     "check",
     "check_mechanism",
     "claim",
+    "claim_properties",
+    "compare",
     "cvxpy_tasks",
     "example",
     "expand",
     "explain",
     "export",
     "generators",
-    "judges",
     "market",
-    "matrix",
     "mechanism",
     "method",
     "options",
     "plots",
+    "property_matrix",
     "pyomo_tasks",
     "read_allocation",
     "read_instance",
@@ -139,52 +143,33 @@ __all__ = [
 
 PLACES = {
     "fairalloc.analysis": (
-        "Certificate",
-        "Explanation",
-        "NotCertified",
-        "Property",
-        "Sensitivity",
-        "SolutionSet",
-        "Verdict",
-        "certify",
-        "check",
-        "check_mechanism",
-        "explain",
-        "sensitivity",
-        "solution_set",
+        "Certificate Explanation NotCertified Property Sensitivity SolutionSet Verdict certify check "
+        "check_mechanism explain sensitivity solution_set"
     ),
-    "fairalloc.analysis.market": ("PricedAllocation", "market"),
-    "fairalloc.analysis.properties": ("Misreport",),
-    "fairalloc.formulations": ("MECHANISMS", "Mechanism", "mechanism"),
-    "fairalloc.formulations.common.tasks": ("cvxpy_tasks", "pyomo_tasks"),
-    "fairalloc.formulations.game.marginal": ("Utility",),
-    "fairalloc.formulations.lexicographic.rule": ("Leximin",),
-    "fairalloc.models": (
-        "Allocation",
-        "FairallocError",
-        "Instance",
-        "InstanceError",
-        "NotApplicable",
-        "NotInstalled",
-        "Overview",
-        "UnknownName",
-    ),
-    "fairalloc.models.aggregation": ("aggregate", "expand"),
-    "fairalloc.models.jsonio": ("read_instance", "write_allocation", "write_instance"),
-    "fairalloc.models.published": ("EXAMPLES", "example"),
-    "fairalloc.solvers": ("METHODS", "Method", "options", "solve", "solve_many"),
-    "fairalloc.solvers.export": ("export",),
-    "fairalloc.solvers.files": ("read_allocation",),
-    "fairalloc.solvers.model_page": ("ModelPage", "show"),
-    "fairalloc.solvers.own": ("method",),
-    "fairalloc.theorems.cases": ("Case",),
-    "fairalloc.theorems.claims": ("Claim", "ClaimResult", "claim"),
-    "fairalloc.theorems.hypotheses": ("Hypotheses",),
-    "fairalloc.theorems.judges.own": ("judges",),
-    "fairalloc.theorems.matrix": ("Matrix",),
-    "fairalloc.theorems.own_matrix": ("matrix",),
+    "fairalloc.analysis.compare": "MechanismComparison compare",
+    "fairalloc.analysis.market": "PricedAllocation market",
+    "fairalloc.analysis.properties": "Misreport",
+    "fairalloc.formulations": "MECHANISMS Mechanism mechanism",
+    "fairalloc.formulations.common.tasks": "cvxpy_tasks pyomo_tasks",
+    "fairalloc.formulations.game.marginal": "Utility",
+    "fairalloc.formulations.lexicographic.rule": "Leximin",
+    "fairalloc.models": ("Allocation FairallocError Instance InstanceError NotApplicable NotInstalled Overview UnknownName"),
+    "fairalloc.models.aggregation": "aggregate expand",
+    "fairalloc.models.jsonio": "read_instance write_allocation write_instance",
+    "fairalloc.models.published": "EXAMPLES Example example",
+    "fairalloc.solvers": "METHODS Method options solve solve_many",
+    "fairalloc.solvers.export": "export",
+    "fairalloc.solvers.files": "read_allocation",
+    "fairalloc.solvers.model_page": "ModelPage show",
+    "fairalloc.solvers.own": "method",
+    "fairalloc.theorems.cases": "Case",
+    "fairalloc.theorems.claims": "Claim ClaimResult claim",
+    "fairalloc.theorems.hypotheses": "Hypotheses",
+    "fairalloc.theorems.judges.own": "claim_properties",
+    "fairalloc.theorems.matrix": "Matrix",
+    "fairalloc.theorems.own_matrix": "property_matrix",
 }
-"""Where the names are, for `on_demand`; the imports above tell the same to tools that read types."""
+"""Where which names are, for `on_demand`; the imports above tell the same to tools that read types."""
 
 ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks")
 

@@ -27,10 +27,10 @@ __all__ = [
 ]
 
 PLACES = {
-    "fairalloc.models.allocation": ("Allocation", "Times"),
-    "fairalloc.models.errors": ("FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"),
-    "fairalloc.models.instance": ("Instance",),
-    "fairalloc.models.overview": ("Overview", "show"),
+    "fairalloc.models.allocation": "Allocation Times",
+    "fairalloc.models.errors": "FairallocError InstanceError NotApplicable NotInstalled UnknownName",
+    "fairalloc.models.instance": "Instance",
+    "fairalloc.models.overview": "Overview show",
 }
 """Where the names are, for `on_demand`; the imports above tell the same to tools that read types."""
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 from fairalloc.models.figures import SOURCES
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, worst
 from fairalloc.models.rationals import exact_arcs
-from fairalloc.models.tables import Grid
+from fairalloc.models.tables import Grid, pandas
 
 __all__ = ["USER_ERROR_NOT_KNOWN", "Allocation", "Times"]
 
@@ -159,6 +159,14 @@ class Allocation:
         more = ", ..." if self.instance.N > 6 else ""
         return f"<allocation of {what}, {self.outcome}{judged}\n tasks: {', '.join(some)}{more}>"
 
+    @checked
+    def __getitem__(self, user: str) -> dict[str, float]:
+        """{server: tasks} of the user of this name, on the servers that it may use."""
+        if user not in self.instance.users:
+            raise UnknownName(no_such("user", user, self.instance.users, "see allocation.instance.users"))
+        n = self.instance.users.index(user)
+        return {self.instance.servers[i]: float(self.by_server[n, i]) for i in np.flatnonzero(self.instance.eligible[n])}
+
     def _repr_html_(self) -> str:
         """For notebooks: what the first line of the text says, and the table of tasks."""
         return self.grid(repr(self).split("\n")[0].removeprefix("<"))._repr_html_()
@@ -191,10 +199,7 @@ class Allocation:
         NotInstalled : pandas is missing
         UnknownName : `what` is something else
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise NotInstalled("data frames need pandas: pip install pandas") from None
+        pd = pandas()
         users, servers, resources = self.instance.users, self.instance.servers, self.instance.resources
         if what == "tasks":
             return pd.DataFrame(self.by_server, pd.Index(users, name="user"), pd.Index(servers, name="server"))

@@ -1,6 +1,6 @@
 """Public names of a package that are imported where they are first used (PEP 562), so that importing the package costs little."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from sys import modules
 from typing import Any
@@ -8,16 +8,16 @@ from typing import Any
 __all__ = ["on_demand"]
 
 
-def on_demand(package: str, places: Mapping[str, Iterable[str]], parts: Mapping[str, str]) -> Callable[[str], Any]:
+def on_demand(package: str, places: Mapping[str, str], parts: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package; what is found stays in the package, so each name is looked up once.
 
     Parameters
     ----------
     package : its name
-    places : {module: the names that are taken from it}
+    places : {module: the names that are taken from it, separated by spaces}
     parts : {name: the module that is meant}
     """
-    where = {name: module for module, names in places.items() for name in names}
+    where = {name: module for module, names in places.items() for name in names.split()}
 
     def find(name: str) -> Any:
         if name in parts:

@@ -1,22 +1,23 @@
-"""What an instance looks like: tables of its users and servers, who may run where, and what each user could run alone.
+"""What an instance or an allocation looks like, as tables.
 
-Rows that differ in their names alone are one row.
+Rows of an instance that differ in their names alone are one row.
 """
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance, as_instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid
 
-__all__ = ["Overview", "show"]
+__all__ = ["AllocationOverview", "Overview", "show"]
 
 HEAD = 20
 """Rows of a table where nothing else is asked for."""
@@ -188,19 +189,62 @@ class Overview:
         return {**head, "eligibility": self.eligibility, "servers": servers, "users": users}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class AllocationOverview:
+    """The tables of an allocation.
+
+    Attributes
+    ----------
+    allocation : what they show
+    head : rows of each table
+    """
+
+    allocation: Allocation
+    head: int = HEAD
+
+    @property
+    def grids(self) -> tuple[Grid, Grid]:
+        """The tasks of the users, and the used part of every capacity, "-" where there is none."""
+        allocation, instance = self.allocation, self.allocation.instance
+        title = repr(allocation).split("\n")[0].removeprefix("<").removesuffix(">")
+        rows = [
+            [server, *(f"{part:.1%}" if there > 0 else "-" for part, there in zip(parts, pools, strict=True))]
+            for server, parts, pools in zip(instance.servers, without_rounding(allocation.load), instance.pools, strict=True)
+        ]
+        columns = ["server", *instance.resources]
+        return allocation.grid(title, self.head), Grid("Used", columns, rows, right=range(1, len(columns))).head(self.head)
+
+    def __str__(self) -> str:
+        """Both tables, as wide as the terminal."""
+        return "\n".join(grid.text() for grid in self.grids).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<overview of {self.allocation!r}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: both tables."""
+        return "".join(grid._repr_html_() for grid in self.grids)
+
+
+@overload
+def show(what: Instance, head: int = ...) -> Overview: ...
+@overload
+def show(what: Allocation, head: int = ...) -> AllocationOverview: ...
 @checked
-def show(instance: Instance, head: int = HEAD) -> Overview:
-    """What an instance looks like: its users, servers, who may run where, and what each user could run alone.
+def show(what: Instance | Allocation, head: int = HEAD) -> Overview | AllocationOverview:
+    """What an instance looks like: its users, servers, who may run where, and what each user could run alone; or an allocation:
+    who runs what where, how far it is from the definition, and how full the servers are.
 
     Examples
     --------
     >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], resources=["cpu", "memory"])
-    >>> show(wang).user(0)["dominant"], show(wang).alone(0)
+    >>> overview = show(wang)
+    >>> overview.user(0)["dominant"], overview.alone(0)
     ('memory', 12.0)
     """
     if not isinstance(head, int) or isinstance(head, bool) or head < 1:
         raise InstanceError(f"head is {shown(head)}, but it must be a positive number of rows")
-    return Overview(as_instance(instance), head)
+    return AllocationOverview(what, head) if isinstance(what, Allocation) else Overview(as_instance(what), head)
 
 
 def _numbers(columns: list[str]) -> list[int]:

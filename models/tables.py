@@ -6,12 +6,14 @@ import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from fairalloc.models.errors import NotInstalled
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["FORMATS", "Grid", "csv_text", "markdown_text", "printable", "tex", "tex_comment", "width"]
+__all__ = ["FORMATS", "Grid", "csv_text", "markdown_text", "pandas", "printable", "tex", "tex_comment", "width"]
 
 WIDTH = 100
 """Columns that tables are written for where the output is no terminal."""
@@ -35,6 +37,15 @@ _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~$&"} | {"\n": " "})
 
 _FORMULA = tuple("=+-@\n＝＋－＠")
 """With these a spreadsheet takes a cell for a formula, and runs it."""
+
+
+def pandas() -> Any:
+    """The package of data frames; NotInstalled where it is missing."""
+    try:
+        import pandas as found
+    except ImportError:
+        raise NotInstalled("data frames need pandas: pip install pandas") from None
+    return found
 
 
 def width() -> int:

@@ -37,34 +37,26 @@ log = pd.read_csv(io.StringIO("user,cpu,memory\nann,1,4\nbob,4,1\nann,1,4\neve,2
 from_log = fa.Instance(log[["cpu", "memory"]].mean(), capacities, max_tasks=log.size())
 
 # %% [markdown]
-# All mechanisms, in tasks of each user. One that does not apply says why: some know no limits, some need one way to run a
-# task. With the limits of the log that is one of them.
-
-
-# %%
-def solve_by_all(instance):
-    found = {}
-    for name in fa.MECHANISMS:
-        try:
-            found[name] = fa.solve(instance, name)
-        except fa.NotApplicable as reason:
-            print(f"{name} does not apply: {reason}")
-    return found
-
-
-allocations, limited = solve_by_all(instance), solve_by_all(from_log)
-pd.DataFrame({name: allocation.tasks for name, allocation in allocations.items()}, index=instance.users).round(2).T
+# All mechanisms, in tasks of each user, with what is known of each answer. One that does not apply has a note that says why:
+# some know no limits, some need one way to run a task. With the limits of the log that is one of them.
 
 # %%
-names = [name for name in ("drf-per-server", "drfh", "lmmf", "nb", "ps-dsf") if name in allocations]
-ax = fa.plots.dominant_shares({name: allocations[name] for name in names})
+table, limited = fa.compare(instance, fa.MECHANISMS), fa.compare(from_log, fa.MECHANISMS)
+print(*limited.refused.values(), sep="\n")
+table.to_frame().round(2).T
+
+# %%
+fa.compare(instance, ["drfh", "nb", "ps-dsf"], properties=["pareto", "envy-freeness"])
+
+# %%
+ax = fa.compare(instance, ["drf-per-server", "drfh", "lmmf", "nb", "ps-dsf"]).plot()
 
 # %% [markdown]
 # Nash bargaining (`nb`) in detail: who takes what on which server, whether it is fair in other senses too, and why a user
 # gets what it gets.
 
 # %%
-fair = allocations["nb"]
+fair = table["nb"]
 ax = fair.plot()
 for name in ("pareto", "envy-freeness", "sharing-incentive"):
     print(fa.check(fair, name).sentence)
@@ -73,9 +65,9 @@ for name in ("pareto", "envy-freeness", "sharing-incentive"):
 print(fa.explain(fair, user="eve"))
 
 # %% tags=["checks"]
-assert len(allocations) == len(fa.MECHANISMS)
-assert all(allocation.residual < 1e-6 for allocation in allocations.values())
-assert set(allocations) - set(limited) == {"drf-per-server"}
+assert len(table.allocations) == len(fa.MECHANISMS)
+assert all(allocation.residual < 1e-6 for allocation in table.allocations.values())
+assert set(limited.refused) == {"drf-per-server"}
 assert from_log.max_tasks.tolist() == [3, 1, 1]
 assert abs(fa.solve(from_log, "drfh").tasks - [3, 1, 1]).max() < 1e-6
-assert abs(3 * allocations["nb"].tasks - [44, 20, 22]).max() < 1e-4
+assert abs(3 * table["nb"].tasks - [44, 20, 22]).max() < 1e-4

@@ -288,7 +288,7 @@ for name in ("strategyproofness", "group-strategyproofness"):
 # property holds.
 
 # %%
-fa.matrix(["drfh"], PRINTED["W.List"].properties)
+fa.property_matrix(["drfh"], PRINTED["W.List"].properties)
 
 # %% [markdown]
 # Two of W's sentences do not hold as printed (docs/ERRATA.md).

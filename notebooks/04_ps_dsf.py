@@ -379,7 +379,7 @@ _ = ax.set(xlabel="round", ylabel="distance from 1/3")
 
 # %%
 properties = ["sharing-incentive", "strategyproofness", "envy-freeness", "pareto", "bottleneck-fairness"]
-table = fa.matrix(["drfh", "tsf", "ps-dsf"], properties, trials=30)
+table = fa.property_matrix(["drfh", "tsf", "ps-dsf"], properties, trials=30)
 print(table)
 
 # %% [markdown]

@@ -387,7 +387,7 @@ print(fa.check(tsf, "sharing-incentive").sentence)
 
 # %%
 printed = PRINTED["K.Table1"]
-found = fa.matrix(printed.mechanisms, printed.properties, trials=20)
+found = fa.property_matrix(printed.mechanisms, printed.properties, trials=20)
 compared = comparison(printed, found.statements, found.findings)
 print(compared.text())
 

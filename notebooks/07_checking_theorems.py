@@ -52,7 +52,7 @@ def loss_from_growth(case, answer):
 
 
 growth = fa.claim("more capacity hurts nobody", mechanism="drf", property=loss_from_growth, hypotheses="one server")
-found = growth.search(seconds=60, trials=60)
+found = growth.search(time_limit=60, trials=60)
 print(found)
 
 # %% [markdown]
@@ -118,7 +118,7 @@ print(lmmf.check(quarter).sentence)
 
 # %%
 positive = fa.claim("more capacity hurts nobody", "lmmf", loss_from_growth, hypotheses="one server, positive")
-unrefuted = positive.search(seconds=60, trials=100)
+unrefuted = positive.search(time_limit=60, trials=100)
 print(unrefuted)
 
 # %% [markdown]
@@ -132,10 +132,11 @@ print(unrefuted)
 # %% [markdown]
 # ## A claim about misreports
 #
-# Names of properties can be used instead of functions; `fa.judges()` lists them, and a mechanism's id is its definition.
+# Names of properties can be used instead of functions; `fa.claim_properties()` lists them, and a mechanism's id is its
+# definition.
 
 # %%
-print(", ".join(list(fa.judges())[:20]), "...")
+print(", ".join(list(fa.claim_properties())[:20]), "...")
 
 # %% [markdown]
 # Is LMMF strategyproof? A case now has a *misreport*: what some users say instead of the truth. Their gain is counted in true
@@ -143,7 +144,7 @@ print(", ".join(list(fa.judges())[:20]), "...")
 
 # %%
 lying = fa.claim("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere")
-caught = lying.search(seconds=60, trials=100)
+caught = lying.search(time_limit=60, trials=100)
 print(caught.status, "|", caught.verdict.sentence)
 print(caught.case.code())
 
@@ -186,7 +187,7 @@ print(envy.proof)
 false = ("K.L3", "K.2.2.tsf.sharing", "P.T2.pareto", "Z.Cor1")
 findings = verify(
     [statements[name] for name in false],
-    budget=30,
+    time_limit=30,
     jobs=1,
     trials=10,
     tell=lambda found: print(f"{found.statement:18} {found.status}: {found.sentence}"),
@@ -203,7 +204,7 @@ print("\nOtherwise than on record:", *(news or ["nothing"]))
 # has proved it and the number of a note with the conditions.
 
 # %%
-table = fa.matrix(
+table = fa.property_matrix(
     ["drfh", "lmmf"],
     ["sharing-incentive", "envy-freeness", "pareto", "strategyproofness", loss_from_growth],
     trials=40,
@@ -224,14 +225,14 @@ print(table.findings[fair.statement].case.code())
 # and below they fail.
 
 # %%
-print(fa.matrix(["alpha-pf-vds"], ["envy-freeness", "sharing-incentive", "pareto"]))
+print(fa.property_matrix(["alpha-pf-vds"], ["envy-freeness", "sharing-incentive", "pareto"]))
 
 # %% [markdown]
 # A paper's own table beside what is found: P's Table I.
 
 # %%
 printed = PRINTED["P.Table1"]
-checked = fa.matrix(printed.mechanisms, printed.properties, trials=20)
+checked = fa.property_matrix(printed.mechanisms, printed.properties, trials=20)
 print(comparison(printed, checked.statements, checked.findings).text())
 
 # %% [markdown]

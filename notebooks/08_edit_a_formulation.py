@@ -244,7 +244,7 @@ for name in ("pareto", "sharing-incentive", "envy-freeness"):
 # violation.
 
 # %%
-table = fa.matrix(["drfh", Guaranteed()], ["pareto", "sharing-incentive", "envy-freeness"], trials=25)
+table = fa.property_matrix(["drfh", Guaranteed()], ["pareto", "sharing-incentive", "envy-freeness"], trials=25)
 print(table)
 
 # %% [markdown]
@@ -252,7 +252,7 @@ print(table)
 
 # %%
 envious = fa.claim("nobody envies", mechanism=Guaranteed(), property="envy-freeness", hypotheses="positive, one server")
-result = envious.search(seconds=60, trials=25)
+result = envious.search(time_limit=60, trials=25)
 print(result)
 
 # %% [markdown]

@@ -36,7 +36,7 @@ from fairalloc.theorems.registry import all_statements, statement
 # constraints. On the command line this is `fairalloc theorems prove P.T2.sharing --size 2x2x2`.
 
 # %%
-sharing = prove(statement("P.T2.sharing"), (2, 2, 2), seconds=30)
+sharing = prove(statement("P.T2.sharing"), (2, 2, 2), time_limit=30)
 print(sharing.sentence, f"({sharing.patterns} patterns, {', '.join(sharing.solvers)})")
 
 # %% [markdown]
@@ -46,7 +46,7 @@ print(sharing.sentence, f"({sharing.patterns} patterns, {', '.join(sharing.solve
 # Which assumptions were needed? The unsatisfiable core names them.
 
 # %%
-core = prove(statement("P.T2.sharing"), (2, 2, 2), seconds=30, core=True)
+core = prove(statement("P.T2.sharing"), (2, 2, 2), time_limit=30, core=True)
 print(core.needed)
 
 # %% [markdown]
@@ -96,7 +96,7 @@ print("violation:", question.violation)
 # $\alpha_i \ge 1$ and all $A_i$, $B_i$, different ones for each server.
 
 # %%
-every_alpha = prove(statement("K.C2.envy"), seconds=30)
+every_alpha = prove(statement("K.C2.envy"), time_limit=30)
 print(every_alpha.sentence, "for", every_alpha.covers)
 
 # %% [markdown]
@@ -105,7 +105,7 @@ print(every_alpha.sentence, "for", every_alpha.covers)
 # Two answers now: to the truth and to the report, with any other demands and any other servers.
 
 # %%
-misreports = prove(statement("P.II-A.misreports"), seconds=30)
+misreports = prove(statement("P.II-A.misreports"), time_limit=30)
 print(misreports.sentence)
 
 # %% [markdown]
@@ -115,7 +115,7 @@ print(misreports.sentence)
 # instance counts only because the package's own exact answer violates the property there.
 
 # %%
-refuted = prove(statement("W.P4"), seconds=30)
+refuted = prove(statement("W.P4"), time_limit=30)
 print(refuted.sentence)
 print(refuted.case.code())
 

@@ -9,8 +9,9 @@ from typing import overload
 
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.models import overview
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.models.overview import HEAD, Overview
+from fairalloc.models.overview import HEAD, AllocationOverview, Overview
 from fairalloc.models.published import EXAMPLES
 from fairalloc.solvers.registry import METHODS
 
@@ -89,20 +90,24 @@ def _kinds() -> tuple[type, ...]:
 
 
 @overload
-def show(instance: Instance, head: int = HEAD) -> Overview: ...
+def show(what: Instance, head: int = HEAD) -> Overview: ...
 
 
 @overload
-def show(instance: Mechanism, head: int = HEAD) -> ModelPage: ...
+def show(what: Allocation, head: int = HEAD) -> AllocationOverview: ...
 
 
-def show(instance: Instance | Mechanism, head: int = HEAD) -> Overview | ModelPage:
-    """What an instance looks like, in tables; or what a mechanism is: formula, models as code, where they are edited, methods.
+@overload
+def show(what: Mechanism, head: int = HEAD) -> ModelPage: ...
+
+
+def show(what: Instance | Allocation | Mechanism, head: int = HEAD) -> Overview | AllocationOverview | ModelPage:
+    """What an instance or an allocation looks like, in tables; or what a mechanism is: formula, models as code, methods.
 
     Parameters
     ----------
-    instance : an instance, or a mechanism
-    head : rows of each table of an instance
+    what : an instance, an allocation or a mechanism
+    head : rows of each table
 
     Examples
     --------
@@ -110,5 +115,5 @@ def show(instance: Instance | Mechanism, head: int = HEAD) -> Overview | ModelPa
     >>> print(str(show(mechanism("drfh-lp"))).splitlines()[0])
     drfh-lp: W's single LP: the largest equal global dominant share g (W (6))
     """
-    item = as_mechanism(instance)
-    return overview.show(instance, head) if item is None else ModelPage(item)  # type: ignore[arg-type]
+    item = as_mechanism(what)
+    return overview.show(what, head) if item is None else ModelPage(item)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Claims of one's own in one call: what is claimed of a mechanism, the search for a violation, and the result with its witness.
 
-    result = claim("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness").search(seconds=10)
+    result = claim("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness").search(time_limit=10)
     print(result)       the verdict, and Python code that rebuilds the witness and asserts it
 
 A `Claim` is a `Statement` (statement.py) with the arguments it was made of, so that it goes where the papers' statements go: into
@@ -69,10 +69,10 @@ def claim(
     ----------
     text : the claim in a sentence
     mechanism : id or alias, or a mechanism of your own: a class with a model, an edit, a rule from a share
-    property : a name of `judges()`, where the id of a mechanism is its definition; a mechanism; or a function. f(allocation)
-        and f(case, answer) return a Verdict, a bool, None (not about this case), or a number, positive where it is violated;
-        `answer` is the mechanism as a function from instances to allocations. Allocations have `tasks_exact` where the mechanism
-        has rational answers; an exact number (Fraction or int) then refutes in rationals
+    property : a name of `claim_properties()`, where the id of a mechanism is its definition; a mechanism; or a function.
+        f(allocation) and f(case, answer) return a Verdict, a bool, None (not about this case), or a number, positive where it
+        is violated; `answer` is the mechanism as a function from instances to allocations. Allocations have `tasks_exact` where
+        the mechanism has rational answers; an exact number (Fraction or int) then refutes in rationals
     hypotheses : what is assumed: words separated by commas, such as "positive, everywhere, at least 2 users", an iterable of
         them, or a `Hypotheses`; without words every user has one demand vector, the same on all servers, and no limit
     holds : "all" = the property holds for every case; "some" = a case violates it
@@ -150,14 +150,15 @@ class Claim(ClaimTerms):
 
     @checked
     def search(
-        self, seconds: Duration | None = None, trials: Count | None = None, seed: Seed = 0, jobs: Processes = 1
+        self, time_limit: Duration | None = None, trials: Count | None = None, seed: Seed = 0, jobs: Processes = 1
     ) -> "ClaimResult":
         """Look for the smallest violation.
 
         Parameters
         ----------
-        seconds : for all of it; None = 10 where no trials are given, else any. It takes at most 1.2 times as long and a second
-            more: the search runs in a child process, which is ended then, so what functions of yours change in memory stays there
+        time_limit : seconds for all of it; None = 10 where no trials are given, else any. It takes at most 1.2 times as long and
+            a second more: the search runs in a child process, which is ended then, so what functions of yours change in memory
+            stays there
         trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
         seed : of everything random
         jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
@@ -171,13 +172,13 @@ class Claim(ClaimTerms):
         InstanceError : an argument out of range, or jobs > 1 for objects that cannot be sent to other processes
         """
         start, asked = time.monotonic(), trials
-        if seconds is None:
-            seconds = SECONDS if trials is None else ENDLESS
+        if time_limit is None:
+            time_limit = SECONDS if trials is None else ENDLESS
         if jobs > 1:
-            finding, interrupted = searched_in_processes(self, seconds, trials, seed, jobs)
+            finding, interrupted = searched_in_processes(self, time_limit, trials, seed, jobs)
         else:
-            finding, interrupted = searched_in_a_child(self, seconds, trials, seed)
-        finding = replace(finding, searched={**finding.searched, "seconds": seconds})
+            finding, interrupted = searched_in_a_child(self, time_limit, trials, seed)
+        finding = replace(finding, searched={**finding.searched, "seconds": time_limit})
         return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted, asked)
 
     def searched(
@@ -191,7 +192,7 @@ class Claim(ClaimTerms):
 
         Parameters
         ----------
-        seconds, trials : as for `search`
+        seconds, trials : the limits of `search`
         seeds : of everything random, with the number of the process where there are several
         keep : gets what was found so far, now and then
         """

@@ -1,4 +1,4 @@
-"""`fa.matrix`: mechanism x property, also of one's own, each cell searched for a violation."""
+"""`fa.property_matrix`: mechanism x property, also of one's own, each cell searched for a violation."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,19 +16,19 @@ from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Statement, Status
 
-__all__ = ["matrix"]
+__all__ = ["property_matrix"]
 
 ROWS = ("pareto", "envy-freeness", "sharing-incentive", "strategyproofness", "population-monotonicity")
 """The properties of a matrix for which none are given."""
 
 
 @checked
-def matrix(
+def property_matrix(
     mechanisms: Iterable[str | Mechanism] | None = None,
     properties: Iterable[Any] | None = None,
     hypotheses: Any = None,
     *,
-    seconds: Duration | None = None,
+    time_limit: Duration | None = None,
     trials: Count | None = None,
     seed: Seed = 0,
 ) -> Matrix:
@@ -43,8 +43,9 @@ def matrix(
     properties : as `claim` takes them; None = Pareto optimality, envy-freeness, sharing incentive, strategyproofness and
         population monotonicity
     hypotheses : as `claim` takes them; None = those of the papers' statements, else any
-    seconds : for all cells together, None = 60 where no trials are given, else any; what one does not need the others get
-    trials : the most cases of one search; with seconds to spare the result then does not depend on the machine
+    time_limit : seconds for all cells together, None = 60 where no trials are given, else any; what one does not need the
+        others get
+    trials : the most cases of one search; with time to spare the result then does not depend on the machine
     seed : of everything random
 
     Returns
@@ -56,7 +57,7 @@ def matrix(
     UnknownName : there is no such mechanism, property or hypothesis
     InstanceError : an argument that breaks a rule
     """
-    limit = float(seconds or (60.0 if trials is None else ENDLESS))
+    limit = float(time_limit or (60.0 if trials is None else ENDLESS))
     items = [find_mechanism(one) for one in _several("mechanisms", MECHANISMS if mechanisms is None else mechanisms)]
     asked = [(one, judge_of(one).name) for one in _several("properties", ROWS if properties is None else properties)]
     chosen: dict[str, Statement] = {}

@@ -57,5 +57,5 @@ def statement(name: str) -> Statement:
     """The statement with this id."""
     found = all_statements()
     if name not in found:
-        raise UnknownName(no_such("statement", name, found, "see fairalloc list statements"))
+        raise UnknownName(no_such("statement", name, found, "see fairalloc theorems list"))
     return found[name]

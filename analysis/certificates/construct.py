@@ -35,7 +35,7 @@ from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
@@ -102,8 +102,6 @@ def certify(
     >>> print(certify(Allocation(wang, [5, 1, 1, 5]), "drfh"))
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
     """
-    if not isinstance(allocation, Allocation):
-        raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
     if mechanism is None and not allocation.mechanism:
         raise InstanceError("the allocation names no mechanism, so certify needs one: certify(allocation, mechanism)")
     item = mechanism_of(allocation, mechanism)
@@ -119,7 +117,14 @@ def certify(
 def certified_answer(
     instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: float | None = None
 ) -> Certificate | NotCertified:
-    """The mechanism's own answer with its proof: in rationals from the start where it has a rational answer."""
+    """The mechanism's own answer with its proof: in rationals from the start where it has a rational answer.
+
+    Parameters
+    ----------
+    instance : the problem
+    mechanism : id or alias, or a mechanism itself
+    time_limit : seconds, as for `certify`
+    """
     item = find_mechanism(mechanism)
     return _in_time(item, item.home(as_instance(instance)), None, TOLERANCE, time_limit)
 

@@ -15,7 +15,8 @@ from fairalloc.cli import _parser
 GROUPS = {
     "data": (
         "Instances",
-        "Instance read_instance write_instance show Overview ModelPage example EXAMPLES generators traces aggregate expand",
+        "Instance read_instance write_instance show Overview ModelPage Example example EXAMPLES generators traces "
+        "aggregate expand",
     ),
     "solving": (
         "Solving",
@@ -25,10 +26,10 @@ GROUPS = {
     "mechanisms": ("Mechanisms", "mechanism MECHANISMS Mechanism Leximin Utility cvxpy_tasks pyomo_tasks"),
     "judging": (
         "Properties, proofs and explanations",
-        "check check_mechanism Property Verdict NotCertified certify Certificate explain Explanation market PricedAllocation "
-        "sensitivity Sensitivity plots",
+        "check check_mechanism Property Verdict certify Certificate NotCertified explain Explanation market PricedAllocation "
+        "sensitivity Sensitivity compare MechanismComparison plots",
     ),
-    "claims": ("Claims", "claim Claim ClaimResult Case Hypotheses Misreport judges matrix Matrix"),
+    "claims": ("Claims", "claim Claim ClaimResult Case Hypotheses Misreport claim_properties property_matrix Matrix"),
     "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),
 }
 """The pages of the public names; each name is on exactly one."""

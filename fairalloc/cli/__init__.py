@@ -159,7 +159,7 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fairalloc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = commands.add_parser("list", help="mechanisms, methods, examples, properties, suites or statements")
+    command = commands.add_parser("list", help="mechanisms, methods, examples, properties or suites")
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
     asked = COMMANDS.get(words[0]) if words else None
@@ -204,19 +204,12 @@ def _suite_rows() -> list[list[str]]:
     return [[suite.id, str(len(suite.cases)), suite.title] for suite in SUITES.values()]
 
 
-def _statement_rows() -> list[list[str]]:
-    from fairalloc.theorems.registry import all_statements
-
-    return [[item.id, item.quantifier, item.place, item.text] for item in all_statements().values()]
-
-
 LISTS = {
     "mechanisms": (["id", "aliases", "title", "source"], _mechanism_rows),
     "methods": (["id", "kind", "computes", "available"], _method_rows),
     "examples": (["name", "size", "answers", "place"], _example_rows),
     "properties": (["id", "meaning"], _property_rows),
     "suites": (["id", "cases", "title"], _suite_rows),
-    "statements": (["id", "quantifier", "place", "text"], _statement_rows),
 }
 
 
@@ -233,18 +226,8 @@ def _list(options: argparse.Namespace) -> int:
 # ---- doctor ---------------------------------------------------------------------------------------------------------
 
 PACKAGES = (
-    "numpy",
-    "scipy",
-    "cvxpy",
-    "pyomo",
-    "highspy",
-    "clarabel",
-    "scs",
-    "casadi",
-    "python-flint",
-    "cyipopt",
-    "pyarrow",
-    "matplotlib",
+    *("numpy", "scipy", "cvxpy", "pyomo", "highspy", "clarabel", "scs", "casadi"),
+    *("python-flint", "cyipopt", "pyarrow", "matplotlib"),
 )
 
 

@@ -15,25 +15,10 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.published import EXAMPLES, example
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
-from fairalloc.solvers import ACCURACY, find_method
+from fairalloc.solvers import ACCURACY, METHODS, find_method
 from fairalloc.solvers.options import promised, read_accuracy
 
-__all__ = [
-    "DEFAULT",
-    "a_path",
-    "add_accuracy",
-    "add_instance",
-    "add_mechanism",
-    "add_time_limit",
-    "completed",
-    "document",
-    "instance_named",
-    "mechanism_named",
-    "mechanism_names",
-    "method_named",
-    "parameters",
-    "use_data",
-]
+UNITS = {"s": 1, "m": 60, "h": 3600}
 
 DEFAULT = "drfh"
 """The mechanism where none is named."""
@@ -66,9 +51,43 @@ def add_mechanism(
     completed(action, mechanism_names, files="py")
 
 
-def add_time_limit(command: argparse.ArgumentParser, what: str) -> None:
-    """Add the option --time-limit, in seconds for what is said."""
-    command.add_argument("--time-limit", type=float, metavar="S", help=f"seconds for {what}")
+def add_method(command: argparse.ArgumentParser) -> None:
+    """Add the option --method."""
+    text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
+    completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS, files="py")
+
+
+def add_parameters(command: argparse.ArgumentParser) -> None:
+    """Add the option --param, which may repeat."""
+    text = "a parameter; numbers or JSON lists"
+    completed(command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=text), _parameter_names)
+
+
+def _parameter_names(typed: argparse.Namespace) -> list[str]:
+    """The parameters of the mechanisms that were typed."""
+    words = typed.mechanism if isinstance(typed.mechanism, list) else [typed.mechanism]
+    return [f"{name}=" for word in words or [DEFAULT] for name in mechanism_named(word).parameters]
+
+
+def add_time_limit(command: argparse.ArgumentParser, what: str, default: float | None = None) -> None:
+    """Add the option --time-limit.
+
+    Parameters
+    ----------
+    command : the parser that gets it
+    what : what it limits
+    default : seconds
+    """
+    text = f"for {what}; in seconds, or such as 90s, 10m or 1h"
+    command.add_argument("--time-limit", type=_seconds, default=default, metavar="TIME", help=text)
+
+
+def _seconds(text: str) -> float:
+    number, unit = (text[:-1], text[-1]) if text[-1:] in UNITS else (text, "s")
+    try:
+        return float(number) * UNITS[unit]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"it is {text!r}, but it must be a time such as 90s, 10m or 1h") from None
 
 
 def a_path(text: str) -> Path:

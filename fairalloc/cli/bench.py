@@ -8,16 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli.arguments import (
-    DEFAULT,
-    a_path,
-    add_accuracy,
-    completed,
-    mechanism_named,
-    mechanism_names,
-    method_named,
-    use_data,
-)
+from fairalloc.cli import arguments
 from fairalloc.cli.bench_report import add_report, show
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
@@ -30,26 +21,23 @@ from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.registry import method_of
 
-__all__ = ["add_commands"]
-
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
     command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
     text = "see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances"
-    completed(command.add_argument("suite", metavar="SUITE", help=text), _suites, files=True)
-    text = "see: fairalloc list mechanisms; or FILE.py:NAME; for instances in files; default: drfh"
-    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
-    command.add_argument("--records", type=a_path, metavar="FILE", help="default: results/SUITE.sqlite")
+    arguments.completed(command.add_argument("suite", metavar="SUITE", help=text), _suites, files=True)
+    arguments.add_mechanism(command, otherwise="drfh; for instances in files", several=True)
+    command.add_argument("--records", type=arguments.a_path, metavar="FILE", help="default: results/SUITE.sqlite")
     text = "only these methods; ids or FILE.py:NAME"
-    completed(command.add_argument("--method", action="append", metavar="ID", help=text), lambda: METHODS, files="py")
+    arguments.completed(command.add_argument("--method", action="append", metavar="ID", help=text), lambda: METHODS, files="py")
     command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
-    add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
-    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for each solve; default: the suite's")
+    arguments.add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
+    arguments.add_time_limit(command, "each solve; default: the suite's")
     command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
-    command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
+    command.add_argument("--data", type=arguments.a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
     command.add_argument("--threads", type=int, default=1, metavar="N", help="of linear algebra in one solve; default: 1")
     text = "solve on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
@@ -65,7 +53,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--format", choices=("text", "markdown", "json"), default="text")
     command.set_defaults(run=_compare)
     command = commands.add_parser("data", help="where the samples of real workloads are")
-    command.add_argument("folder", type=a_path, nargs="?", metavar="FOLDER", help="remember this folder")
+    command.add_argument("folder", type=arguments.a_path, nargs="?", metavar="FOLDER", help="remember this folder")
     command.set_defaults(run=_data)
 
 
@@ -80,8 +68,8 @@ def _run(options: argparse.Namespace) -> int:
     from fairalloc.benchmarks.runner import selected
 
     suite = _suite(options)
-    methods = [method_named(method) for method in options.method or ()]
-    use_data(options.data)
+    methods = [arguments.method_named(method) for method in options.method or ()]
+    arguments.use_data(options.data)
     found = benchmarks.find_suite(suite)
     name = suite if isinstance(suite, str) and not is_in_file(suite) else found.id
     records = options.records or Path("results") / f"{name}.sqlite"
@@ -130,7 +118,7 @@ def _suite(options: argparse.Namespace) -> Any:
         files = [file for file in files if _is_instance(file)]
     if not files:
         raise InstanceError(f"{place!r} holds no instances: no file has the schema {INSTANCE_SCHEMA}")
-    return benchmarks.suite_of(files, [mechanism_named(name) for name in options.mechanism or [DEFAULT]])
+    return benchmarks.suite_of(files, [arguments.mechanism_named(name) for name in options.mechanism or [arguments.DEFAULT]])
 
 
 def _is_instance(file: Path) -> bool:

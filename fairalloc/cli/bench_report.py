@@ -3,6 +3,7 @@
 import argparse
 import io
 import sys
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -12,9 +13,10 @@ from fairalloc.cli.output import emit
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.tables import printable, width
 
-__all__ = ["add_report", "show"]
-
 FORMATS = ("html", "markdown", "latex", "csv", "json")
+OTHERS = ("simulation.sqlite", "theorems.sqlite")
+"""Files in results/ of the commands `simulate` and `theorems`."""
+
 FIGURES = ("profile", "data-profile", "pareto", "traces", "memory")
 """As in benchmarks, which is imported only where it is used."""
 
@@ -22,7 +24,8 @@ FIGURES = ("profile", "data-profile", "pareto", "traces", "memory")
 def add_report(bench: Any) -> None:
     """Add `report` to the actions of `bench`."""
     command = bench.add_parser("report", help="tables, a page, records or figures of a recorded run; default: table and page")
-    command.add_argument("records", type=a_path, metavar="FILE", help="as bench run writes it, such as results/first.sqlite")
+    text = "as bench run writes it, such as results/first.sqlite; default: the newest in results/"
+    command.add_argument("records", type=a_path, nargs="?", metavar="FILE", help=text)
     text = "html (a page), markdown or latex (its tables), csv or json (the records); default: a short text and the page"
     completed(command.add_argument("--format", metavar="FORMAT", help=text), lambda: FORMATS)
     text = "where it is written; default: beside the records for html, else the terminal"
@@ -40,6 +43,7 @@ def _report(options: argparse.Namespace) -> int:
         raise InstanceError("--figure writes figures alone, but --format or --output was given too")
     if options.output and not options.format:
         raise InstanceError(f"--output is {str(options.output)!r}, but --format must say in which format: {', '.join(FORMATS)}")
+    options.records = options.records or _newest()
     summary = benchmarks.report(options.records, suite=options.suite)
     for name, file in options.figure or ():
         benchmarks.write_figure(summary, name, file)
@@ -49,6 +53,14 @@ def _report(options: argparse.Namespace) -> int:
     if not options.figure:
         _write(summary, options)
     return 0
+
+
+def _newest() -> Path:
+    """The records that were written last in results/."""
+    found = [file for file in Path("results").glob("*.sqlite") if file.name not in OTHERS]
+    if not found:
+        raise InstanceError("results/ holds no records: name a file, or make one by fairalloc bench run SUITE")
+    return max(found, key=lambda file: file.stat().st_mtime)
 
 
 def _write(summary: Any, options: argparse.Namespace) -> None:

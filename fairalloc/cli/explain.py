@@ -6,21 +6,11 @@ import time
 from typing import Any
 
 from fairalloc.analysis import explain
-from fairalloc.cli.arguments import (
-    add_instance,
-    add_mechanism,
-    completed,
-    instance_named,
-    mechanism_named,
-    method_named,
-    parameters,
-)
+from fairalloc.cli import arguments
 from fairalloc.cli.output import emit
-from fairalloc.models import InstanceError, NotApplicable, UnknownName, show
-from fairalloc.models.errors import no_such, shown
-from fairalloc.solvers import METHODS, solve
-
-__all__ = ["add_commands"]
+from fairalloc.models import NotApplicable, UnknownName, show
+from fairalloc.models.errors import no_such
+from fairalloc.solvers import solve
 
 
 def add_commands(commands: Any) -> None:
@@ -28,20 +18,19 @@ def add_commands(commands: Any) -> None:
     command = commands.add_parser(
         "explain", help="why everybody gets what they get: who is held back where, by what, at which price"
     )
-    add_instance(command)
-    add_mechanism(command)
+    arguments.add_instance(command)
+    arguments.add_mechanism(command)
     command.add_argument("--user", metavar="NAME", help="explain this user alone; default: the first 20")
-    text = "see: fairalloc list methods; default: the fastest that is exact enough"
-    completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS)
-    command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
-    command.add_argument("--time-limit", type=float, metavar="S", help="seconds for solving and explaining")
+    arguments.add_method(command)
+    arguments.add_parameters(command)
+    arguments.add_time_limit(command, "solving and explaining")
     command.add_argument("--format", default="text", choices=["text", "json"])
     command.set_defaults(run=_explain)
 
     command = commands.add_parser(
         "show", help="the users and servers of an instance, who may run where, and what each could run alone"
     )
-    add_instance(command)
+    arguments.add_instance(command)
     command.add_argument("--head", type=int, default=20, metavar="N", help="rows of each table, default 20; json has all")
     command.add_argument("--format", default="text", choices=["text", "json"])
     command.set_defaults(run=_show)
@@ -49,13 +38,14 @@ def add_commands(commands: Any) -> None:
 
 def _explain(options: argparse.Namespace) -> int:
     limit, started = options.time_limit, time.perf_counter()
-    item, instance = mechanism_named(options.mechanism).configure(**parameters(options.param)), instance_named(options.instance)
+    item = arguments.mechanism_named(options.mechanism).configure(**arguments.parameters(options.param))
+    instance = arguments.instance_named(options.instance)
     if options.user is not None and options.user not in instance.users:  # before anything is computed
         names = instance.users[:1000]
         raise UnknownName(
             no_such("user", options.user, names, f"the users are {', '.join(names[:6])}{', ...' * (len(names) > 6)}")
         )
-    allocation = solve(instance, item, method_named(options.method), time_limit=limit)
+    allocation = solve(instance, item, arguments.method_named(options.method), time_limit=limit)
     if not allocation.has_point or (allocation.termination == "time_limit" and allocation.not_judged):
         reason = allocation.not_judged or allocation.message or allocation.termination
         raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
@@ -66,8 +56,6 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    if options.head < 1:
-        raise InstanceError(f"--head is {shown(options.head)}, but it must be a positive number of rows")
-    overview = show(instance_named(options.instance), options.head)
+    overview = show(arguments.instance_named(options.instance), options.head)
     emit(json.dumps(overview.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{overview}\n")
     return 0

@@ -7,8 +7,6 @@ from typing import Any
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable
 
-__all__ = ["PANELS", "write_figure"]
-
 PANELS = 12
 """So many allocations stand in one figure."""
 

@@ -8,16 +8,7 @@ from typing import Any
 
 from fairalloc.analysis import BASIC, PROPERTIES, NotCertified, Property, certify, check, parse_certificate
 from fairalloc.analysis.certificates.construct import certified_answer
-from fairalloc.cli.arguments import (
-    add_instance,
-    add_mechanism,
-    add_time_limit,
-    completed,
-    document,
-    instance_named,
-    mechanism_named,
-    mechanism_names,
-)
+from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
@@ -27,36 +18,34 @@ from fairalloc.models.tables import Grid, printable
 from fairalloc.runs.objects import PROPERTY, is_in_file, load_object
 from fairalloc.solvers.isolated import checked_limit
 
-__all__ = ["add_commands"]
-
 OWN = "the allocation's own"
 
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
     command = commands.add_parser("check", help="check properties of an allocation; exit 1 if one fails")
-    add_instance(command)
+    arguments.add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
     usual = f"{', '.join(BASIC)} and the allocation's mechanism"
     action = command.add_argument(
         "--property", action="append", metavar="ID", help=f"an id, 'all' or FILE.py:NAME; default: {usual}"
     )
-    completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
-    add_mechanism(command, None, OWN)
-    add_time_limit(command, "all of it; what is not decided then is said not to be")
+    arguments.completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
+    arguments.add_mechanism(command, None, OWN)
+    arguments.add_time_limit(command, "all of it; what is not decided then is said not to be")
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
 
     command = commands.add_parser("certify", help="prove an allocation, or the answer, in rationals; exit 1 if that fails")
-    add_instance(command)
+    arguments.add_instance(command)
     command.add_argument("allocation", nargs="?", metavar="ALLOCATION", help="a JSON file, or -; default: the mechanism's answer")
-    add_mechanism(command, None, f"{OWN}, else drfh")
-    add_time_limit(command, "all of it")
+    arguments.add_mechanism(command, None, f"{OWN}, else drfh")
+    arguments.add_time_limit(command, "all of it")
     command.add_argument("--format", default="table", choices=["table", "json"], help="json: the certificate, for verify")
     command.set_defaults(run=_certify)
 
     command = commands.add_parser("verify", help="verify a certificate for an instance, without a solver; exit 1 if it is wrong")
-    add_instance(command)
+    arguments.add_instance(command)
     command.add_argument("certificate", metavar="CERTIFICATE", help="a JSON file as written by certify --format json, or -")
     command.set_defaults(run=_verify)
 
@@ -69,7 +58,7 @@ def _once(*names: str | None) -> None:
 def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
     """The mechanism that was asked for, else the one that the allocation's document names, which loads no file."""
     if options.mechanism:
-        return mechanism_named(options.mechanism)
+        return arguments.mechanism_named(options.mechanism)
     name = given.get("mechanism") if isinstance(given, dict) else None
     try:
         return find_mechanism(name) if name else None
@@ -80,7 +69,7 @@ def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
 def _is_unknown(given: Any) -> bool:
     """Whether the allocation's document names a mechanism of somebody's own."""
     name = given.get("mechanism") if isinstance(given, dict) else None
-    return isinstance(name, str) and bool(name) and name not in mechanism_names()
+    return isinstance(name, str) and bool(name) and name not in arguments.mechanism_names()
 
 
 def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:
@@ -92,9 +81,9 @@ def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:
 def _check(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
     end = time.perf_counter() + checked_limit(options.time_limit)
-    given = document(options.allocation)
+    given = arguments.document(options.allocation)
     own = None if _needs_no_mechanism(options, given) else _own_mechanism(options, given)
-    instance = instance_named(options.instance)
+    instance = arguments.instance_named(options.instance)
     instance = own.home(instance) if own else instance
     allocation = parse_allocation(given, instance)
     if own and own.id == allocation.mechanism:
@@ -129,9 +118,9 @@ def _finite(margin: float) -> float | None:
 
 def _certify(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
-    given = document(options.allocation) if options.allocation else None
-    item = _own_mechanism(options, given) or mechanism_named("drfh")
-    instance = instance_named(options.instance)
+    given = arguments.document(options.allocation) if options.allocation else None
+    item = _own_mechanism(options, given) or arguments.mechanism_named("drfh")
+    instance = arguments.instance_named(options.instance)
     if given is None:
         result = certified_answer(instance, item, options.time_limit)
     else:
@@ -147,6 +136,6 @@ def _certify(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     _once(options.instance, options.certificate)
-    verdict = parse_certificate(document(options.certificate)).verify(instance_named(options.instance))
+    verdict = parse_certificate(arguments.document(options.certificate)).verify(arguments.instance_named(options.instance))
     emit(printable(f"{verdict.property}: {verdict.sentence}") + "\n")
     return int(not verdict)

@@ -3,18 +3,16 @@
 import argparse
 from typing import Any
 
-from fairalloc.cli.arguments import mechanism_named, parameters
+from fairalloc.cli.arguments import add_parameters, mechanism_named, parameters
 from fairalloc.cli.output import emit
 from fairalloc.solvers.model_page import ModelPage
-
-__all__ = ["add_commands"]
 
 
 def add_commands(commands: Any) -> None:
     """Add the command to the parser of `fairalloc`."""
     command = commands.add_parser("model", help="a mechanism's formula and its models as code")
     command.add_argument("mechanism", help="an id, as `fairalloc list` shows them, or FILE.py:NAME")
-    command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter; numbers or JSON lists")
+    add_parameters(command)
     command.set_defaults(run=_model)
 
 

@@ -13,8 +13,6 @@ from typing import TextIO
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import printable
 
-__all__ = ["ReaderGone", "complain", "emit", "prepare_streams"]
-
 
 class Unwritable(FairallocError):  # noqa: N818 (a sentence)
     """Standard output takes nothing."""

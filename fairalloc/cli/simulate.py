@@ -13,8 +13,6 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files import check_writable
 from fairalloc.models.tables import printable
 
-__all__ = ["add_commands"]
-
 SEEDS = 10_000
 """The most seeds of a run."""
 

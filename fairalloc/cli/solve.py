@@ -9,26 +9,17 @@ import json
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, TypeAlias
 
-from fairalloc.cli.arguments import (
-    DEFAULT,
-    add_accuracy,
-    add_instance,
-    add_mechanism,
-    add_time_limit,
-    completed,
-    instance_named,
-    mechanism_named,
-    method_named,
-    parameters,
-)
+from fairalloc.cli import arguments
 from fairalloc.cli.figure import write_figure
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, said
+from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.tables import Grid, printable
 from fairalloc.solvers import METHODS, solve
@@ -37,8 +28,6 @@ from fairalloc.solvers.files import read_allocation
 from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.options import promised
 from fairalloc.solvers.threads import checked_threads
-
-__all__ = ["add_commands"]
 
 ROWS = 40
 """Users and events that a table shows."""
@@ -55,16 +44,15 @@ NO_POINT = {
 def add_commands(commands: Any) -> None:
     """Add the command to the parser of `fairalloc`."""
     command = commands.add_parser("solve", help="compute an allocation and its residuals")
-    add_instance(command, several=True)
-    add_mechanism(command, several=True)
-    text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
-    completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS, files="py")
-    add_accuracy(command)
-    add_time_limit(command, "each instance")
-    text = "a parameter; numbers or JSON lists"
-    completed(command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=text), _parameter_names)
+    arguments.add_instance(command, several=True)
+    arguments.add_mechanism(command, several=True)
+    arguments.add_method(command)
+    arguments.add_accuracy(command)
+    arguments.add_time_limit(command, "each instance")
+    arguments.add_parameters(command)
     text = "an option of the method, or judge.NAME=VALUE of the judge (repeatable); numbers or JSON lists"
-    completed(command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text), _option_names)
+    option = command.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help=text)
+    arguments.completed(option, _option_names)
     text = "an allocation of the instance to start from, as --format json writes it"
     command.add_argument("--warm-start", metavar="FILE", help=text)
     text = "that linear algebra and solvers may use; default: as the environment says"
@@ -77,11 +65,6 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_solve)
 
 
-def _parameter_names(typed: argparse.Namespace) -> list[str]:
-    """The parameters of the mechanism that was typed."""
-    return [f"{name}=" for word in typed.mechanism or [DEFAULT] for name in mechanism_named(word).parameters]
-
-
 def _option_names(typed: argparse.Namespace) -> list[str]:
     """The options of the method that was typed, and of the judge."""
     own = options_of(typed.method, "mid") if typed.method in METHODS else ()
@@ -91,10 +74,10 @@ def _option_names(typed: argparse.Namespace) -> list[str]:
 def _options(texts: list[str]) -> dict[str, Any]:
     """The options in NAME=VALUE; those of judge.NAME are together under "judge"."""
     judge = [text.removeprefix("judge.") for text in texts if text.startswith("judge.")]
-    result = parameters([text for text in texts if not text.startswith("judge.")], "--option")
+    result = arguments.parameters([text for text in texts if not text.startswith("judge.")], "--option")
     if "judge" in result:
         raise InstanceError("--option judge is given, but options of the judge are given one by one: --option judge.NAME=VALUE")
-    return result | ({"judge": parameters(judge, "--option judge.")} if judge else {})
+    return result | ({"judge": arguments.parameters(judge, "--option judge.")} if judge else {})
 
 
 @dataclass(frozen=True)
@@ -109,31 +92,30 @@ Result: TypeAlias = Allocation | Refused
 
 
 def _solve(options: argparse.Namespace) -> int:
-    if options.trace and options.format in ("csv", "latex"):
-        raise InstanceError(f"--trace is shown in the formats table, json and jsonl, but the format is {options.format!r}")
-    if options.log and options.format in ("csv", "latex"):
-        raise InstanceError(f"--log is shown in the formats table, json and jsonl, but the format is {options.format!r}")
+    for word in ("trace", "log"):
+        if getattr(options, word) and options.format in ("csv", "latex"):
+            raise InstanceError(f"--{word} is shown in the formats table, json and jsonl, but the format is {options.format!r}")
     if options.instances.count("-") > 1:
         raise InstanceError("standard input holds one instance, but - is given twice")
-    values = parameters(options.param)
+    values, chosen, method = arguments.parameters(options.param), _options(options.option), arguments.method_named(options.method)
     checked_limit(options.time_limit)
     checked_threads(options.threads)
-    items, method = [mechanism_named(word) for word in options.mechanism or [DEFAULT]], method_named(options.method)
-    for item in items:
-        item.configure(**values)
-    chosen = _options(options.option)
+    items = [arguments.mechanism_named(word).configure(**values) for word in options.mechanism or [arguments.DEFAULT]]
+    read = lru_cache(maxsize=1)(arguments.instance_named)  # once for all mechanisms, as standard input must be
 
     def computed(name: str, item: Mechanism) -> Allocation:
-        instance = instance_named(name)
+        instance = read(name)
         start = None if options.warm_start is None else read_allocation(options.warm_start, instance)
         limits = (options.accuracy, options.time_limit, options.trace, options.log)
-        return solve(instance, item, method, *limits, chosen, start, threads=options.threads, **values)
+        return solve(instance, item, method, *limits, chosen, start, threads=options.threads)
 
     failures: list[bool] = []
     drawn: list[Allocation] = []
     asked = [(name, partial(computed, name, item)) for name in options.instances for item in items]
-    results = _results(options, asked, failures)
-    for piece in FORMATS[options.format](_kept(results, drawn), len(asked) > 1):
+    results: Iterator[Any] = _kept(_results(options, asked, failures), drawn)
+    if len(items) > 1 and options.format in ("table", "latex"):
+        results = _compared(results, options.instances, items, read)
+    for piece in FORMATS[options.format](results, len(asked) > 1):
         emit(piece)
     for file in options.plot:
         write_figure(drawn, file)
@@ -150,6 +132,23 @@ def _kept(results: Iterable[Result], drawn: list[Allocation]) -> Iterator[Result
         yield result
 
 
+def _compared(
+    results: Iterator[Result], names: Sequence[str], items: Sequence[Mechanism], read: Callable[[str], Instance]
+) -> Iterator[Any]:
+    """One comparison for each instance; why there is none where no mechanism has an answer."""
+    from fairalloc.analysis.compare import MechanismComparison, labels
+
+    columns = labels(items)
+    for name in names:
+        group = dict(zip(columns, islice(results, len(columns)), strict=False))  # shorter where it was interrupted
+        allocations = {label: one for label, one in group.items() if isinstance(one, Allocation)}
+        refused = {label: one for label, one in group.items() if isinstance(one, Refused)}
+        if allocations:
+            yield MechanismComparison(read(name), allocations, {label: one.error for label, one in refused.items()})
+        else:
+            yield from {one.error: one for one in refused.values()}.values()
+
+
 def _results(
     options: argparse.Namespace, asked: Sequence[tuple[str, Callable[[], Allocation]]], failures: list[bool]
 ) -> Iterator[Result]:
@@ -164,22 +163,23 @@ def _results(
                 why = f"residual {result.residual:.1e}, but accuracy {options.accuracy}"
                 why = result.not_judged or f"{why} promises {promised(options.accuracy):g}"
                 complain(f"{name}: not solved to the accuracy asked: {why}")
-        except FairallocError as error:
-            if not several:
-                raise
-            result = Refused(name, str(error))
-            failures.append(True)
         except Exception as error:  # one instance that meets a mistake of this package must not take the others with it
             if not several:
                 raise
-            if getattr(options, "debug", False):
-                complain(f"{name}: the traceback follows")
-                traceback.print_exc()
-            result = Refused(name, f"internal error: {type(error).__name__}: {said(error)}")
+            result = Refused(name, _sentence(name, error, getattr(options, "debug", False)))
             failures.append(True)
         yield result
         if isinstance(result, Allocation) and result.termination == "interrupted":
             return
+
+
+def _sentence(name: str, error: Exception, debug: bool) -> str:
+    if isinstance(error, FairallocError):
+        return str(error)
+    if debug:
+        complain(f"{name}: the traceback follows")
+        traceback.print_exc()
+    return f"internal error: {type(error).__name__}: {said(error)}"
 
 
 def _is_solved(result: Allocation, accuracy: str | float) -> bool:
@@ -202,8 +202,7 @@ def _jsonl(results: Iterable[Result], _: bool) -> Iterator[str]:
 def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
     """One document, or a list of them, which is closed also where the command is interrupted."""
     if not several:
-        for result in results:
-            yield json.dumps(_document(result), indent=1, allow_nan=False) + "\n"
+        yield from (json.dumps(_document(result), indent=1, allow_nan=False) + "\n" for result in results)
         return
     start = "[\n"
     try:
@@ -234,18 +233,26 @@ def _csv_rows(result: Result) -> list[list[str]]:
     return rows
 
 
-def _latex(results: Iterable[Result], _: bool) -> Iterator[str]:
+def _latex(results: Iterable[Any], _: bool) -> Iterator[str]:
     for result in results:
         if isinstance(result, Refused):
             yield "% " + _line(f"{result.instance}: {result.error}") + "\n"
-            continue
-        title = f"{result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}"
-        yield result.grid(title, result.instance.N).latex()
+        elif isinstance(result, Allocation):
+            title = f"{result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}"
+            yield result.grid(title, result.instance.N).latex()
+        else:
+            yield result.grid(most=result.instance.N).latex()
 
 
-def _table(results: Iterable[Result], _: bool) -> Iterator[str]:
+def _table(results: Iterable[Any], _: bool) -> Iterator[str]:
     for result in results:
-        yield f"{_line(f'{result.instance}: {result.error}')}\n\n" if isinstance(result, Refused) else _tables(result)
+        if isinstance(result, Refused):
+            yield f"{_line(f'{result.instance}: {result.error}')}\n\n"
+        elif isinstance(result, Allocation):
+            yield _tables(result)
+        else:
+            told = [(label, _printed(one)) for label, one in result.allocations.items()]
+            yield "\n".join([str(result), *(line for label, lines in told if lines for line in (f"{label}:", *lines))]) + "\n\n"
 
 
 def _line(text: str) -> str:
@@ -261,17 +268,20 @@ def _tables(result: Allocation) -> str:
         *(_judged(result) if result.has_point else [NO_POINT.get(result.termination, "there is no allocation to show")]),
         f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}",
         *(_users(result) if result.has_point else []),
-        *_trace(result),
-        *(["log:", *map(_line, result.log)] if result.log else []),
+        *_printed(result),
     ]
     return "\n".join(lines) + "\n\n"
 
 
+def _printed(result: Allocation) -> list[str]:
+    """The trace and the log, where they were asked for."""
+    return [*_trace(result), *(["log:", *map(_line, result.log)] if result.log else [])]
+
+
 def _judged(result: Allocation) -> list[str]:
     """What it attains, and how far it is from the definition."""
-    values = ", ".join(
-        f"{key} = {value:.9g}" for key, value in result.values.items() if key != "deviation"
-    )  # K (58): JSON has it
+    told = {key: value for key, value in result.values.items() if key != "deviation"}  # K (58): JSON has it
+    values = ", ".join(f"{key} = {value:.9g}" for key, value in told.items())
     return [
         *([f"values: {values}"] if values else []),
         "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
@@ -306,7 +316,7 @@ def _cell(fact: Any) -> str:
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
-FORMATS: dict[str, Callable[[Iterable[Result], bool], Iterator[str]]] = {
+FORMATS: dict[str, Callable[[Iterable[Any], bool], Iterator[str]]] = {
     "table": _table,
     "json": _json,
     "jsonl": _jsonl,

@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from math import inf
 from pathlib import Path
 from textwrap import wrap
 from types import FunctionType
 from typing import Any
 
 from fairalloc.analysis import Property
-from fairalloc.cli.arguments import a_path, completed, mechanism_named, mechanism_names
+from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_named, mechanism_names
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -21,20 +20,19 @@ from fairalloc.models.files import check_writable
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
+from fairalloc.solvers.isolated import checked_limit
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import WitnessRecord, kept_witnesses, on_record, packaged, write_witnesses
-from fairalloc.theorems.judges.own import judges
+from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.matrix import printed_tables, write_matrix
-from fairalloc.theorems.own_matrix import matrix
+from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
-
-__all__ = ["add_commands"]
 
 STORE = Path("results/theorems.sqlite")
 
@@ -44,95 +42,78 @@ WIDTH = 130
 VIOLATED = (Status.REFUTED, Status.IN_FLOATS)
 """Where a claim of one's own has this status, the exit code is 1."""
 
-THEOREMS_FORMATS = {
-    "verify": ("table", "json", "html"),
-    "prove": ("table", "json"),
-    "show": ("table",),
-    "export": ("python", "latex"),
-}
-"""What the actions of `theorems` write; the first is what each writes where nothing else is asked for."""
-
-KEPT: dict[str, Callable[[Path], Any]] = {"verify": kept_witnesses, "prove": kept_proofs}
-"""What the file of --keep is read as, to which the action adds what it finds."""
-
-ONLY = {"keep": tuple(KEPT), "size": ("prove",), "core": ("prove",), "judge": ("prove",)}
-"""The actions that an option is for; the others refuse it."""
-
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
 
 
 def add_commands(commands: Any) -> None:
     """Add both commands to the parser of `fairalloc`."""
-    command = commands.add_parser(
-        "theorems", help="check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
+    text = "check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
+    actions = commands.add_parser("theorems", help=text).add_subparsers(required=True, metavar="ACTION", dest="action")
+    files = "claims of your own, all of a file, or FILE.py:NAME"
+    command = _action(actions, "verify", "search for counterexamples", _verify, files)
+    text = "only these; see: fairalloc theorems list"
+    completed(command.add_argument("--id", action="append", default=[], metavar="ID", help=text), all_statements)
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="put what is found into this JSON file")
+    command.add_argument("--format", default="table", choices=["table", "json", "html"])
+    add_time_limit(command, "the whole call; default: 60s", 60.0)
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random; default: 0")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
+    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
+    command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
+    command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
+
+    command = _action(actions, "prove", "prove for all instances of a size, by z3", _prove)
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="put what is proved into this JSON file")
+    command.add_argument("--format", default="table", choices=["table", "json"])
+    add_time_limit(command, "each statement; default: 60s", 60.0)
+    text = "users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
+    command.add_argument("--size", metavar="NxKxR", help=text)
+    command.add_argument("--core", action="store_true", help="which assumptions were needed")
+    command.add_argument("--judge", choices=["cvc5"], help="a second solver that is asked every question, too")
+
+    _action(actions, "show", "what is known, with the proofs in words and by machine", _show)
+    command = _action(actions, "export", "a witness as a script that needs no package, or as LaTeX", _export)
+    command.add_argument("--format", default="python", choices=["python", "latex"])
+    _action(actions, "list", "ids of statements and what they say", _list)
+
+    command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
+    text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
+    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
+    text = "a row (repeatable); see: fairalloc list properties; or FILE.py:NAME; default: those of the papers"
+    completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties, files="py")
+    command.add_argument("--format", default="table", choices=FORMATS)
+    add_time_limit(command, "the cells that are searched together; default: 60s")
+    command.add_argument("--seed", type=int, metavar="N", help="of the search; default: 0")
+    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
+    command.set_defaults(run=_matrix)
+
+
+def _action(
+    actions: Any, name: str, told: str, run: Callable[[argparse.Namespace], int], files: str = ""
+) -> argparse.ArgumentParser:
+    """The parser of an action, with the words and options that choose statements; `files` = its words are files of claims."""
+    command: argparse.ArgumentParser = actions.add_parser(name, help=told)
+    text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
+    completed(
+        command.add_argument("named", nargs="*", metavar=word, help=text), lambda: () if files else all_statements(), files="py"
     )
-    text = "verify: search for counterexamples; prove: for all instances of a size, by z3; show: what is known; "
-    text += "export: a witness as a script that needs no package, or as LaTeX"
-    command.add_argument("action", nargs="?", default="verify", choices=list(THEOREMS_FORMATS), help=text)
-    text = "verify: claims of your own, all of a file, or FILE.py:NAME; prove, show, export: ids of statements"
-    completed(command.add_argument("files", nargs="*", metavar="FILE.py", help=text), all_statements, files="py")
-    text = "only these; see: fairalloc list statements"
-    completed(command.add_argument("--id", action="append", metavar="ID", help=text), all_statements)
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     text = f"only those of which this is on record: {', '.join(Status)}"
     command.add_argument("--status", action="append", choices=[word.value for word in Status], metavar="STATUS", help=text)
     text = "only those about these mechanisms; see: fairalloc list mechanisms"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
     text = "only those about these properties; see: fairalloc matrix"
-    completed(command.add_argument("--property", action="append", metavar="NAME", help=text), judges)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="of verify and prove: put what is found into this JSON file")
-    formats = list(dict.fromkeys(name for names in THEOREMS_FORMATS.values() for name in names))
-    command.add_argument("--format", choices=formats, help="of verify and show: table; of export: python")
-    text = "of prove: users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
-    command.add_argument("--size", metavar="NxKxR", help=text)
-    command.add_argument("--core", action="store_true", help="of prove: which assumptions were needed")
-    command.add_argument("--judge", choices=["cvc5"], help="of prove: a second solver that is asked every question, too")
-    _add_search(command)
-    command.set_defaults(run=_theorems)
-
-    command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
-    text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
-    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
-    text = "a row (repeatable); see: fairalloc list properties; or FILE.py:NAME; default: those of the papers"
-    completed(command.add_argument("--property", action="append", metavar="NAME", help=text), judges, files="py")
-    command.add_argument("--format", default="table", choices=FORMATS)
-    text = "for the cells that are searched together, such as 90s, 10m or 1h; default: 60s"
-    command.add_argument("--budget", metavar="TIME", help=text)
-    command.add_argument("--seed", type=int, metavar="N", help="of the search; default: 0")
-    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
-    command.set_defaults(run=_matrix)
-
-
-def _add_search(command: argparse.ArgumentParser) -> None:
-    text = "for the whole call, of prove for each statement, such as 90s, 10m or 1h"
-    command.add_argument("--budget", default="60s", metavar="TIME", help=text)
-    command.add_argument("--seed", type=int, default=0, metavar="N")
-    command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
-    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
-    command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
-    command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
+    completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties)
+    command.set_defaults(run=run)
+    return command
 
 
 def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
     """The statement of this id, or all whose ids begin with it: K.T3 stands for K.T3.envy, K.T3.sharing, ..."""
     found = [name for name in statements if name == given or name.startswith(f"{given}.")]
     if not found:
-        raise UnknownName(no_such("statement", given, statements, "see fairalloc list statements"))
+        raise UnknownName(no_such("statement", given, statements, "see fairalloc theorems list"))
     return [given] if given in found else found
-
-
-def _theorems(options: argparse.Namespace) -> int:
-    formats = THEOREMS_FORMATS[options.action]
-    options.format = options.format or formats[0]
-    if options.format not in formats:
-        raise InstanceError(f"theorems {options.action} writes {' or '.join(formats)}, but the format is {options.format!r}")
-    for name, actions in ONLY.items():
-        if getattr(options, name) not in (None, False) and options.action not in actions:
-            raise InstanceError(f"--{name} is for theorems {' and '.join(actions)}, but the action is {options.action!r}")
-    if options.keep is not None:
-        check_writable(options.keep)  # now, and not after the search
-        KEPT[options.action](options.keep)
-    return {"verify": _verify, "prove": _prove, "show": _show_known, "export": _export}[options.action](options)
 
 
 @cache
@@ -151,16 +132,15 @@ FILTERS: dict[str, Callable[[Statement], str]] = {
 
 def _asked(options: argparse.Namespace) -> dict[str, Statement]:
     """The statements that are named, by id or by the beginning of ids, or that fit the filters."""
-    given = [*options.files, *(options.id or ())]
-    if not given and not any(getattr(options, name) for name in FILTERS):
-        raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc list statements")
-    return _fitting(all_statements(), given, options)
+    if not options.named and not any(getattr(options, name) for name in FILTERS):
+        raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
+    return _fitting(all_statements(), options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
     """Those asked for that are named in full or can be written or proved; all where none can, so that it is said why."""
-    asked, named = _asked(options), {*options.files, *(options.id or ())}
-    able = {name: item for name, item in asked.items() if name in named or is_able(name)}
+    asked = _asked(options)
+    able = {name: item for name, item in asked.items() if name in options.named or is_able(name)}
     if able and len(able) < len(asked):
         complain(
             f"{len(asked) - len(able)} of {len(asked)} statements are left out: there is nothing of them to {options.action}"
@@ -188,17 +168,18 @@ def _fitting(statements: Mapping[str, Statement], given: Iterable[str], options:
 
 def _prove(options: argparse.Namespace) -> int:
     """Each statement that has formulas with a limit of its own; exit code 1 where one is not proved."""
+    _check_kept(options.keep, kept_proofs)
     import_module("fairalloc.theorems.machine.reals")  # first, for it says what is missing where z3 is
     from fairalloc.theorems.machine.claims import smallest_size, without_formulas
     from fairalloc.theorems.machine.prove import prove
 
     statements = all_statements()
     size = None if options.size is None else _size(options.size)
-    seconds, judge = _seconds(options.budget), options.judge is not None
+    limit, judge = checked_limit(options.time_limit), options.judge is not None
     verdicts = []
     asked = _able(options, lambda name: not without_formulas(statements[name], size or smallest_size(statements[name])))
     for item in asked.values():
-        verdict = prove(item, size, seconds, core=options.core, judge=judge)
+        verdict = prove(item, size, limit, core=options.core, judge=judge)
         verdicts.append(verdict)
         if options.format != "json":
             emit(f"{item.id}: {item.text}\n  {machine_line(document(verdict))}\n")
@@ -210,6 +191,13 @@ def _prove(options: argparse.Namespace) -> int:
     return int(any(verdict.verdict != "proved" for verdict in verdicts))
 
 
+def _check_kept(file: Path | None, read: Callable[[Path], Any]) -> None:
+    """Whether the file of --keep can be written and what is in it can be added to: now, and not after the search."""
+    if file is not None:
+        check_writable(file)
+        read(file)
+
+
 def _size(text: str) -> tuple[int, int, int]:
     match = re.fullmatch(r"([1-9][0-9]*)x([1-9][0-9]*)x([1-9][0-9]*)", text)
     if match is None:
@@ -217,7 +205,7 @@ def _size(text: str) -> tuple[int, int, int]:
     return int(match[1]), int(match[2]), int(match[3])
 
 
-def _show_known(options: argparse.Namespace) -> int:
+def _show(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
@@ -235,11 +223,20 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
+def _list(options: argparse.Namespace) -> int:
+    found = _fitting(all_statements(), options.named, options).values()
+    rows = [[item.id, item.quantifier, item.text] for item in found]
+    emit(Grid("", ["id", "quantifier", "text"], rows).text())
+    return 0
+
+
 def _verify(options: argparse.Namespace) -> int:
     """Each result as it comes; then how many there are of each status, and what changed against the record."""
-    statements = _in_files(options.files) if options.files else all_statements()
-    chosen = _fitting(statements, options.id or (), options)
-    claims = {name: claim for file in options.files for name, claim in claims_in(file).items()}
+    _check_kept(options.keep, kept_witnesses)
+    checked_limit(options.time_limit)
+    statements = _in_files(options.named) if options.named else all_statements()
+    chosen = _fitting(statements, options.id, options)
+    claims = {name: claim for file in options.named for name, claim in claims_in(file).items()}
     told: dict[str, Finding] = {}
 
     def tell(finding: Finding) -> None:
@@ -265,7 +262,7 @@ def _verify(options: argparse.Namespace) -> int:
     else:
         emit(_ending(chosen, findings))
     failed = any("check failed" in finding.sentence for finding in findings.values())
-    return int(failed or (bool(options.files) and any(finding.status in VIOLATED for finding in findings.values())))
+    return int(failed or (bool(options.named) and any(finding.status in VIOLATED for finding in findings.values())))
 
 
 def _matrix(options: argparse.Namespace) -> int:
@@ -273,11 +270,12 @@ def _matrix(options: argparse.Namespace) -> int:
     if options.mechanism or options.property:
         mechanisms = None if options.mechanism is None else [mechanism_named(name) for name in options.mechanism]
         asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
-        made = matrix(mechanisms, asked, seconds=_seconds(options.budget or "60s"), trials=options.trials, seed=options.seed or 0)
+        limit = 60.0 if options.time_limit is None else checked_limit(options.time_limit)
+        made = property_matrix(mechanisms, asked, time_limit=limit, trials=options.trials, seed=options.seed or 0)
         emit(write_matrix(made, options.format))
         return 0
-    for name in ("budget", "seed", "trials"):
-        if getattr(options, name) is not None:
+    for name in ("time-limit", "seed", "trials"):
+        if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
     record = packaged()
     chosen = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
@@ -291,10 +289,9 @@ def _verified(
     chosen: Mapping[str, Statement], options: argparse.Namespace, tell: Callable[[Finding], None]
 ) -> dict[str, Finding]:
     """Claims in files are loaded by other processes too, and kept only where a store is named, for functions change."""
-    store = None if options.files and options.store == STORE else options.store
+    files, store = options.named, None if options.named and options.store == STORE else options.store
     limits = {"trials": options.trials, "fresh": options.fresh, "start": options.start}
-    budget, files = _seconds(options.budget), options.files
-    return verify(chosen.values(), budget, options.seed, options.jobs, store, files=files, tell=tell, **limits)
+    return verify(chosen.values(), options.time_limit, options.seed, options.jobs, store, files=files, tell=tell, **limits)
 
 
 def _in_files(files: list[str]) -> dict[str, Statement]:
@@ -309,13 +306,6 @@ def _in_files(files: list[str]) -> dict[str, Statement]:
                 raise InstanceError(f"two claims are named {name!r}, but names must be distinct: give one an id")
         kept |= found
     return kept
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([smh]?)", text)
-    if match is None or not 0 < float(match[1]) < inf:
-        raise InstanceError(f"the budget is {text!r}, but it must be a positive time such as 90s, 10m or 1h")
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 # ---- what is shown ---------------------------------------------------------------------------------------------------

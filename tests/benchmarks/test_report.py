@@ -4,10 +4,12 @@ import csv
 import io
 import json
 import math
+import os
 import re
 import shlex
 from functools import partial
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -385,3 +387,19 @@ def test_the_command_line_knows_all_formats_and_figures(tmp_path, monkeypatch, c
     assert (tmp_path / "r.csv").read_text() == benchmarks.report_text(summary, "csv")
     for wrong in (["--output", "x"], ["--figure", "memory", "m.svg", "--format", "csv"], ["--format", "pie"]):
         assert main(["bench", "report", "r.sqlite", *wrong]) == 2
+
+
+def test_without_a_file_the_newest_records_are_reported(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("results").mkdir()
+    for age, name in enumerate(("theorems", "new", "old")):
+        file = Path("results") / f"{name}.sqlite"
+        file.touch()
+        os.utime(file, (1000 - age, 1000 - age))
+    asked = []
+    summary = summary_of([*cases("m", [0.1, 0.2]), *cases("n", [0.2, 0.1])])
+    monkeypatch.setattr(benchmarks, "report", lambda file, **_: asked.append(file) or summary)
+    assert main(["bench", "report", "--format", "json"]) == 0
+    assert asked == [Path("results/new.sqlite")]
+    assert main(["bench", "report"]) == 0
+    assert capsys.readouterr().out.endswith("report:  results/new.html\n")

@@ -81,7 +81,6 @@ GOOD = {
     "n_users": 2,
     "n_servers": 2,
     "n_resources": 2,
-    "seconds": 0.05,
     "trials": 1,
     "mechanisms": ["drf"],
     "properties": ["pareto"],
@@ -105,11 +104,14 @@ GOOD = {
 }
 """A good value for each parameter that has no default, and for those whose default takes long."""
 
-ALWAYS = {"seconds", "trials", "mechanisms", "properties"}
+ALWAYS = {"trials", "mechanisms", "properties"}
 OWN = {
     "mechanism": {"name": "drfh"},
     "Utility": {"marginal": lambda z: 1 / z},
     "example": {"name": "wang-fig2"},
+    "show": {"what": WANG},
+    "search": {"time_limit": 0.05},
+    "property_matrix": {"time_limit": 0.05},
     "market": {"allocation": NB},
     "planted": {"mechanism": "drfh"},
     "solution_set": {"instance": POOLED, "mechanism": "njc"},
@@ -134,6 +136,7 @@ HOOKS = {
 
 RECORDS = {"Case", "Certificate", "Claim", "ClaimResult", "Explanation", "Matrix", "Mechanism", "Method", "Misreport"}
 RECORDS |= {"NotCertified", "PricedAllocation", "Property", "Sensitivity", "SolutionSet", "Verdict", "Overview"}
+RECORDS |= {"Example", "MechanismComparison"}
 """Classes that the package makes, or that are subclassed: what is put into them is not read before it is used."""
 
 
@@ -149,7 +152,8 @@ def functions():
             elif callable(item) and name != "pod_name" and not isinstance(item, Mapping | types.ModuleType):
                 yield f"{place}.{name}", item
     samples = [WANG, ANSWER, fa.mechanism("fds"), CLAIM, fa.Hypotheses(), fa.show(WANG), fa.certify(ANSWER)]
-    samples += [fa.solution_set(POOLED, "njc"), fa.sensitivity(ANSWER), fa.explain(ANSWER), fa.matrix()]
+    samples += [fa.compare(WANG, ["drfh"])]
+    samples += [fa.solution_set(POOLED, "njc"), fa.sensitivity(ANSWER), fa.explain(ANSWER), fa.property_matrix()]
     for sample in samples:
         for kind in type(sample).__mro__:
             if kind.__module__.startswith("fairalloc") and kind.__name__ in fa.__all__:

@@ -45,7 +45,7 @@ def test_statements(name, run, tmp_path, monkeypatch):
     (folder / "statements.py").write_text(text)
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
     monkeypatch.setattr(registry._STATEMENTS, "_own", None)
-    for command in (["theorems", "show", "Z.P4"], ["list", "statements"]):
+    for command in (["theorems", "show", "Z.P4"], ["theorems", "list"]):
         one_sentence(run(*command), folder / "statements.py", words)
 
 

@@ -54,6 +54,7 @@ PARTS = {
         "properties",
         "certificates",
         "plots",
+        "compare",
         "explanations",
         "__init__",
     ),

@@ -137,7 +137,20 @@ def test_the_command_line_takes_suites_and_statements_that_joined(plugin):
     done = command(*run, path=plugin)
     assert done.returncode == 0, done.stderr
     assert "small" in done.stdout
-    asked = ("theorems", "verify", "--id", "starving", "--budget", "3s", "--trials", "25", "--jobs", "2", "--store", "f.sqlite")
+    asked = (
+        "theorems",
+        "verify",
+        "--id",
+        "starving",
+        "--time-limit",
+        "3s",
+        "--trials",
+        "25",
+        "--jobs",
+        "2",
+        "--store",
+        "f.sqlite",
+    )
     done = command(*asked, path=plugin)
     assert done.returncode == 0, done.stderr
     assert "starving" in done.stdout

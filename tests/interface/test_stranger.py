@@ -21,7 +21,7 @@ from fairalloc import benchmarks
 most = fa.solve(KHAMSE, most_tasks)
 edited = fa.solve(KHAMSE, capped)
 own = fa.solve(KHAMSE, "drfh", method=equal_parts)
-found = claim.search(seconds=20, trials=400)
+found = claim.search(time_limit=20, trials=400)
 one = benchmarks.Setting(repeats=1)
 summary = benchmarks.run(stranger.SUITE, "records.sqlite", methods=[equal_parts, "cvxpy:highs"], setting=one, progress=False)
 print(json.dumps({
@@ -119,6 +119,8 @@ def test_bench_runs_the_suite(folder):
 
 
 def test_theorems_verify_takes_the_claim(folder):
-    done = fairalloc(folder, "theorems", "verify", "stranger.py", "--budget", "20s", "--jobs", "1", "--store", "findings.sqlite")
+    done = fairalloc(
+        folder, "theorems", "verify", "stranger.py", "--time-limit", "20s", "--jobs", "1", "--store", "findings.sqlite"
+    )
     assert done.returncode in (0, 1), done.stderr
     assert "violated in floating point" in done.stdout

@@ -91,7 +91,7 @@ def test_the_command_line_takes_a_class(mine, capsys, place):
 
 
 def test_the_matrix_and_the_benchmark_take_a_class(mine, tmp_path, capsys):
-    assert main(["matrix", "-m", f"{mine}:Most", "--property", "pareto", "--trials", "2", "--budget", "5"]) in (0, 1)
+    assert main(["matrix", "-m", f"{mine}:Most", "--property", "pareto", "--trials", "2", "--time-limit", "5"]) in (0, 1)
     assert "most" in capsys.readouterr().out
     fa.write_instance(WANG, tmp_path / "wang.json")
     suite = benchmarks.suite_of([tmp_path / "wang.json"], [Most])

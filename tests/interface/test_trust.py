@@ -93,7 +93,7 @@ READERS = {
     "certificate": ["verify", "wang-fig2", "FILE"],
     "verdicts": ["simulate", "P.Table4", "--small", "--keep", "FILE"],
     "findings kept": ["theorems", "verify", "--id", "K.E111", "--keep", "FILE"],
-    "proofs kept": ["theorems", "prove", "--id", "K.E111", "--keep", "FILE"],
+    "proofs kept": ["theorems", "prove", "K.E111", "--keep", "FILE"],
     "records": ["bench", "report", "FILE"],
     "records compared": ["bench", "compare", "FILE", "FILE"],
     "trials": ["simulate", "P.Table4", "--small", "--records", "FILE"],

@@ -33,7 +33,7 @@ def test_solving_checking_and_certifying_work(tmp_path):
 import fairalloc as fa
 instance = fa.example("wang-fig2").instance
 answer = fa.solve(instance, "drfh")
-print(answer.tasks.round(9), fa.check(answer, "pareto").holds, bool(fa.certify(instance, "drfh")))
+print(answer.tasks.round(9), fa.check(answer, "pareto").holds, bool(fa.certify(answer)))
 """
     done = python(script, tmp_path)
     assert (done.stdout, done.returncode) == ("[10. 10.] True True\n", 0), done.stderr
@@ -44,8 +44,8 @@ print(answer.tasks.round(9), fa.check(answer, "pareto").holds, bool(fa.certify(i
     [
         ("solve", "wang-fig2", "-m", "drfh"),
         ("list", "suites"),
-        ("theorems", "--id", "W.Fig2", "--budget", "1s"),
-        ("theorems", "--id", "W.Fig2", "--budget", "1s", "--jobs", "1"),
+        ("theorems", "verify", "--id", "W.Fig2", "--time-limit", "1s"),
+        ("theorems", "verify", "--id", "W.Fig2", "--time-limit", "1s", "--jobs", "1"),
     ],
 )
 def test_commands_work(tmp_path, arguments):
@@ -57,7 +57,7 @@ def test_commands_work(tmp_path, arguments):
     ("arguments", "sentence"),
     [
         (("bench", "run", "layers"), "benchmarks solve each case in a process of its own: "),
-        (("theorems", "--id", "W.Fig2", "--jobs", "2"), "the jobs are 2, but here they must be 1: "),
+        (("theorems", "verify", "--id", "W.Fig2", "--jobs", "2"), "the jobs are 2, but here they must be 1: "),
     ],
 )
 def test_what_needs_them_says_so_in_one_sentence(tmp_path, arguments, sentence):

@@ -29,7 +29,7 @@ def test_every_error_is_a_fairalloc_error_and_public():
         (lambda: fa.solve(WANG, "drhf"), UnknownName, "(did you mean 'drf' or 'drfh'?)"),
         (lambda: fa.solve(WANG, "drfh", "highs:leximim"), UnknownName, "(did you mean 'highs:leximin'"),
         (lambda: fa.example("wang-fig3"), UnknownName, "(did you mean 'wang-fig"),
-        (lambda: statement("W.theorem.99"), UnknownName, "see fairalloc list statements"),
+        (lambda: statement("W.theorem.99"), UnknownName, "see fairalloc theorems list"),
         (lambda: fa.check_mechanism(WANG, "drfh", "strategy-proofness"), UnknownName, "(did you mean 'strategyproofness'"),
         (lambda: fa.solve(WANG, "drfh", "pdhg"), NotApplicable, "does not compute 'drfh'"),
         (lambda: fa.solve(WANG, "drfh", alpha=2), NotApplicable, "has no parameter 'alpha'"),

@@ -92,3 +92,24 @@ def test_bad_heads():
             fa.show(fa.Instance([[1]], [[1]]), head)
     with pytest.raises(InstanceError, match="must be an Instance"):
         fa.show(3)
+
+
+def test_an_allocation_is_shown_with_how_full_the_servers_are():
+    allocation = fa.solve(fa.example("khamse-fig1").instance, "nb")
+    users, servers = fa.show(allocation).grids
+    assert [row[1] for row in users.rows] == ["2", "6", "8", "8"]
+    assert servers.rows[1] == ["s2", *(f"{part:.1%}" for part in allocation.load[1][:2]), "-"]
+    assert str(fa.show(allocation)).startswith("allocation of khamse-fig1: nb by ")
+    assert "<td>u4</td>" in fa.show(allocation)._repr_html_()
+    assert fa.show(allocation, 1).grids[1].notes == ["... and 1 more rows"]
+
+
+def test_the_tasks_of_a_user_by_its_name():
+    allocation = fa.Allocation(fa.example("khamse-fig1").instance, [1, 2, 3, 4, 5, 6])
+    assert allocation["u1"] == {"s1": 1.0}
+    assert allocation["u4"] == {"s1": 5.0, "s2": 6.0}
+    assert sum(allocation["u3"].values()) == allocation.tasks[2]
+    with pytest.raises(fa.UnknownName, match="there is no user 'u5'"):
+        allocation["u5"]
+    with pytest.raises(InstanceError, match="user is 3, but it must be a text"):
+        allocation[3]

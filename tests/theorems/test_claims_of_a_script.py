@@ -42,7 +42,7 @@ claims = [
 ]
 for k, claim in enumerate(claims):
     with open(f"{sys.argv[1]}/{k}.py", "w") as file:
-        file.write(str(claim.search(seconds=30, trials=60)))
+        file.write(str(claim.search(time_limit=30, trials=60)))
 '''
 
 

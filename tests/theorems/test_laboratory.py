@@ -330,7 +330,7 @@ def test_a_run_that_was_interrupted_resumes(tmp_path):
         raise KeyboardInterrupt
 
     first, second = planted(id="K.first"), planted(id="K.second")
-    ask = {"budget": 20, "jobs": 1, "trials": 200, "store": tmp_path / "findings.sqlite"}
+    ask = {"time_limit": 20, "jobs": 1, "trials": 200, "store": tmp_path / "findings.sqlite"}
     with pytest.raises(KeyboardInterrupt):
         verify([first, replace(second, trial=interrupted)], **ask)
     assert calls
@@ -343,7 +343,7 @@ def test_a_run_that_was_interrupted_resumes(tmp_path):
 
 
 def test_a_stored_witness_comes_first(tmp_path):
-    ask = {"budget": 20, "jobs": 1, "store": tmp_path / "findings.sqlite"}
+    ask = {"time_limit": 20, "jobs": 1, "store": tmp_path / "findings.sqlite"}
     assert verify([planted()], trials=200, **ask)["K.planted"].status == "refuted"
     blind = planted(trial=harmless)  # the search sees nothing, the stored case is confirmed all the same
     finding = verify([blind], trials=30, **ask)["K.planted"]
@@ -358,8 +358,8 @@ def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch
     other = replace(second, id="K.3", property="envy-freeness")
     monkeypatch.setattr(laboratory, "all_statements", lambda: {s.id: s for s in (first, second, other)})
     path = tmp_path / "findings.sqlite"
-    assert verify([first], budget=20, trials=200, jobs=1, store=path)["K.1"].status == "refuted"
-    found = verify([second, other], budget=20, trials=30, jobs=1, store=path)
+    assert verify([first], time_limit=20, trials=200, jobs=1, store=path)["K.1"].status == "refuted"
+    found = verify([second, other], time_limit=20, trials=30, jobs=1, store=path)
     assert (found["K.2"].status, found["K.2"].searched["source"]) == ("refuted", "related")
     assert found["K.3"].status == "not refuted"
 
@@ -369,7 +369,7 @@ def test_a_killed_run_resumes(tmp_path):
     store = tmp_path / "findings.sqlite"
     some = ["W.P1", "W.P2", "W.P3", "Z.P9", "Z.T1", "Z.T2"]
     ids = [word for name in some for word in ("--id", name)]
-    command = ["theorems", "verify", *ids, "--budget", "60s", "--trials", "8", "--jobs", "2", "--store", str(store)]
+    command = ["theorems", "verify", *ids, "--time-limit", "60s", "--trials", "8", "--jobs", "2", "--store", str(store)]
     start = [sys.executable, "-P", "-c", "import sys; from fairalloc.cli import main; sys.exit(main(sys.argv[1:]))", *command]
     process = subprocess.Popen(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     first: dict[str, Finding] = {}
@@ -404,12 +404,12 @@ def test_a_worker_that_fails_says_so():
 def test_a_wait_without_end_ends():
     """More seconds than `select` can count."""
     some = [STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]]
-    assert {f.status for f in verify(some, budget=1e30, jobs=2).values()} == {"proved"}
+    assert {f.status for f in verify(some, time_limit=1e30, jobs=2).values()} == {"proved"}
 
 
 def test_an_answer_that_is_no_finding_fails_its_statement_alone(monkeypatch):
     monkeypatch.setattr(Pool, "answers", lambda _, tasks, until: ((task, {"status": "not refuted"}) for task in tasks))
-    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=10, jobs=2)
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], time_limit=10, jobs=2)
     assert [f.sentence for f in found.values()] == ["the check failed: KeyError: 'case'"] * 2
 
 
@@ -422,7 +422,7 @@ def test_a_statement_has_limits_of_time_and_memory(monkeypatch):
             yield task, NoAnswer("memory", "over the memory limit of 1 MB")
 
     monkeypatch.setattr(Pool, "answers", answers)
-    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], budget=10, jobs=2)
+    found = verify([STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]], time_limit=10, jobs=2)
     assert [f.sentence for f in found.values()] == ["the check failed: over the memory limit of 1 MB"] * 2
     assert {task.memory_mb for task in asked} == {laboratory.MEMORY_MB}
     assert all(task.seconds == 3 * task.request["seconds"] + laboratory.GRACE for task in asked)
@@ -472,7 +472,7 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
     quick, slow = planted(id="K.1"), planted(id="K.2", trial=sleeping)
     unbegun, certain = planted(id="K.3"), planted(id="K.4", proof="because")
     several = {item.id: item for item in (quick, slow, unbegun, certain)}
-    found = verify(several.values(), budget=6, jobs=1, trials=200, store=store, tell=lambda one: told.append(one.statement))
+    found = verify(several.values(), time_limit=6, jobs=1, trials=200, store=store, tell=lambda one: told.append(one.statement))
     assert told == ["K.1", "K.2"], "each as soon as it is there"
     assert [one.finished for one in found.values()] == [True, False, False, False]
     assert [one.status for one in found.values()] == ["refuted", "not decided", "not decided", "proved"]
@@ -485,7 +485,7 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
 
 
 def test_a_budget_that_has_ended_begins_nothing():
-    found = verify([STATEMENTS["W.S5.2.worse"], STATEMENTS["W.P1"]], budget=5, jobs=2, start=time.monotonic() - 60)
+    found = verify([STATEMENTS["W.S5.2.worse"], STATEMENTS["W.P1"]], time_limit=5, jobs=2, start=time.monotonic() - 60)
     assert [(one.status, one.finished) for one in found.values()] == [("not decided", False), ("proved", False)]
 
 
@@ -517,7 +517,7 @@ def test_a_run_says_what_is_otherwise_than_on_record():
 
 def test_one_search_ends_by_itself_before_the_budget_does():
     """It is told how long it may take, and what it saw until then counts."""
-    found = verify([planted(trial=harmless)], budget=2, jobs=1, start=time.monotonic())["K.planted"]
+    found = verify([planted(trial=harmless)], time_limit=2, jobs=1, start=time.monotonic())["K.planted"]
     assert found.finished
     assert found.trials > 0
 
@@ -528,7 +528,7 @@ def test_a_check_that_fails_is_a_finding():
     def broken(_):
         raise ZeroDivisionError("in the check")
 
-    finding = verify([planted(trial=broken)], budget=2, jobs=1)["K.planted"]
+    finding = verify([planted(trial=broken)], time_limit=2, jobs=1)["K.planted"]
     assert finding.status == "not decided"
     assert finding.sentence.endswith(f"the check failed on {finding.searched['failed']}: ZeroDivisionError: in the check")
     assert finding.case is not None
@@ -544,7 +544,7 @@ def test_an_allocation_with_a_residual_decides_nothing():
 
 def test_strangers_are_looked_at_in_this_process_only():
     with pytest.raises(InstanceError, match="not registered"):
-        verify([planted(), planted(id="K.other")], budget=1, jobs=2)
+        verify([planted(), planted(id="K.other")], time_limit=1, jobs=2)
 
 
 # ---- witnesses ------------------------------------------------------------------------------------------------------
@@ -582,7 +582,7 @@ def test_every_witness_of_the_package_is_confirmed(witness):
 
 def test_the_command_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ask = ["theorems", "--id", "Z.P4", "--id", "W.P1", "--budget", "20s", "--jobs", "1", "--trials", "8"]
+    ask = ["theorems", "verify", "--id", "Z.P4", "--id", "W.P1", "--time-limit", "20s", "--jobs", "1", "--trials", "8"]
     assert main([*ask, "--format", "json", "--keep", "kept.json"]) == 0
     documents = {d["statement"]: d for d in json.loads(capsys.readouterr().out)}
     assert documents["Z.P4"]["case"] is not None
@@ -592,7 +592,7 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert ("W.P1", "") not in kept
     few = {name: STATEMENTS[name] for name in ("Z.P4", "Z.P6", "W.P1")}
     monkeypatch.setattr(cli_theorems, "all_statements", lambda: few)
-    assert main(["theorems", "verify", "--paper", "Z", "--budget", "2s", "--jobs", "1", "--trials", "8"]) == 0
+    assert main(["theorems", "verify", "--paper", "Z", "--time-limit", "2s", "--jobs", "1", "--trials", "8"]) == 0
     out = capsys.readouterr().out
     assert "Statements by paper" in out
     assert "Instance([[[1]], [['1/2']]], [[1]])" in out
@@ -600,7 +600,7 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out.startswith("<!DOCTYPE html>")
     assert main(["matrix", "--format", "markdown"]) == 0
     assert "| envy-freeness |" in capsys.readouterr().out
-    assert main(["list", "statements"]) == 0
+    assert main(["theorems", "list"]) == 0
 
 
 @pytest.mark.parametrize("action", ["verify", "prove"])
@@ -619,8 +619,8 @@ def test_a_file_that_cannot_be_kept_is_refused_before_the_search(action, file, s
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(cli_theorems, "verify", lambda *_, **__: pytest.fail("it was searched"))
-    monkeypatch.setattr(cli_theorems, "_prove", lambda *_, **__: pytest.fail("it was proved"))
-    assert main(["theorems", action, "--id", "W.P4", "--keep", file]) == 2
+    monkeypatch.setattr(cli_theorems, "_able", lambda *_, **__: pytest.fail("it was proved"))
+    assert main(["theorems", action, *["--id"] * (action == "verify"), "W.P4", "--keep", file]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert said.err.startswith(f"fairalloc: {sentence}")
@@ -633,7 +633,7 @@ def test_before_the_search_no_file_is_made(monkeypatch, tmp_path):
     found = []
     monkeypatch.setattr(cli_theorems, "verify", lambda *_, **__: found.append(sorted(tmp_path.iterdir())) or {})
     for name in ("kept.json", "led.json"):
-        assert main(["theorems", "--id", "W.P4", "--keep", name, "--format", "json"]) == 0
+        assert main(["theorems", "verify", "--id", "W.P4", "--keep", name, "--format", "json"]) == 0
         assert json.loads((tmp_path / name).read_text())["witnesses"] == []
     assert found == [[tmp_path / "led.json"], [tmp_path / "kept.json", tmp_path / "led.json"]]
 
@@ -660,7 +660,7 @@ def test_results_are_written_as_they_come_and_an_interrupt_leaves_them(monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_theorems, "verify", looked_at)
-    assert main(["theorems", "--id", "Z.P4", "--id", "Z.C2", "--store", str(tmp_path / "f.sqlite")]) == 130
+    assert main(["theorems", "verify", "--id", "Z.P4", "--id", "Z.C2", "--store", str(tmp_path / "f.sqlite")]) == 130
     said = capsys.readouterr()
     assert said.out.startswith("2/2 Z.C2: not refuted: a sentence\n\nStatements by paper\n")
     assert "Changed against the record:\nZ.C2: refuted on record, not refuted now (a sentence)\n" in said.out
@@ -690,24 +690,27 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli_theorems, "verify", interrupted)
-    assert main(["theorems", "--id", "Z.P4", "--store", str(tmp_path / "f.sqlite")]) == 130
+    assert main(["theorems", "verify", "--id", "Z.P4", "--store", str(tmp_path / "f.sqlite")]) == 130
     assert capsys.readouterr().err == "fairalloc: interrupted; results that were already written to a file remain there\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["theorems", "--id", "Q.1"], "there is no statement 'Q.1'"),
-        (["theorems", "--budget", "soon"], "the budget is 'soon', but it must be a positive time"),
-        (["theorems", "--budget", "0s"], "but it must be a positive time"),
-        (["theorems", "--trials", "0"], "both must be positive"),
-        (["theorems", "--seed", "-1"], "a seed must not be negative"),
-        (["theorems", "--jobs", "0"], "nor jobs below 1"),
-        (["theorems", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
-        (["theorems", "--status", "held"], "invalid choice: 'held' (choose from "),
-        (["theorems", "--mechanism", "dr"], "no statement is about the mechanism 'dr': it must be one of alpha-pf-vds, drf, "),
+        (["theorems", "verify", "--id", "Q.1"], "there is no statement 'Q.1'"),
+        (["theorems", "verify", "--time-limit", "soon"], "it is 'soon', but it must be a time such as 90s"),
+        (["theorems", "verify", "--time-limit", "0s"], "time_limit is 0.0 seconds, but it must be positive"),
+        (["theorems", "verify", "--trials", "0"], "both must be positive"),
+        (["theorems", "verify", "--seed", "-1"], "a seed must not be negative"),
+        (["theorems", "verify", "--jobs", "0"], "nor jobs below 1"),
+        (["theorems", "verify", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
+        (["theorems", "verify", "--status", "held"], "invalid choice: 'held' (choose from "),
         (
-            ["theorems", "show", "--property", "x"],
+            ["theorems", "verify", "--mechanism", "dr"],
+            "no statement is about the mechanism 'dr': it must be one of alpha-pf-vds, drf, ",
+        ),
+        (
+            ["theorems", "verify", "--property", "x"],
             "no statement is about the property 'x': it must be one of bottleneck-fairness, ",
         ),
     ],
@@ -773,7 +776,7 @@ def test_what_failed_is_tried_again_when_a_run_is_resumed(tmp_path, monkeypatch)
     with FindingStore(path) as kept:
         asked = {"seed": 0, "budget": 20, "trials": 30, "fresh": False, "statements": ["K.planted"]}
         kept.add(kept.run(asked), laboratory._failed(planted(), "its process ended"), [])
-    found = verify([planted(trial=harmless)], budget=20, trials=30, jobs=1, store=path)
+    found = verify([planted(trial=harmless)], time_limit=20, trials=30, jobs=1, store=path)
     assert found["K.planted"].status == "not refuted"
 
 
@@ -806,7 +809,7 @@ def test_witnesses_serve_related_statements():
 def test_a_file_of_findings_that_cannot_be_used(tmp_path):
     (tmp_path / "file").write_text("no folder")
     with pytest.raises(InstanceError, match="cannot be used as a file of findings"):
-        verify([planted()], budget=1, jobs=1, store=tmp_path / "file" / "f.sqlite")
+        verify([planted()], time_limit=1, jobs=1, store=tmp_path / "file" / "f.sqlite")
     with FindingStore(tmp_path / "f.sqlite") as kept:
         kept._db.execute("PRAGMA query_only = 1")
         with pytest.raises(InstanceError, match="nothing can be kept in the file of findings: attempt to write a readonly"):
@@ -847,3 +850,13 @@ def test_judges_see_the_printed_numbers():
     assert verdict.sentence == "user 'u2' runs 2/3 tasks, and 4/3 with the resources of 'u1'"
     assert proved("nb", envy)(case).holds is None, "equal parts: no violation, and no slack that bounds could show"
     assert attempted("drfh", envy)(case).holds is True
+
+
+def test_statements_are_listed_as_far_as_they_fit(capsys):
+    assert main(["theorems", "list", "K.T3", "--status", "refuted"]) == 0
+    listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:] if not line.startswith(" ")}
+    refuted = {name for name, item in STATEMENTS.items() if on_record(item, packaged(), again=False).status == Status.REFUTED}
+    assert listed == {name for name in refuted if name.startswith("K.T3.")} != set()
+    assert main(["theorems", "list"]) == 0
+    out = capsys.readouterr().out
+    assert [name for name in STATEMENTS if f"\n{name} " not in out] == []

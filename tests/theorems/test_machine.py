@@ -30,7 +30,7 @@ AT_ONCE = ("P.T2.sharing", "K.C2.sharing", "P.II-A.misreports", "W.P3", "W.P9", 
 
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_a_proof_runs_again(name):
-    found = prove(statement(name), seconds=30)
+    found = prove(statement(name), time_limit=30)
     assert found.verdict == "proved", found.sentence
     (kept,) = [item for item in recorded()[name] if tuple(item["size"]) == found.size]
     assert (kept["verdict"], kept["patterns"]) == ("proved", found.patterns)
@@ -38,14 +38,14 @@ def test_a_proof_runs_again(name):
 
 @pytest.mark.parametrize("name", ["K.2.2.drfh.sharing", "P.T2.pareto", "D.S4.envy-free"])
 def test_a_false_property_has_an_instance_that_is_checked(name):
-    found = prove(statement(name), seconds=30)
+    found = prove(statement(name), time_limit=30)
     assert found.verdict == "refuted"
     assert found.case.instance.N >= 2
     assert "refuted: " in found.sentence
 
 
 def test_what_refutes_violates_the_statement():
-    found = prove(statement("W.P4"), seconds=30)
+    found = prove(statement("W.P4"), time_limit=30)
     assert statement("W.P4").violated(found.case).holds is False
 
 
@@ -67,7 +67,7 @@ def test_at_least_forty_universal_claims_are_proved():
 
 def test_a_second_solver_is_asked():
     pytest.importorskip("cvc5")
-    found = prove(statement("W.P2"), seconds=30, judge=True)
+    found = prove(statement("W.P2"), time_limit=30, judge=True)
     assert found.verdict == "proved"
     assert [name.split()[0] for name in found.solvers] == ["z3", "cvc5"]
 
@@ -195,7 +195,7 @@ def test_a_changed_definition_is_noticed(monkeypatch):
         return [z3.Or(*(self.load[i, r] == 1 for r in self.pattern.demanded[n])) for n, i in self.pattern.arcs]
 
     monkeypatch.setattr(GameFormulas, "ps_dsf", full)
-    assert prove(statement("P.T2.sharing"), seconds=2).verdict == "unknown"
+    assert prove(statement("P.T2.sharing"), time_limit=2).verdict == "unknown"
 
 
 def test_a_changed_property_is_noticed():
@@ -268,7 +268,7 @@ def test_the_command_line_proves_keeps_and_shows(tmp_path, capsys):
     assert "proved for all instances of size 2x2x2" in capsys.readouterr().out
     (item,) = json.loads(kept.read_text())["proofs"]
     assert (item["statement"], item["size"], item["verdict"]) == ("P.T2.sharing", [2, 2, 2], "proved")
-    keep([prove(statement("P.T2.sharing"), seconds=30)], kept)
+    keep([prove(statement("P.T2.sharing"), time_limit=30)], kept)
     assert len(json.loads(kept.read_text())["proofs"]) == 1
     assert main(["theorems", "show", "P.T2.sharing"]) == 0
     assert "in exact arithmetic.\n\n- proved for all instances of size 2x2x2" in capsys.readouterr().out

@@ -34,14 +34,14 @@ def at(unknowns, values):
 
 @pytest.mark.parametrize("name", ["K.T4", "K.T6", "K.L4.priced", "Z.T1.GSP", "Z.T2"])
 def test_a_proof_runs_again(name):
-    found = prove(statement(name), seconds=30)
+    found = prove(statement(name), time_limit=30)
     assert found.verdict == "proved", found.sentence
     (kept,) = recorded()[name]
     assert (kept["patterns"], kept["covers"]) == (found.patterns, found.covers)
 
 
 def test_the_core_names_the_hypothesis_that_is_needed():
-    found = prove(statement("K.T4"), seconds=30, core=True)
+    found = prove(statement("K.T4"), time_limit=30, core=True)
     assert "a dominant resource at each server" in found.needed
     assert "a dominant resource at each server" in statement_page(statement("K.T4"), packaged())
 
@@ -62,7 +62,7 @@ def test_patterns_without_an_idle_server():
 
 @pytest.mark.parametrize("name", ["K.2.2.drfh.sharing"])
 def test_what_refutes_satisfies_the_hypotheses(name):
-    found = prove(statement(name), seconds=30)
+    found = prove(statement(name), time_limit=30)
     assert found.verdict == "refuted"
     assert statement(name).hypotheses.no_idle_server
     assert statement(name).applies_to(found.case)

@@ -250,7 +250,7 @@ def test_every_cell_of_the_record_leads_to_its_statement():
 
 
 def test_limits_of_a_search_need_something_to_search(capsys):
-    for option in (["--budget", "5s"], ["--seed", "1"], ["--trials", "3"]):
+    for option in (["--time-limit", "5s"], ["--seed", "1"], ["--trials", "3"]):
         assert main(["matrix", *option]) == 2
         assert f"{option[0]} is about cells that are searched" in capsys.readouterr().err
 
@@ -261,7 +261,7 @@ def test_limits_of_a_search_need_something_to_search(capsys):
 def test_a_property_that_fails_is_said_to_fail(body, error, tmp_path, capsys):
     file = tmp_path / "mine.py"
     file.write_text(f"def mine(allocation):\n    {body}\n")
-    assert main(["matrix", "-m", "uniform", "--property", f"{file}:mine", "--trials", "3", "--budget", "5s"]) == 0
+    assert main(["matrix", "-m", "uniform", "--property", f"{file}:mine", "--trials", "3", "--time-limit", "5s"]) == 0
     assert f"1  the check failed on 3: {error}  [uniform-mine]" in capsys.readouterr().out
 
 

@@ -49,7 +49,7 @@ def one_task(allocation):
 
 
 def searched(*arguments, trials=400, seed=0, **more):
-    return fa.claim(*arguments, **more).search(seconds=AMPLE, trials=trials, seed=seed)
+    return fa.claim(*arguments, **more).search(time_limit=AMPLE, trials=trials, seed=seed)
 
 
 def run(code, capsys, **scope):
@@ -220,7 +220,7 @@ def test_what_a_property_cannot_say_is_told():
 
 
 def test_every_judge_has_a_line_and_can_be_asked():
-    known = fa.judges()
+    known = fa.claim_properties()
     assert {*MECHANISMS, "pareto", "population-monotonicity"} <= set(known)
     assert all(line.strip() for line in known.values())
     assert {own.judge_of(name).name for name in known} == set(known)
@@ -277,10 +277,10 @@ def test_the_seconds_are_held(monkeypatch):
 
     monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=tick))
     monkeypatch.setattr(parallel, "watched", lambda: True)  # in a child the clock would not be seen
-    assert fa.claim("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").search(seconds=40).status == "refuted"
+    assert fa.claim("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").search(time_limit=40).status == "refuted"
     assert now[0] < 48 + 1
     before = now[0]
-    assert fa.claim("DRFH is Pareto optimal", "drfh", "pareto").search(seconds=10).case is None
+    assert fa.claim("DRFH is Pareto optimal", "drfh", "pareto").search(time_limit=10).case is None
     assert 8 < now[0] - before < 12 + 1
 
 
@@ -293,13 +293,13 @@ def test_an_interrupt_leaves_what_was_found():
             raise KeyboardInterrupt
         return 1 - min(allocation.tasks_exact)
 
-    result = fa.claim("a task for everybody", "drfh", interrupting).search(seconds=AMPLE, trials=400)
+    result = fa.claim("a task for everybody", "drfh", interrupting).search(time_limit=AMPLE, trials=400)
     assert result.interrupted
     assert result.status == "refuted"
     assert result.case is not None
     assert "interrupted" in str(result.sentence)
     seen, limit = [], 30
-    quiet = fa.claim("never", "drfh", lambda a: interrupting(a) * 0).search(seconds=AMPLE, trials=400)
+    quiet = fa.claim("never", "drfh", lambda a: interrupting(a) * 0).search(time_limit=AMPLE, trials=400)
     assert (quiet.interrupted, quiet.trials, quiet.case) == (True, 30, None)
 
 
@@ -345,7 +345,7 @@ def test_a_wrong_argument_is_one_sentence(changes, says):
 
 
 @pytest.mark.parametrize(
-    "limits", [{"seconds": 0}, {"seconds": "long"}, {"trials": 0}, {"seed": -1}, {"jobs": 0}, {"seed": True}]
+    "limits", [{"time_limit": 0}, {"time_limit": "long"}, {"trials": 0}, {"seed": -1}, {"jobs": 0}, {"seed": True}]
 )
 def test_a_wrong_limit_is_one_sentence(limits):
     ((name, _),) = limits.items()
@@ -363,7 +363,7 @@ def test_a_case_that_hangs_is_ended_and_what_was_found_is_kept():
             time.sleep(3600)
         return True
 
-    result = fa.claim("no end", "drfh", hangs_late).search(seconds=2)
+    result = fa.claim("no end", "drfh", hangs_late).search(time_limit=2)
     assert result.case is None
     assert not result.interrupted
     assert result.trials <= 30
@@ -383,7 +383,9 @@ def test_claims_of_a_module_are_found_once():
 
 @pytest.mark.unmeasured
 def test_a_matrix_of_ones_own():
-    made = fa.matrix(["drfh", MOST], ["pareto", "envy-freeness", one_task], "one server, one resource", seconds=AMPLE, trials=40)
+    made = fa.property_matrix(
+        ["drfh", MOST], ["pareto", "envy-freeness", one_task], "one server, one resource", time_limit=AMPLE, trials=40
+    )
     cells = {(row[0], column): cell for row in made.grid.rows for column, cell in zip(made.grid.columns, row, strict=True)}
     assert cells["pareto", "drfh"] == "○"
     assert cells["envy-freeness", "most-tasks"] == "~"
@@ -392,10 +394,10 @@ def test_a_matrix_of_ones_own():
     assert "not confirmed in rationals" in str(made)
     assert ">~</td>" in made._repr_html_()
     assert "trials if one server, one resource" in str(made)
-    known = fa.matrix(["drfh"], ["pareto"], seconds=AMPLE)
+    known = fa.property_matrix(["drfh"], ["pareto"], time_limit=AMPLE)
     assert known.grid.rows == [["pareto", "✓"]], "the papers' statement has a proof"
     with pytest.raises(fa.InstanceError, match="mechanisms is 'drfh', but it must be a list"):
-        fa.matrix("drfh", ["pareto"])
+        fa.property_matrix("drfh", ["pareto"])
 
 
 def test_findings_on_record_are_confirmed_again():
@@ -439,7 +441,7 @@ def own_file(tmp_path, monkeypatch):
 def test_claims_in_a_file_are_verified_in_several_processes(own_file, capsys):
     if missing := isolation_missing():
         pytest.skip(missing)
-    ask = ["theorems", "verify", "mine.py", "--budget", "60s", "--trials", "40", "--format", "json"]
+    ask = ["theorems", "verify", "mine.py", "--time-limit", "60s", "--trials", "40", "--format", "json"]
     found = []
     for jobs in ("1", "2"):
         assert main([*ask, "--jobs", jobs]) == 1
@@ -448,11 +450,11 @@ def test_claims_in_a_file_are_verified_in_several_processes(own_file, capsys):
     assert {status for status, _ in found[1].values()} == {"refuted"}
     strangers = statements_of([fa.claim("unknown elsewhere", "drfh", "pareto"), fa.claim("nor this", "drfh", "pareto")])
     with pytest.raises(FairallocError, match="unknown-elsewhere, nor-this are not registered: look at them with jobs=1"):
-        laboratory.verify(strangers.values(), budget=5, jobs=2)
+        laboratory.verify(strangers.values(), time_limit=5, jobs=2)
 
 
 def test_claims_in_a_file_are_verified(own_file, capsys):
-    ask = ["--budget", "600s", "--trials", "40"]
+    ask = ["--time-limit", "600s", "--trials", "40"]
     assert main(["theorems", "verify", "mine.py", *ask, "--format", "json"]) == 1
     found = {d["statement"]: d["status"] for d in json.loads(capsys.readouterr().out)}
     assert found == {"equal-tasks-are-envy-free": "refuted", "everybody-runs-a-task": "refuted"}
@@ -474,7 +476,7 @@ def test_claims_in_a_file_are_verified(own_file, capsys):
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 def test_a_matrix_of_what_is_in_a_file(own_file, capsys, form):
     ask = ["matrix", "-m", "mine.py:equal", "-m", "uniform", "--property", "mine.py:one_task", "--trials", "30"]
-    assert main([*ask, "--budget", "600s", "--format", form]) == 0
+    assert main([*ask, "--time-limit", "600s", "--format", form]) == 0
     out = capsys.readouterr().out
     assert "equal" in out
     assert "uniform" in out

@@ -48,7 +48,7 @@ ENDING = 2.0
 
 def verify(
     statements: Iterable[Statement] | None = None,
-    budget: float = 60.0,
+    time_limit: float = 60.0,
     seed: int = 0,
     jobs: int | None = None,
     store: str | Path | None = None,
@@ -59,20 +59,20 @@ def verify(
     start: float | None = None,
     tell: Callable[[Finding], None] = lambda _: None,
 ) -> dict[str, Finding]:
-    """Look at statements until the budget is spent: what is under way then is stopped, and the rest is not begun.
+    """Look at statements until the time is spent: what is under way then is stopped, and the rest is not begun.
 
     Parameters
     ----------
     statements : None = all; with several processes they must be registered ones, or those of claims in `files`
-    budget : seconds of wall time for the whole call; what one statement does not need the others get
+    time_limit : seconds of wall time for the whole call; what one statement does not need the others get
     seed : of everything random
     jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core, or this process where
         the operating system cannot isolate others
     store : file of findings; None = nothing is kept
-    trials : the most cases of one search; with a budget that is large enough the findings then do not depend on the machine
+    trials : the most cases of one search; with time to spare the findings then do not depend on the machine
     fresh : whether to leave stored witnesses aside, so that the search has to find its own
     files : FILE.py or FILE.py:NAME of claims of one's own, from which other processes load them
-    start : `time.monotonic()` when the budget began; None = now
+    start : `time.monotonic()` when the time began; None = now
     tell : gets each finding as soon as it is there
 
     Returns
@@ -81,17 +81,17 @@ def verify(
 
     Raises
     ------
-    InstanceError : a budget, seed or number of jobs out of range, a store that cannot be used, unregistered statements or no
+    InstanceError : a time limit, seed or number of jobs out of range, a store that cannot be used, unregistered statements or no
         isolated processes with jobs > 1
     """
     start = time.monotonic() if start is None else start
     chosen = list(all_statements().values() if statements is None else statements)
-    if not budget > 0 or (trials is not None and not trials > 0):
-        raise InstanceError(f"the budget is {budget:g} seconds and {trials} trials, but both must be positive")
+    if not time_limit > 0 or (trials is not None and not trials > 0):
+        raise InstanceError(f"the time limit is {time_limit:g} seconds and {trials} trials, but both must be positive")
     if seed < 0 or (jobs is not None and not jobs > 0):
         raise InstanceError(f"the seed is {seed} and the jobs are {jobs}, but a seed must not be negative, nor jobs below 1")
     jobs = _processes(jobs)
-    asked = {"seed": seed, "budget": budget, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
+    asked = {"seed": seed, "budget": time_limit, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
     with FindingStore(":memory:" if store is None else store) as kept:
         run = kept.run(asked)
         done = {name: finding for name, finding in kept.findings(run).items() if not finding.sentence.startswith(FAILED)}
@@ -99,7 +99,7 @@ def verify(
         parts = {item.id: _parts(item, known) for item in chosen}
         left = sorted((item for item in chosen if item.id not in done), key=lambda item: (bool(item.proof), parts[item.id]))
         part = sum(parts[item.id] for item in left) / max(1, sum(parts.values()))
-        end = start + budget * part - min(ENDING, budget / 10)
+        end = start + time_limit * part - min(ENDING, time_limit / 10)
         share = _Share(end, [parts[item.id] for item in left], min(jobs, max(1, len(left))))
         for finding in done.values():
             tell(finding)

@@ -47,7 +47,7 @@ from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, answered, attempted
 from fairalloc.theorems.statement import FLOATING_POINT
 
-__all__ = ["NamedJudge", "has_rational_answers", "is_registered", "judge_of", "judges", "routes"]
+__all__ = ["NamedJudge", "claim_properties", "has_rational_answers", "is_registered", "judge_of", "routes"]
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
 """How many users misreport together, for the properties that are about it."""
@@ -79,12 +79,12 @@ class NamedJudge(NamedTuple):
     is_own: bool = False
 
 
-def judges() -> dict[str, str]:
+def claim_properties() -> dict[str, str]:
     """What a claim can be about, by name, with one line each: the names that `claim` takes as `property`.
 
     The id of a mechanism stands for its definition.
 
-    >>> judges()["pareto"]
+    >>> claim_properties()["pareto"]
     'No feasible allocation gives every user as many tasks and one more (W 3.3, Z II-B).'
     """
     lines = {name: item.meaning for name, item in PROPERTIES.items()}
@@ -98,7 +98,8 @@ def judge_of(given: Any) -> NamedJudge:
 
     Parameters
     ----------
-    given : a name of `judges()`, a mechanism (its definition), a `Property`, or a function f(allocation) or f(case, answer)
+    given : a name of `claim_properties()`, a mechanism (its definition), a `Property`, or a function: f(allocation) or
+        f(case, answer)
 
     Returns
     -------
@@ -134,7 +135,7 @@ def _by_name(name: str) -> NamedJudge:
         return NamedJudge(name, property_judge(name), MISREPORTS.get(name, 0))
     aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
     if name not in aliases:
-        raise UnknownName(no_such("property", name, judges(), f"the properties are {', '.join(judges())}"))
+        raise UnknownName(no_such("property", name, claim_properties(), f"the properties are {', '.join(claim_properties())}"))
     return NamedJudge(aliases[name], _in_floats(property_judge(name)))
 
 

@@ -41,7 +41,7 @@ def written(size: Size) -> str:
 
 
 def prove(
-    item: Statement, size: Size | None = None, seconds: float = 60.0, *, core: bool = False, judge: bool = False
+    item: Statement, size: Size | None = None, time_limit: float = 60.0, *, core: bool = False, judge: bool = False
 ) -> MachineVerdict:
     """Decide a statement for every instance of a size.
 
@@ -49,7 +49,7 @@ def prove(
     ----------
     item : the statement
     size : users, servers, resources; None = 2x2x2, or 3x1x2 where it is about one server
-    seconds : the limit of the whole call
+    time_limit : seconds for the whole call
     core : whether to say which assumptions were needed
     judge : whether cvc5 is asked every question, too
 
@@ -66,8 +66,8 @@ def prove(
         raise InstanceError(f"the size is {chosen}, but it must be numbers of users, servers and resources such as 2x2x2")
     start = now()
     asked, covers = questions(item, chosen)
-    late = MachineVerdict(item.id, chosen, "unknown", f"unknown: {seconds:g} seconds were not enough", covers=covers)
-    found = within(seconds + 1, lambda: _decided(item, chosen, asked, start + seconds, core, judge), late)
+    late = MachineVerdict(item.id, chosen, "unknown", f"unknown: {time_limit:g} seconds were not enough", covers=covers)
+    found = within(time_limit + 1, lambda: _decided(item, chosen, asked, start + time_limit, core, judge), late)
     return replace(found, seconds=now() - start, covers=covers, solvers=found.solvers or (version(),))
 
 
