@@ -247,7 +247,7 @@ def test_functions_run_in_benchmarks(tmp_path):
     from fairalloc import benchmarks
 
     suite = benchmarks.Suite("mine", "one case", (benchmarks.SuiteCase("wang", "drfh", partial(fa.Instance, [[1], [1]], [[4]])),))
-    asked, setting = [proportional, "highs"], benchmarks.Setting(repeats=1, time_limit=5, isolate=False)
+    asked, setting = [proportional, "highs"], benchmarks.Setting(repeats=1, time_limit=5)
     summary = benchmarks.run(suite, tmp_path / "records.db", methods=asked, setting=setting, progress=False)
     assert {record.method for record in summary.records} == {"proportional", "highs"}
     assert {record.termination for record in summary.records if record.method == "proportional"} == {"optimal"}
@@ -294,7 +294,7 @@ def test_a_suite_of_several_mechanisms_asks_a_function_for_what_it_declares(tmp_
 
     build = partial(fa.Instance, [[1], [1]], [[4]])
     suite = benchmarks.Suite("two", "", tuple(benchmarks.SuiteCase(name, name, build) for name in ("drfh", "nb")))
-    asked = {"setting": benchmarks.Setting(repeats=1, time_limit=5, isolate=False), "progress": False}
+    asked = {"setting": benchmarks.Setting(repeats=1, time_limit=5), "progress": False}
     summary = benchmarks.run(suite, tmp_path / "r", methods=[silent, declares], **asked)
     assert [(r.method, r.case) for r in summary.records] == [("declares", "drfh")]
     told = "silent fits no case of the suite 'two': a function says what it computes by @fa.method(mechanisms=[...]) above it"
