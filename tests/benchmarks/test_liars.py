@@ -21,7 +21,7 @@ from fairalloc.benchmarks import Setting, Suite, SuiteCase, metrics, run, worker
 from fairalloc.models import Instance, InstanceError
 from fairalloc.runs.data import written
 from fairalloc.runs.objects import packed
-from fairalloc.solvers import attempts, judge
+from fairalloc.solvers import dispatch, judge
 
 HERE = Path(__file__)
 RIGHT = "highs:leximin"
@@ -116,7 +116,7 @@ def patches_the_judge(instance, mechanism, limits):
     def kind(mechanism, allocation, *_, **__):
         return replace(allocation, termination="optimal", residuals={"feasibility": 0.0, "definition": 0.0})
 
-    attempts.judged = judge.judged = worker.judged = kind
+    dispatch.judged = judge.judged = worker.judged = kind
     worker.judge = lambda *_: {"termination": "optimal", "claims": True, "feasibility": 0.0, "definition": 0.0}
     return nothing(instance, mechanism, limits)
 

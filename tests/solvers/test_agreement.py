@@ -142,5 +142,6 @@ def test_a_method_whose_prices_prove_too_little_does_not_claim():
     The instances have more arcs than are judged in rationals. By rounding, a later round is infeasible to Ipopt in some of them.
     """
     answers = [solve(generators.badly_scaled(60, 4, 3, seed), "lmmf", "pyomo:ipopt") for seed in (5, 8, 9, 10)]
-    assert {answer.termination for answer in answers} == {"inaccurate"}
+    assert {answer.termination for answer in answers} <= {"inaccurate", "iteration_limit"}
+    assert not any(answer.claims_success for answer in answers)
     assert any(answer.message.startswith("its answer proves no more than a residual of ") for answer in answers)

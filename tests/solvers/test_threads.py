@@ -66,7 +66,7 @@ def test_an_allocation_says_how_many_threads_there_were(threads, limit):
         seen.append((threads_used(), limits.threads))
         return np.zeros(len(instance.arcs))
 
-    found = fa.solve(GENERIC, "nb", look, threads=threads, time_limit=limit)
+    found = fa.solve(GENERIC, "nb", look, threads=threads, time_limit=limit, isolate=False)
     assert found.threads == threads
     assert seen == [(threads, threads)]
     assert allocation_document(found)["stats"]["threads"] == threads
