@@ -28,10 +28,11 @@ LARGEST = 2**63 - 1
 
 
 class Rule(NamedTuple):
-    """Whether a value is of a kind, and the words for the kind."""
+    """Whether a value is of a kind, the words for the kind, and the rule of its entries."""
 
     fits: Callable[[Any], bool]
     words: str
+    each: "Rule | None" = None
 
 
 def _is_whole(value: Any) -> bool:
@@ -90,7 +91,7 @@ def checked(function: F) -> F:
             rules.update(_rules(function, known))
         for name, value in arguments.items():
             if name in rules and not rules[name].fits(value):
-                raise InstanceError(f"{_about(name)} is {shown(value)}, but it must be {rules[name].words}")
+                raise InstanceError(_wrong(name, value, rules[name]))
 
     return _wrapped(function, known, check)
 
@@ -123,6 +124,14 @@ def kinds(cls: type) -> Mapping[str, Rule]:
     """The rules of the fields of a class, by their annotations: what a row of a file must hold."""
     found = {name: _rule(hint) for name, hint in get_type_hints(cls).items()}
     return {name: rule for name, rule in found.items() if rule is not None}
+
+
+def _wrong(name: str, value: Any, rule: Rule) -> str:
+    """The sentence about a value that does not fit, or about the first entry of a list that does not."""
+    if rule.each is not None and isinstance(value, Sequence) and is_list(value):
+        k = next(k for k, entry in enumerate(value) if not rule.each.fits(entry))
+        return _wrong(f"{name}[{k}]", value[k], rule.each)
+    return f"{_about(name)} is {shown(value)}, but it must be {rule.words}"
 
 
 def _about(name: str) -> str:
@@ -185,7 +194,7 @@ def _filled(whole: Rule, each: Rule) -> Rule:
         entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, Sequence) else ()
         return all(map(each.fits, entries))
 
-    return Rule(fits, f"{whole.words}, each {each.words}")
+    return Rule(fits, f"{whole.words}, each {each.words}", each)
 
 
 def _tuple(parts: Sequence[Any]) -> Rule:

@@ -5,8 +5,9 @@
    (lexicographic/reference.py), for a program of utilities the prices that prove most (first_order.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it.
-4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), on few arcs by the right tasks
-   themselves. "optimal" is claimed where it is what the accuracy allows; where nothing bounds it so, that is the termination.
+4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for nb and fds to first order
+   by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it is
+   what the accuracy allows; where nothing bounds it so, that is the termination.
 
 **Where floats cannot tell.** With weights or tasks many orders of magnitude apart, rounding alone is a residual above every
 accuracy: a bound of (*) is as fine as the rounding of a sum of all prices, in units of what the cheapest user pays. On at most
@@ -37,6 +38,7 @@ from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
 from fairalloc.solvers.exact.many_digits import many_digits
+from fairalloc.solvers.interior_point.next_step import errors_by_next_step
 from fairalloc.solvers.lexicographic.reference import reference_allocation
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
@@ -91,7 +93,8 @@ def judged(
     known = _with_reference(mechanism, allocation, own, limits or Limits(), reference)
     residuals = {"feasibility": infeasibility(allocation), "definition": known.residual}
     enough = np.inf if limits is None else allowed_user_error(promised(limits.accuracy))
-    user = _bounded(errors if known.proof is None else mechanism.user_errors(known.proof), enough)
+    errors = errors if known.proof is None else mechanism.user_errors(known.proof)
+    user = _bounded(errors, enough)
     facts: dict[str, Any] = {"values": mechanism.values(allocation), "residuals": residuals, "not_judged": known.not_judged}
     result = allocation.noted(user_error=user, **facts)
     if accuracy is not None and result.x_exact is None and not known.not_judged:
@@ -103,7 +106,8 @@ def judged(
         return result
     if accuracy is not None and (result.termination != "optimal" or result.residual > promised(accuracy)):
         return result
-    return _for_each_user(result, user_error(mechanism, allocation, enough, limits, errors), enough, accuracy is not None)
+    error = user_error(mechanism, known.proof or allocation, enough, limits, errors)
+    return _for_each_user(result, error, enough, accuracy is not None)
 
 
 def _bounded(errors: Floats | None, enough: float) -> float | None:
@@ -156,6 +160,8 @@ def user_error(
     """
     errors = mechanism.user_errors(allocation) if errors is None else errors
     bound = _bounded(errors, enough)
+    if bound == np.inf and errors is not None and isinstance(mechanism, NashBargaining | FairDominantShares) and not limits.late:
+        bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
     if bound is None or bound <= enough:
         return UserError(bound)
     if allocation.x_exact is not None and allocation.method == _EXACT.id:

@@ -107,7 +107,7 @@ def _checked(instances: Iterable[Instance]) -> list[Instance]:
     given = list(instances)
     for k, instance in enumerate(given):
         if not isinstance(instance, Instance):
-            raise InstanceError(f"instance {k} is {shown(instance)}, but it must be an Instance")
+            raise InstanceError(f"instances[{k}] is {shown(instance)}, but it must be an Instance")
     return given
 
 

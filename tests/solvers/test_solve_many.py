@@ -160,9 +160,10 @@ def test_time_that_is_over():
 
 
 def test_errors_name_the_instance():
-    with pytest.raises(fa.InstanceError, match=r"^instance 1 is 5, but it must be an Instance$"):
-        fa.solve_many([PLANTED, 5], "drfh")
-    with pytest.raises(fa.InstanceError, match=r"must be a list of instances$"):
+    for given in ([PLANTED, 5], iter([PLANTED, 5])):
+        with pytest.raises(fa.InstanceError, match=r"^instances\[1\] is 5, but it must be an Instance$"):
+            fa.solve_many(given, "drfh")
+    with pytest.raises(fa.InstanceError, match=r"^instances is Instance\(.*, but it must be a list, each an Instance$"):
         fa.solve_many(PLANTED, "drfh")
     two_ways = PLANTED.replace(demands=[[[1, 2], [2, 1]], [1, 1]])
     with pytest.raises(fa.NotApplicable, match=r"^instance 2: .*has 2$"):

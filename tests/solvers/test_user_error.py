@@ -10,6 +10,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import generators
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
 from fairalloc.solvers.dispatch import meets
+from fairalloc.solvers.interior_point.next_step import errors_by_next_step
 from fairalloc.solvers.judge import judged, right_tasks
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import Judging, allowed_user_error
@@ -90,6 +91,42 @@ def test_the_bound_grows_with_what_is_wrong(name, part):
     less[found.instance.arcs.user == 0] *= 1 - part
     errors = mechanism(name).user_errors(replace(found, x=less))
     assert errors.max() >= part / 2
+
+
+@pytest.mark.parametrize("method", ["interior-point", "cvxpy:clarabel", "pyomo:ipopt"])
+@pytest.mark.parametrize("family", ["generic", "placement", "badly_scaled", "planted"])
+@pytest.mark.parametrize(("name", "parameters"), [("nb", {}), ("fds", {"alpha": 0.5}), ("fds", {"alpha": 3.0})])
+def test_a_newton_step_shows_each_error(name, parameters, family, method):
+    """It is no less than the true error, and far less than the root of the gap; at all accuracies, and with less of a user."""
+    item, one = mechanism(name).configure(**parameters), getattr(generators, family)(5, 3, 2, 3)
+    if name == "fds" and family == "placement":
+        pytest.skip("not defined there")
+    right = right_tasks(item, item.home(one), Limits()).tasks
+    for accuracy in ("low", "mid", "high"):
+        found = fa.solve(one, name, method, accuracy=accuracy, **parameters)
+        for part in (0.0, 1e-6):
+            answer = replace(found, x=found.x * np.where(found.instance.arcs.user == 1, 1 - part, 1.0))
+            coarse = item.user_errors(answer)
+            errors = errors_by_next_step(item, answer, coarse)
+            true = np.array([abs(float(t) / u - 1) for t, u in zip(right, answer.tasks, strict=True)])
+            assert (true <= np.maximum(errors, 1e-13)).all()
+            if coarse.max() < 1e-3:
+                assert errors.max() <= 20 * max(true.max(), 1e-12) + coarse.max() ** 2
+
+
+@pytest.mark.parametrize("size", [(30, 6, 3), (300, 40, 3)])
+@pytest.mark.parametrize("name", ["nb", "fds"])
+def test_high_accuracy_is_claimed_above_a_hundred_arcs(name, size):
+    found = fa.solve(generators.generic(*size, 0), name, accuracy="high")
+    assert found.claims_success
+    assert found.user_error <= 1e-6
+
+
+def test_without_prices_or_any_bound_a_step_shows_nothing():
+    found, item = fa.solve(TINY, "nb"), mechanism("nb")
+    errors = item.user_errors(found)
+    assert np.isinf(errors_by_next_step(item, replace(found, prices=None), errors)).all()
+    assert np.isinf(errors_by_next_step(item, found, np.full(2, np.inf))).all()
 
 
 @pytest.mark.parametrize("accuracy", ["low", "mid", "high", 1e-5])
