@@ -160,9 +160,9 @@ def test_time_that_is_over():
 
 
 def test_errors_name_the_instance():
-    for given in ([PLANTED, 5], iter([PLANTED, 5])):
+    for wrong in ([PLANTED, 5], iter([PLANTED, 5])):
         with pytest.raises(fa.InstanceError, match=r"^instances\[1\] is 5, but it must be an Instance$"):
-            fa.solve_many(given, "drfh")
+            fa.solve_many(wrong, "drfh")
     with pytest.raises(fa.InstanceError, match=r"^instances is Instance\(.*, but it must be a list, each an Instance$"):
         fa.solve_many(PLANTED, "drfh")
     two_ways = PLANTED.replace(demands=[[[1, 2], [2, 1]], [1, 1]])
