@@ -23,6 +23,7 @@ ORDER = (
     "highs:leximin",
     "highs",
     "interior-point",
+    "many-digits",  # where its tasks are off, these are known by now
     "njc-milp",
     "cvxpy:clarabel",
     "cvxpy:highs",
