@@ -331,6 +331,8 @@ class ManyDigitsSession(Session):
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
+        with self.phase("build"):
+            exact_arcs(instance)  # which the instance keeps
         self.mechanism = mechanism
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
@@ -339,8 +341,9 @@ class ManyDigitsSession(Session):
             answer = many_digits(self.mechanism, self.instance, self.limits)
         if answer is None:
             raise Stopped("time_limit" if self.limits.late else "error", "its steps lead to no answer")
-        self.x = np.array([float(v) for v in answer.x])
-        prices = np.array([float(p) for p in answer.prices]).reshape(self.instance.K, self.instance.R)
+        with self.phase("read"):
+            self.x = np.array([float(v) for v in answer.x])
+            prices = np.array([float(p) for p in answer.prices]).reshape(self.instance.K, self.instance.R)
         self.conclude("optimal" if answer.error <= MOST else "inaccurate")
         return self.x, self._paid(self.instance.arcs.owner @ self.x) * prices
 
