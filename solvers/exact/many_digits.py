@@ -67,22 +67,7 @@ def many_digits(mechanism: Mechanism, instance: Instance, limits: Limits) -> Man
     instance : its domain
     limits : of which the deadline counts
     """
-    from flint import ctx
-
-    weights = instance.exact.weights
-    apart = int(max(weights) / min(weights)).bit_length()
-    with ctx.workprec(BITS + 3 * apart):
-        program = _DigitsProgram(exact_arcs(instance), *_utilities(mechanism, instance))
-        for _ in range(STEPS + 2 * apart):
-            if limits.late:
-                return None
-            if program.mean() < DONE * program.least():
-                return program.proved()
-            try:
-                program.step()
-            except ZeroDivisionError:
-                return None
-    return None
+    return ManyDigitsSession(mechanism, instance, limits).answer()
 
 
 def _utilities(mechanism: Mechanism, instance: Instance) -> tuple[Any, Balls, Balls]:
@@ -327,18 +312,41 @@ class ManyDigitsMethod(Method):
 
 
 class ManyDigitsSession(Session):
-    """One instance, whose program is written and solved at once."""
+    """The program of one instance."""
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+        from flint import ctx
+
         super().__init__(instance, limits)
-        with self.phase("build"):
-            exact_arcs(instance)  # which the instance keeps
-        self.mechanism = mechanism
+        weights = instance.exact.weights
+        self.mechanism, self.apart = mechanism, int(max(weights) / min(weights)).bit_length()
+        self.bits = BITS + 3 * self.apart
+        with ctx.workprec(self.bits):
+            with self.phase("build"):
+                arcs = exact_arcs(instance)
+            with self.phase("compile"):
+                self.program = _DigitsProgram(arcs, *_utilities(mechanism, instance))
+
+    def answer(self) -> ManyDigits | None:
+        """What `many_digits` returns."""
+        from flint import ctx
+
+        with ctx.workprec(self.bits):
+            for _ in range(STEPS + 2 * self.apart):
+                if self.limits.late:
+                    return None
+                if self.program.mean() < DONE * self.program.least():
+                    return self.program.proved()
+                try:
+                    self.program.step()
+                except ZeroDivisionError:
+                    return None
+        return None
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
         """The nearest floats, and the prices in units of the objective, for alpha > 1 of the logarithm of a mean."""
         with self.phase("solve"):
-            answer = many_digits(self.mechanism, self.instance, self.limits)
+            answer = self.answer()
         if answer is None:
             raise Stopped("time_limit" if self.limits.late else "error", "its steps lead to no answer")
         with self.phase("read"):
