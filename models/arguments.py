@@ -129,8 +129,9 @@ def kinds(cls: type) -> Mapping[str, Rule]:
 def _wrong(name: str, value: Any, rule: Rule) -> str:
     """The sentence about a value that does not fit, or about the first entry of a list that does not."""
     if rule.each is not None and isinstance(value, Sequence) and is_list(value):
-        k = next(k for k, entry in enumerate(value) if not rule.each.fits(entry))
-        return _wrong(f"{name}[{k}]", value[k], rule.each)
+        for k, entry in enumerate(value):
+            if not rule.each.fits(entry):
+                return _wrong(f"{name}[{k}]", entry, rule.each)
     return f"{_about(name)} is {shown(value)}, but it must be {rule.words}"
 
 
@@ -194,7 +195,7 @@ def _filled(whole: Rule, each: Rule) -> Rule:
         entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, Sequence) else ()
         return all(map(each.fits, entries))
 
-    return Rule(fits, f"{whole.words}, each {each.words}", each)
+    return Rule(fits, f"{whole.words}, each {each.words}", None if whole is PLAIN[Mapping] else each)
 
 
 def _tuple(parts: Sequence[Any]) -> Rule:
