@@ -198,8 +198,8 @@ class Session:
             self.limits.keep(x)
 
     def count(self, iterations: int | None) -> None:
-        """Add the iterations of one solve; None = not reported."""
-        if iterations is not None:
+        """Add the iterations of one solve; None, or below 0 as HiGHS says of integer programs = not reported."""
+        if iterations is not None and iterations >= 0:
             self.iterations = (self.iterations or 0) + int(iterations)
 
     def note(self, **facts: Any) -> None:
