@@ -33,7 +33,7 @@ from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.polytopes import polytope_vertices
 from fairalloc.models.published import example
 from fairalloc.solvers import judged, solve
-from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.enumeration import enumerate_pieces
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.solvers.njc.pieces import PieceProgram, bottleneck_candidates, exact_point_near
@@ -883,3 +883,14 @@ def test_without_matplotlib_there_is_one_sentence():
 
     with pytest.raises(NotInstalled, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
         picture(example("dolev-fig3").instance)
+
+
+def test_iterations_that_highs_does_not_count_are_not_reported():
+    """It says -1 four times of an integer program."""
+    session = Session(example("dolev-fig2").instance, Limits())
+    session.count(-4)
+    assert session.iterations is None
+    session.count(3)
+    session.count(-1)
+    assert session.iterations == 3
+    assert (solve(session.instance, "njc", "njc-milp").iterations or 0) >= 0
