@@ -852,7 +852,8 @@ def test_judges_see_the_printed_numbers():
     assert attempted("drfh", envy)(case).holds is True
 
 
-def test_statements_are_listed_as_far_as_they_fit(capsys):
+def test_statements_are_listed_as_far_as_they_fit(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")  # in narrower terminals the longest names have two lines
     assert main(["theorems", "list", "K.T3", "--status", "refuted"]) == 0
     listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:] if not line.startswith(" ")}
     refuted = {name for name, item in STATEMENTS.items() if on_record(item, packaged(), again=False).status == Status.REFUTED}
