@@ -16,7 +16,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers import solve
@@ -133,7 +133,7 @@ def compare(
     for asked, (label, one) in product(properties, allocations.items()):
         verdict = check(one, asked, time_limit=time_limit)
         verdicts.setdefault(verdict.property, {})[label] = verdict
-    return MechanismComparison(as_instance(instance), allocations, refused, verdicts)
+    return MechanismComparison(instance, allocations, refused, verdicts)
 
 
 def labels(items: Sequence[Mechanism]) -> dict[str, Mechanism]:

@@ -168,11 +168,9 @@ def sensitivity(
     array([[1., 0.],
            [0., 1.]])
     """
-    if not isinstance(allocation, Allocation) or not allocation.has_point:
+    if not allocation.has_point:
         raise InstanceError("sensitivity needs an allocation with a point")
-    if mechanism is None and not allocation.mechanism:
-        raise InstanceError("the allocation names no mechanism, so sensitivity needs one: sensitivity(allocation, mechanism)")
-    item = mechanism_of(allocation, mechanism)
+    item = mechanism_of(allocation, mechanism, "sensitivity")
     deadline = time.perf_counter() + checked_limit(time_limit)
     return _Work(allocation, item, deadline).result()
 

@@ -95,18 +95,23 @@ def _named(name: str | Mechanism | type[Mechanism]) -> Mechanism:
     raise UnknownName(no_such("mechanism", name, names, f"the mechanisms are {', '.join(MECHANISMS)}"))
 
 
-def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None = None) -> Mechanism:
+def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None = None, asked_by: str = "") -> Mechanism:
     """The mechanism of this name, or the allocation's with its parameters; the allocation knows one of one's own by its id.
 
     Parameters
     ----------
     allocation : as `solve` gives it
     name : an id, an alias or a mechanism; None = what the allocation was solved for
+    asked_by : the function of (allocation, mechanism) that asks, for the message; "" = whoever asks has a message of its own
 
     Raises
     ------
     UnknownName : there is no such mechanism
+    InstanceError : no name is given, and the allocation has none
     """
+    if asked_by and name is None and not allocation.mechanism:
+        rule = f"{asked_by} needs one: {asked_by}(allocation, mechanism)"
+        raise InstanceError(f"the allocation names no mechanism, so {rule}")
     own = allocation.rule
     if name is None:
         return mechanism(allocation.mechanism).configure(**allocation.parameters) if own is None else mechanism(own)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 
 Indices: TypeAlias = NDArray[np.intp]
 
@@ -32,14 +32,14 @@ __all__ = ["aggregate", "aggregate_allocation", "expand", "expand_allocation", "
 @checked
 def aggregate(instance: Instance) -> Instance:
     """The instance with identical server rows merged into one row whose `counts` is their sum."""
-    keep, of = _classes(as_instance(instance))
+    keep, of = _classes(instance)
     return _take(instance, keep, np.bincount(of, weights=instance.counts).astype(int))
 
 
 @checked
 def expand(instance: Instance) -> Instance:
     """The instance with every server as a row of its own, named s, s#2, s#3, .. after its class."""
-    counts = as_instance(instance).counts
+    counts = instance.counts
     return _take(instance, np.repeat(np.arange(instance.K), counts), np.ones(counts.sum(), dtype=int))
 
 

@@ -436,7 +436,7 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     -------
     Instance
     """
-    if not isinstance(severity, int | np.integer) or not 0 <= severity <= 100:
+    if not 0 <= severity <= 100:
         raise InstanceError(f"severity is {severity!r}, but it must be an integer from 0 to 100")
     rng = _rng("degenerate", n_users, n_servers, n_resources, seed)
     demands, capacities = _spread(rng, (n_users, n_resources)), _spread(rng, (n_servers, n_resources))

@@ -18,7 +18,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
 from fairalloc.models.files import write_file
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
 
 __all__ = [
@@ -113,7 +113,7 @@ def read_instance(path: str | Path) -> Instance:
 @checked
 def write_instance(instance: Instance, path: str | Path) -> None:
     """Write the instance to a file of schema fairalloc-instance/1, which `read_instance` reads back to an equal one."""
-    write_json(instance_document(as_instance(instance)), path)
+    write_json(instance_document(instance), path)
 
 
 def parse_instance(document: Any) -> Instance:
@@ -230,8 +230,6 @@ def _price_fields(allocation: Allocation) -> dict[str, Any]:
 @checked
 def write_allocation(allocation: Allocation, path: str | Path) -> None:
     """Write the allocation to a file of schema fairalloc-allocation/1."""
-    if not isinstance(allocation, Allocation):
-        raise InstanceError(f"the allocation is {shown(allocation)}, but it must be an Allocation")
     write_json(allocation_document(allocation), path)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid
 
@@ -242,9 +242,9 @@ def show(what: Instance | Allocation, head: int = HEAD) -> Overview | Allocation
     >>> overview.user(0)["dominant"], overview.alone(0)
     ('memory', 12.0)
     """
-    if not isinstance(head, int) or isinstance(head, bool) or head < 1:
+    if not isinstance(head, int) or head < 1:
         raise InstanceError(f"head is {shown(head)}, but it must be a positive number of rows")
-    return AllocationOverview(what, head) if isinstance(what, Allocation) else Overview(as_instance(what), head)
+    return AllocationOverview(what, head) if isinstance(what, Allocation) else Overview(what, head)
 
 
 def _numbers(columns: list[str]) -> list[int]:

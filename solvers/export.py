@@ -13,7 +13,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.jsonio import instance_document
 from fairalloc.models.tables import printable
 from fairalloc.solvers.silence import unlogged
@@ -65,7 +65,7 @@ def export(instance: Instance, mechanism: str | Mechanism | type[Mechanism], for
     if format not in FORMATS:
         raise UnknownName(no_such("format", format, FORMATS))
     item = find_mechanism(mechanism).configure(**parameters)
-    if reason := item.unwritten(as_instance(instance), "cvxpy" if format == "py" else "pyomo"):
+    if reason := item.unwritten(instance, "cvxpy" if format == "py" else "pyomo"):
         raise NotApplicable(reason)
     return _script(instance, item) if format == "py" else _written(instance, item, format)
 

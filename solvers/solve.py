@@ -20,7 +20,7 @@ from fairalloc.formulations.edited import Edited
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.solvers import isolated
 from fairalloc.solvers.conflict import conflict
 from fairalloc.solvers.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
@@ -103,7 +103,7 @@ def solve(
     >>> solve(wang, "drfh").tasks
     array([10., 10.])
     """
-    seconds = _check(instance, mechanism, accuracy, time_limit)
+    seconds = _check(mechanism, accuracy, time_limit)
     own, judging = _split(options)
     if own and method is None:
         named = ", ".join(map(str, own))
@@ -193,9 +193,8 @@ def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options:
     return method
 
 
-def _check(instance: Any, mechanism: Any, accuracy: Accuracy, time_limit: Any) -> float:
+def _check(mechanism: Any, accuracy: Accuracy, time_limit: Any) -> float:
     """The seconds that there are; one sentence on what is wrong."""
-    as_instance(instance)
     if not isinstance(mechanism, str) and as_mechanism(mechanism) is None:
         raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)

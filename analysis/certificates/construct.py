@@ -35,7 +35,7 @@ from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
@@ -102,9 +102,7 @@ def certify(
     >>> print(certify(Allocation(wang, [5, 1, 1, 5]), "drfh"))
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
     """
-    if mechanism is None and not allocation.mechanism:
-        raise InstanceError("the allocation names no mechanism, so certify needs one: certify(allocation, mechanism)")
-    item = mechanism_of(allocation, mechanism)
+    item = mechanism_of(allocation, mechanism, "certify")
     if allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
     home, own = item.home(allocation.instance), allocation.instance

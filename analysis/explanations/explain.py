@@ -23,7 +23,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.method import now
@@ -76,13 +76,9 @@ def explain(
     >>> print(explain(solve(wang, "drfh"), user="u1").sentences[2].text)
     u1 runs 10 tasks, the share 5/7, and stops in round 1: wherever it may run, its tasks need something that is full.
     """
-    if not isinstance(allocation, Allocation) or not allocation.has_point:
+    if not allocation.has_point:
         raise InstanceError("explain needs an allocation with a point")
-    if mechanism is None and not allocation.mechanism:
-        raise InstanceError("the allocation names no mechanism, so explain needs one: explain(allocation, mechanism)")
-    if user is not None and not isinstance(user, str):
-        raise InstanceError(f"user is {shown(user)}, but it must be the name of a user")
-    item = mechanism_of(allocation, mechanism)  # 1
+    item = mechanism_of(allocation, mechanism, "explain")  # 1
     subject = Subject(allocation, item, user, now() + checked_limit(time_limit))
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:

@@ -10,7 +10,7 @@ from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def eligibility(instance: Instance, ax: "Axes | None" = None) -> "Axes":
     >>> axes.images[0].get_array().tolist()
     [[2, 2], [2, 1]]
     """
-    state = np.where(as_instance(instance).eligible, 2, np.where(instance.placement, 1, 0))
+    state = np.where(instance.eligible, 2, np.where(instance.placement, 1, 0))
     rows, columns = _classes(state), _classes(state.T)
     below = min(LONGEST, max(style.text_width(server) for server in instance.servers))
     wide, high = min(8.0, max(2.0, 0.36 * instance.K)), min(8.2, max(1.6, 0.21 * instance.N))

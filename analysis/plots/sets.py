@@ -16,7 +16,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.njc import ode
 from fairalloc.solvers.njc.pieces import as_floats
@@ -57,7 +57,7 @@ def feasible_region(
     >>> axes.patches[0].get_xy().max(axis=0).tolist()
     [3.0, 2.0]
     """
-    ax = _space(as_instance(instance), ax)
+    ax = _space(instance, ax)
     vertices = feasible_vertices(instance)
     handles, names = [_region(ax, vertices)], ["feasible"]
     for k, (name, point) in enumerate((points or {}).items()):
@@ -99,7 +99,7 @@ def solution_set(
     NotApplicable : for other numbers of users, or where njc is not defined
     NotInstalled : without Matplotlib
     """
-    home = NoJustifiedComplaints().domain(as_instance(instance))
+    home = NoJustifiedComplaints().domain(instance)
     ax = _space(home, ax)
     d = requests(home)
     unit = as_floats(d.unit)

@@ -44,7 +44,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, solve
 
@@ -107,7 +107,7 @@ def check_mechanism(
         if isinstance(number, bool) or not (isinstance(number, Integral) and number >= 1):
             raise InstanceError(f"{what} is {shown(number)}, but it must be a positive whole number")
     item = find_mechanism(mechanism).configure(**parameters)
-    home = item.home(as_instance(instance))
+    home = item.home(instance)
     used: list[str] = []
 
     def by(asked: str | None, known: Instance) -> Allocation:

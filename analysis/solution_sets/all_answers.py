@@ -13,7 +13,7 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
 __all__ = ["SEVERAL", "solution_set"]
@@ -57,8 +57,7 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
     three: 1 piece(s), dimension 1
     segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
     """
-    as_instance(instance)
-    if isinstance(largest, bool) or not isinstance(largest, int) or largest < 1:
+    if not isinstance(largest, int) or largest < 1:
         raise InstanceError(f"largest is {shown(largest)}, but it must be a number of arcs from 1 on")
     item = find_mechanism(mechanism).configure(**parameters)
     if getattr(item, "objective", None) is not None:
