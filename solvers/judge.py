@@ -19,6 +19,8 @@ simplex method, so it is asked only on instances of at most `reference_arcs` arc
 Where nothing is proved without it, the definition's residual is inf and `not_judged` says why.
 """
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -35,7 +37,7 @@ from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
 from fairalloc.solvers.exact.many_digits import many_digits
 from fairalloc.solvers.interior_point.next_step import errors_by_next_step
@@ -169,11 +171,20 @@ def user_error(
     right = right_tasks(mechanism, allocation.instance, limits) if allocation.has_point else None
     if right is None:
         return UserError(np.inf)
-    tasks = allocation.tasks_exact or tuple(Fraction(u) for u in allocation.tasks.tolist())
-    far = [float(abs(u / t - 1)) if t else np.inf * (u != 0) for u, t in zip(tasks, right.tasks, strict=True)]
+    far = _apart(_exact_tasks(allocation), right.tasks)
     n = int(np.argmax(far))
     what = f"user {allocation.instance.users[n]!r} runs {allocation.tasks[n]:g} tasks, but {float(right.tasks[n]):g} are right"
     return UserError(far[n] + right.error, what)
+
+
+def _exact_tasks(allocation: Allocation) -> tuple[Fraction, ...]:
+    """(N,) the tasks as rationals; floats are read as they are."""
+    return allocation.tasks_exact or tuple(map(Fraction, allocation.tasks.tolist()))
+
+
+def _apart(values: Iterable[Fraction], right: Iterable[Fraction]) -> list[float]:
+    """The relative difference of each value from the right one."""
+    return [float(abs(v / t - 1)) if t else np.inf if v else 0.0 for v, t in zip(values, right, strict=True)]
 
 
 class RightTasks(NamedTuple):
@@ -196,19 +207,29 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
     -------
     None where there are too many arcs, no such method, or not enough time
     """
-    arcs, judging = len(home.arcs), limits.judging
+    if _EXACT.computes(mechanism):
+        x = _right_answer(mechanism, home, limits)
+        return None if x is None else RightTasks(exact_arcs(home).tasks(x))
+    if not isinstance(mechanism, NashBargaining | FairDominantShares) or len(home.arcs) > limits.judging.digits_arcs:
+        return None
     if limits.late or _EXACT.missing():
         return None
-    try:
-        if _EXACT.computes(mechanism) and arcs <= judging.exact_arcs:
-            solution = solve_exactly(mechanism, mechanism.domain(home), limits)
-            return RightTasks(exact_arcs(home).tasks(solution.x))
-        if isinstance(mechanism, NashBargaining | FairDominantShares) and arcs <= judging.digits_arcs:
-            answer = many_digits(mechanism, mechanism.domain(home), limits)
-            return None if answer is None or not answer.error <= TRUSTED else RightTasks(answer.tasks, answer.error)
-    except (Stopped, ArithmeticError, RuntimeError):
-        pass
+    with suppress(Stopped, ArithmeticError, RuntimeError):
+        answer = many_digits(mechanism, mechanism.domain(home), limits)
+        return None if answer is None or not answer.error <= TRUSTED else RightTasks(answer.tasks, answer.error)
     return None
+
+
+def _right_answer(mechanism: Mechanism, home: Instance, limits: Limits) -> Rationals | None:
+    """(A,) the tasks on arcs of the answer in rationals, computed once an instance; None as for `right_tasks`."""
+    memo, key = home.memo, (mechanism, "right answer")
+    if len(home.arcs) > limits.judging.exact_arcs or limits.late or _EXACT.missing():
+        return None
+    if key not in memo:
+        with suppress(Stopped, ArithmeticError, RuntimeError):
+            memo[key] = solve_exactly(mechanism, mechanism.domain(home), limits).x
+    known: Rationals | None = memo.get(key)
+    return known
 
 
 TRUSTED = 1e-10
@@ -298,7 +319,7 @@ def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, li
 def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits) -> Known:
     """By rationals where there are few arcs; otherwise not where rounding explains the residual."""
     here = replace(allocation, instance=rule.domain(allocation.instance))
-    exact = _by_rationals(rule, here, limits)
+    exact = _by_rationals(rule, allocation, here, limits)
     if exact is not None:
         return Known(exact if exact <= limits.judging.trusted else max(best, exact), exact=True)
     if best > _rounding(rule, here, limits.judging.rounding):
@@ -308,21 +329,20 @@ def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits)
     )
 
 
-def _by_rationals(rule: Leximin, here: Allocation, limits: Limits) -> float | None:
-    """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals."""
-    if len(here.instance.arcs) > limits.judging.exact_arcs or limits.late or not _EXACT.computes(rule) or _EXACT.missing():
+def _by_rationals(rule: Leximin, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
+    """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals.
+
+    `here` is the allocation on the rule's domain, where one on each server alone has users of its own.
+    """
+    x = _right_answer(rule, allocation.instance, limits) if _EXACT.computes(rule) else None
+    if x is None:
         return None
-    try:
-        solution = solve_exactly(rule, here.instance, limits)
-    except (Stopped, ArithmeticError, RuntimeError):
-        return None
-    arcs = exact_arcs(here.instance)
-    right = arcs.tasks(solution.x)
-    tasks = here.tasks_exact or tuple(Fraction(u) for u in here.tasks.tolist())
-    if not rule.several_rounds:
-        rate = rule.exact_rate(here.instance)
-        right, tasks = (((min(r * u for r, u in zip(rate, part, strict=True))),) for part in (right, tasks))
-    return float(max(abs(u / t - 1) if t else Fraction(u != 0) for u, t in zip(tasks, right, strict=True)))
+    tasks, right = _exact_tasks(here), exact_arcs(here.instance).tasks(x)
+    if rule.several_rounds:
+        return max(_apart(tasks, right))
+    rate = rule.exact_rate(here.instance)
+    level, best = (min(r * u for r, u in zip(rate, part, strict=True)) for part in (tasks, right))
+    return max(_apart([level], [best]))
 
 
 def _rounding(rule: Leximin, here: Allocation, part: float) -> float:
