@@ -37,7 +37,7 @@ from fairalloc.runs.data import Data, written
 from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import Document
 from fairalloc.solvers import solve
-from fairalloc.solvers.isolated import be_watched
+from fairalloc.solvers.dispatch import is_ours
 from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import read_accuracy
@@ -63,13 +63,11 @@ def prepare(_: Document) -> None:
 
 def given(hidden: Document) -> bytes:
     """The instance of a case, for the child that solves it; it is made by a child that runs nothing of a method."""
-    be_watched()
     return pickle.dumps(_case(hidden).build())
 
 
 def answer(request: Document, restart: Callable[[], bytes]) -> Document:
     """Solve what restart() returns with "method", or describe a case where the request names none."""
-    be_watched()
     return _solved(request, restart) if "method" in request else _described(request)
 
 
@@ -162,11 +160,10 @@ def judge(request: Document, hidden: Document, given: bytes, answer: object, out
     ------
     InstanceError : it is not what such a child answers
     """
-    be_watched()
     start, said = time.process_time(), Data(answer)
     case, instance = _case(hidden), pickle.loads(given)
     item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
-    ours = isinstance(request["method"], str) and type(find_method(request["method"])).__module__.startswith("fairalloc.")
+    ours = isinstance(request["method"], str) and is_ours(find_method(request["method"]))
     claim = _claim(item, instance, said, ours)
     optimality, objective = (said.number(name, -math.inf) if ours else None for name in ("optimality", "objective"))
     facts = ModelFacts(optimality, objective, said.text("doubt"))

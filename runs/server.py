@@ -41,6 +41,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from fairalloc.runs.processes import PREPARATION, Document, garbled, last_line, no_answer, parsed
+from fairalloc.solvers.isolated import be_watched
 from fairalloc.solvers.processor import adopt, processor_seconds
 
 __all__ = ["serve"]
@@ -371,6 +372,7 @@ def _child(work: _Work, pipes: _Pipes, memory_mb: int | None, log: IO[bytes]) ->
         _limit_memory(memory_mb)
         _end_with_parent()
         adopt()
+        be_watched()
         pipes.answer(_answered(work, pipes, memory_mb))
         code = 0
     finally:

@@ -1,6 +1,6 @@
 """The methods in turn, each answered and judged within the time of the call.
 
-1. `place` says where work is done: in this process, or in a child process that is ended when its time is over.
+1. Work is done in this process, or in a child process that is ended when its time is over (`whole_call`, `_attempt`).
 2. A method writes the mechanism's model on its domain in canonical units, solves it, and its tasks come back (`_answered`).
 3. The answer is judged by the mechanism's definition (judge.py).
 4. The first answer that meets the accuracy is returned, else the best (`best_attempt`).
@@ -178,9 +178,9 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
             raise KeyboardInterrupt
         return _interrupted(allocation)
     if outcome.ending == "died" and not outcome.messages:
-        return replace(allocation, termination="error", message=outcome.death)
+        return allocation.noted(termination="error", message=outcome.death)
     if outcome.ending == "time" and allocation.termination in ("given", "interrupted"):
-        return replace(allocation, termination="time_limit", message="it did not end by itself at the time limit")
+        return allocation.noted(termination="time_limit", message="it did not end by itself at the time limit")
     return allocation
 
 
@@ -325,7 +325,7 @@ def _unjudged(allocation: Allocation, reason: str) -> Allocation:
 
 
 def _interrupted(allocation: Allocation) -> Allocation:
-    return replace(allocation, termination="interrupted", message="interrupted: this is the best point so far")
+    return allocation.noted(termination="interrupted", message="interrupted: this is the best point so far")
 
 
 def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allocation, ModelFacts]:
@@ -388,7 +388,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
         f"there is no log: {method.id} prints nothing": request.limits.log and not result.log,
     }
     said = [sentence for sentence, holds in unused.items() if holds]
-    return replace(result, message="; ".join(filter(None, (result.message, *said)))) if said else result
+    return result.noted(message="; ".join(filter(None, (result.message, *said)))) if said else result
 
 
 def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:

@@ -242,15 +242,15 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
         values = {"objective": model.objective}
     known = {} if model.optimality is None else {"stationarity" if model.doubt else "optimality": model.optimality}
     residuals = {"feasibility": infeasibility(allocation), **known}
-    result = replace(allocation, values=values, residuals=residuals)
+    result = allocation.noted(values=values, residuals=residuals)
     if model.optimality is not None and accuracy is not None:
         result = _claim(result, model.optimality, promised(accuracy))
     if model.doubt and result.termination == "optimal":
-        result = replace(result, termination="stationary", message=allocation.message)
+        result = result.noted(termination="stationary", message=allocation.message)
     if model.doubt or model.optimality is None:
         why = model.doubt or "its method gave neither dual prices nor a bound from which optimality could be checked"
-        result = replace(result, not_judged=f"not judged: {mechanism.id!r} has no residual, and {why}")
-    return replace(result, message="; ".join(filter(None, (result.message, mechanism.remark))))
+        result = result.noted(not_judged=f"not judged: {mechanism.id!r} has no residual, and {why}")
+    return result.noted(message="; ".join(filter(None, (result.message, mechanism.remark))))
 
 
 _EXACT = Exact()
@@ -407,8 +407,8 @@ def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:
     if max(proved, beyond) > promise:
         reason = f"proves no more than a residual of {proved:.1e}" if proved > promise else f"is infeasible by {beyond:.1e}"
         known = allocation.message if allocation.termination == "inaccurate" else ""
-        return replace(allocation, termination="inaccurate", message=known or f"its answer {reason}")
+        return allocation.noted(termination="inaccurate", message=known or f"its answer {reason}")
     if allocation.termination == "inaccurate":
         sentence = f"called inaccurate, but its answer proves a residual of {proved:.1e}"
-        return replace(allocation, termination="optimal", message=sentence)
+        return allocation.noted(termination="optimal", message=sentence)
     return allocation

@@ -1,7 +1,7 @@
 """What solvers print: nothing, by their own options (options.py); what the process prints is redirected for a log alone.
 
 File descriptors, `sys.stdout` and loggers belong to the whole process. Whoever redirects them takes away what other threads
-print. So a solver whose log is wanted runs in a child process (attempts.py). Without forks one thread at a time redirects them.
+print. So a solver whose log is wanted runs in a child process (dispatch.py). Without forks one thread at a time redirects them.
 """
 
 import io

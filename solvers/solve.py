@@ -117,7 +117,7 @@ def solve(
 
     with limited_threads(limits.threads, len(instance.arcs)):
         answer = whole_call(request, lambda given, keep: _solved(given, method, own, keep))
-    return answer if isinstance(mechanism, str) and not item.functions else replace(answer, rule=item)
+    return answer if isinstance(mechanism, str) and not item.functions else answer.noted(rule=item)
 
 
 def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | None) -> None:
@@ -145,7 +145,7 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
         )
     if best.termination == "infeasible" and isinstance(item, Edited):
         for sentence in conflict(item, item.domain(instance)):
-            best = replace(best, message=sentence)
+            best = best.noted(message=sentence)
             if keep is not None:
                 keep(best)
     return best

@@ -10,7 +10,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +96,7 @@ def solve_many(
         for members in _stacks(given, item, limits.limited):
             if not limits.late:
                 for k, answer in zip(members, _together([given[k] for k in members], item, limits), strict=True):
-                    answers[k] = answer if answer is None or isinstance(mechanism, str) else replace(answer, rule=item)
+                    answers[k] = answer if answer is None or isinstance(mechanism, str) else answer.noted(rule=item)
         return [
             _alone(k, given[k], mechanism, limits, parameters) if answer is None else answer for k, answer in enumerate(answers)
         ]

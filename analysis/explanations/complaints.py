@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairalloc.analysis.certificates import JustifiedCertificate, NotCertified, certify
+from fairalloc.analysis.certificates import JustifiedCertificate
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import EXACT, PROVED, refused
+from fairalloc.analysis.explanations.rounds import EXACT, PROVED, certificate_of, refused
 from fairalloc.models.rationals import exact_arcs
 
 __all__ = ["explain_complaints"]
@@ -47,12 +47,11 @@ def explain_complaints(subject: Subject) -> tuple[str, list[Sentence]]:
 def _known(subject: Subject) -> Bottlenecks:
     allocation, reason = subject.allocation, ""
     if allocation.x_exact is not None or len(subject.instance.arcs) <= EXACT:
-        made = certify(allocation, subject.item, time_limit=subject.left)
-        if isinstance(made, JustifiedCertificate):
+        made, reason = certificate_of(subject, JustifiedCertificate)
+        if made is not None:
             text = f"Proved by a certificate in rationals ({made.claim})."
             loads = exact_arcs(subject.domain).loads(made.x)
             return Bottlenecks(made.x, loads, made.bottleneck, made.part, made.entitled, "certificate", text)
-        reason = made.reason if isinstance(made, NotCertified) else ""
     residual = subject.item.residual(allocation)
     if not residual <= PROVED:
         raise refused(subject, reason or f"somebody's complaint is justified by {residual:.2g}")

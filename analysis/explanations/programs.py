@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates import NotCertified, ProgramCertificate, certify
+from fairalloc.analysis.certificates import ProgramCertificate
 from fairalloc.analysis.explanations.costs import NOISE, SAME, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import EXACT, REFUSED, refused
+from fairalloc.analysis.explanations.rounds import EXACT, REFUSED, certificate_of, refused
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
@@ -54,12 +54,11 @@ def explain_program(subject: Subject) -> tuple[str, list[Sentence]]:
 
 
 def _known(subject: Subject) -> DualSolution:
-    item, reason = subject.item, ""
+    reason = ""
     if len(subject.domain.arcs) <= EXACT:
-        made = certify(subject.allocation, item, time_limit=subject.left)
-        if isinstance(made, ProgramCertificate):
+        made, reason = certificate_of(subject, ProgramCertificate)
+        if made is not None:
             return _certified(subject, made)
-        reason = made.reason if isinstance(made, NotCertified) else ""
     return _in_floats(subject, reason)
 
 

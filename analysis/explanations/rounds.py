@@ -15,11 +15,11 @@ and the users of earlier rounds keep theirs.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from fairalloc.analysis.certificates import LeximinCertificate, NotCertified, certify
+from fairalloc.analysis.certificates import Certificate, LeximinCertificate, NotCertified, certify
 from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
@@ -29,7 +29,9 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 from fairalloc.models.rationals import exact_arcs
 
-__all__ = ["EXACT", "PROVED", "REFUSED", "explain_rounds", "refused"]
+__all__ = ["EXACT", "PROVED", "REFUSED", "certificate_of", "explain_rounds", "refused"]
+
+C = TypeVar("C", bound=Certificate)
 
 EXACT = 200
 """Arcs up to which statements come from certificates in rationals."""
@@ -90,14 +92,21 @@ def refused(subject: Subject, reason: str) -> NotApplicable:
     return NotApplicable(f"the allocation cannot be explained by {subject.item.id!r}: {reason}")
 
 
+def certificate_of(subject: Subject, kind: type[C]) -> tuple[C | None, str]:
+    """The allocation's certificate of this kind, or None and the reason why there is none."""
+    made = certify(subject.allocation, subject.item, time_limit=subject.left)
+    if isinstance(made, kind):
+        return made, ""
+    return None, made.reason if isinstance(made, NotCertified) else ""
+
+
 def _known(subject: Subject) -> Rounds:
     item, reason = subject.item, ""
     assert isinstance(item, Leximin)
     if item.exact_share is not None and len(subject.instance.arcs) <= EXACT:
-        made = certify(subject.allocation, item, time_limit=subject.left)
-        if isinstance(made, LeximinCertificate):
+        made, reason = certificate_of(subject, LeximinCertificate)
+        if made is not None:
             return _certified(subject, item, made)
-        reason = made.reason if isinstance(made, NotCertified) else ""
     layers = item.proofs(subject.allocation)
     if layers is None:
         raise refused(subject, reason or "it has no prices that prove its shares; solve again by a method that gives prices")

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.analysis.certificates import LevelsCertificate, NotCertified, certify
+from fairalloc.analysis.certificates import LevelsCertificate
 from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import EXACT, PROVED, REFUSED, refused
+from fairalloc.analysis.explanations.rounds import EXACT, PROVED, REFUSED, certificate_of, refused
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
@@ -74,10 +74,9 @@ def _known(subject: Subject) -> Levels:
     assert isinstance(item, Equilibrium)
     game = item.write_game(domain)
     if len(domain.arcs) <= EXACT:
-        made = certify(subject.allocation, item, time_limit=subject.left)
-        if isinstance(made, LevelsCertificate):
+        made, reason = certificate_of(subject, LevelsCertificate)
+        if made is not None:
             return _certified(game, made)
-        reason = made.reason if isinstance(made, NotCertified) else ""
     residual = item.residual(subject.allocation)
     if not residual <= REFUSED:
         raise refused(subject, reason or f"it is off by {residual:.2g} at some server")
