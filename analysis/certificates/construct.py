@@ -47,7 +47,7 @@ from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
 from fairalloc.solvers.isolated import checked_limit, within
 from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
-from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
+from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near, far_apart
 from fairalloc.solvers.options import allowed_user_error
 
 __all__ = ["NotCertified", "certified_answer", "certify"]
@@ -263,6 +263,9 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
     for i in np.flatnonzero(game.several & ~game.finite)[:1]:
         who = f"server {given.instance.servers[i]!r} has alpha = inf and a user with several variants"
         raise Refuted(f"{who}: its residual comes from linear programs, of which a bound for finite alpha holds no proof")
+    residual = item.residual(given)
+    if residual > tolerance:
+        raise Refuted(f"the residual of the allocation is {residual:.3g}, but {tolerance:.3g} is allowed")
     arcs = exact_arcs(given.instance)
     x = _shrunk(arcs, given.x)
     near = game.shrunk(np.maximum(given.x, 0.0))
@@ -275,7 +278,7 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
             proof = residual_proof(given.instance, x, alpha, A, B, kappa)
         except Refuted:
             continue
-        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bound))
+        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bounds))
     if not made:
         raise Refuted("no known prices prove a bound")
     best = min(made, key=lambda one: one.bound)
@@ -302,8 +305,7 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
         if found is None:
             raise Refuted(f"no NJC allocation was found within {tolerance:.1g} of the allocation")
         x = d.tasks(found[0])
-        far = max(abs(float(a) - b) for a, b in zip(found[0], part.tolist(), strict=True))
-        about = f"the tasks of the allocation differ by at most {far:.1e} of a request"
+        about = f"the tasks of the allocation differ by at most {far_apart(found[0], part):.1e}, relative"
     total = sum(instance.exact.weights)
     return JustifiedCertificate("njc", x, *justified(arcs, x), tuple(w / total for w in instance.exact.weights), about=about)
 

@@ -8,10 +8,11 @@ and an upper bound on the residual of game.py. The bound is computed from exp an
 the exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
 
     gain    1 - (sum_n y_n g_n) / (max_n g_n / P_n  *  sum_r kappa_r^beta)
-    levels  the larger of min(t_n, 1 - q_n) and min(y_n, 1 - min(1, c_n) / q_n),    q_n = (P_n / g_n)^(1 / beta)
-    slack   min(slack_r, t_n, 1 - q_n without the prices of r and of all resources with as much slack)
+    levels  the larger of min(t_n, 1 - q_n) and min(o_n, 1 - min(1, c_n) / q_n),    q_n = (P_n / g_n)^(1 / beta)
+    slack   min(s_nr, t_n, 1 - q_n without the prices of r and of all resources with as large an s)
 
-with c_n the least q of the user's variants there and t_n = 1 - x_n / M_n, 1 without a limit. A user with t_n <= SATISFIED counts
+with c_n the least q of the user's variants there, t_n = 1 - x_n / M_n, 1 without a limit, and o_n and s_nr of
+formulations/game/residual.py. A user with t_n <= SATISFIED counts
 in `gain` as satisfied, in return for a bound of at least t_n: its g_n is at most what it pays, its cheapest P_n, times the
 largest g_m / P_m of the others. On a server with alpha = infinity it is the gap of Theorem 1 (`bottleneck_gap`), which is
 rational. The certificate contains the q_n rounded down to STEP. So that a changed number cannot pass unnoticed, kappa must be
@@ -85,7 +86,7 @@ class ResidualCertificate(Certificate):
     A, B : (K,) the coefficients of (K 22)
     kappa : (K R,) the prices as levels; 0 on servers with alpha = infinity, which need none
     ratios : (A,) q_n, rounded down to STEP; 0 on servers with alpha = infinity
-    bound : what the residual does not exceed, a multiple of STEP
+    bounds : (K,) what the residual of each server does not exceed, multiples of STEP
     """
 
     kind: ClassVar[str] = "residual"
@@ -96,7 +97,12 @@ class ResidualCertificate(Certificate):
     B: Rationals
     kappa: Rationals
     ratios: Rationals
-    bound: Fraction
+    bounds: Rationals
+
+    @property
+    def bound(self) -> Fraction:
+        """What the residual does not exceed."""
+        return max(self.bounds)
 
     @property
     def claim(self) -> str:
@@ -109,15 +115,15 @@ class ResidualCertificate(Certificate):
         require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
         right = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
         require(self.ratios == right.ratios, "a user does not have this ratio of price and marginal utility")
-        require(self.bound == right.bound, "the bound is not that of x and the prices")
+        require(self.bounds == right.bounds, "the bound of a server is not that of x and the prices")
 
 
 @dataclass(frozen=True)
 class ResidualBound:
-    """The result of `residual_proof`: (A,) the ratios q_n rounded down to STEP, and the bound on the residual."""
+    """The result of `residual_proof`: (A,) the ratios q_n rounded down to STEP, and (K,) bounds on the servers' residuals."""
 
     ratios: Rationals
-    bound: Fraction
+    bounds: Rationals
 
 
 def residual_proof(
@@ -135,7 +141,7 @@ def residual_proof(
 
     Returns
     -------
-    ResidualBound : the bound is dimensionless
+    ResidualBound : the bounds are dimensionless
 
     Raises
     ------
@@ -153,7 +159,7 @@ def residual_proof(
     arcs = exact_arcs(instance)
     tasks, units = arcs.tasks(x), unit(instance, arcs)
     require(all(u > 0 for u in tasks), "a user has no task")
-    ratios, worst = [Fraction(0)] * len(x), Fraction(0)
+    ratios, bounds = [Fraction(0)] * len(x), [Fraction(0)] * K
     with ctx.workprec(320):
         for i in range(K):
             here = [a for a, load in enumerate(arcs.load) if load[0][0] // instance.R == i]
@@ -164,23 +170,25 @@ def residual_proof(
                 require(len({arcs.user[a] for a in here}) == len(here), "a server with alpha = infinity has a user with variants")
                 require(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
                 require(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
-                worst = max(worst, server.bottleneck_gap())
+                bounds[i] = server.bottleneck_gap()
                 continue
-            gap, found = server.finite_gap(alpha[i], A[i], B[i], kappa[i * instance.R : (i + 1) * instance.R])
-            worst = max(worst, gap)
+            bounds[i], found = server.finite_gap(alpha[i], A[i], B[i], kappa[i * instance.R : (i + 1) * instance.R])
             for a, q in zip(here, found, strict=True):
                 ratios[a] = q
-    return ResidualBound(tuple(ratios), -(-worst // STEP) * STEP)
+    return ResidualBound(tuple(ratios), tuple(-(-bound // STEP) * STEP for bound in bounds))
 
 
 @dataclass(frozen=True)
 class ExactServer:
-    """One server in rationals: parts w (n, r), parts of a monopoly y, shares z, t_n as `wanted`, user (n,), and slack (r,)."""
+    """One server in rationals: parts w (n, r), parts of a monopoly y, o as `own`, shares z, s as `gains` (n, r), t_n as `wanted`,
+    user (n,), in the letters of formulations/game/residual.py.
+    """
 
     w: list[list[Fraction]]
     y: list[Fraction]
+    own: list[Fraction]
     z: list[Fraction]
-    slack: list[Fraction]
+    gains: list[list[Fraction]]
     wanted: list[Fraction]
     user: list[int]
 
@@ -209,17 +217,20 @@ class ExactServer:
         w = [[load.get(i * R + r, Fraction(0)) * g for r in range(R)] for load, g in zip(loads, gamma, strict=True)]
         y = [x[a] / g for a, g in zip(here, gamma, strict=True)]
         used = [sum((row[r] * part for row, part in zip(w, y, strict=True)), Fraction(0)) for r in range(R)]
-        tasks, limits = arcs.tasks(x), arcs.limits
+        tasks, limits, user = arcs.tasks(x), arcs.limits, [arcs.user[a] for a in here]
         left = [Fraction(1) if limit is None else 1 - u / limit for u, limit in zip(tasks, limits, strict=True)]
-        return cls(w, y, z, [1 - value for value in used], [left[arcs.user[a]] for a in here], [arcs.user[a] for a in here])
+        own = [x[a] / tasks[n] for a, n in zip(here, user, strict=True)]
+        room = [[part * tasks[n] / g for part in row] for row, n, g in zip(w, user, gamma, strict=True)]
+        gains = [[min(1 - u, r) / r if r else Fraction(1) for u, r in zip(used, row, strict=True)] for row in room]
+        return cls(w, y, own, z, gains, [left[n] for n in user], user)
 
     def bottleneck_gap(self) -> Fraction:
         """The gap of Theorem 1 (formulations/game/residual.py) in rationals."""
         users = range(len(self.y))
 
         def missing(n: int, r: int) -> Fraction:
-            envied = (min(self.y[m], 1 - self.z[n] / self.z[m]) for m in users if self.w[m][r] and self.z[m] > self.z[n])
-            return max([self.slack[r], *envied])
+            envied = (min(self.own[m], 1 - self.z[n] / self.z[m]) for m in users if self.w[m][r] and self.z[m] > self.z[n])
+            return max([self.gains[n][r], *envied])
 
         return max(min(self.wanted[n], *(missing(n, r) for r, part in enumerate(self.w[n]) if part)) for n in users)
 
@@ -248,12 +259,17 @@ class ExactServer:
         require(all(self._is_visible(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
         gaps = [self._gain(mu, g)]
         least = self._cheapest([as_ball(Fraction(0)) if value is None else value for value in q])
-        for value, low, part, t in zip(q, least, self.y, self.wanted, strict=True):
+        for value, low, part, t in zip(q, least, self.own, self.wanted, strict=True):
             gaps += [t] if value is None else [min(t, _upper(1 - value)), min(part, _upper(1 - low.min(as_ball(1)) / value))]
-        for slack in self.slack:
-            fuller = [m if other < slack else as_ball(Fraction(0)) for m, other in zip(mu, self.slack, strict=True)]
-            lost = [Fraction(1) if v is None else _upper(1 - v) for v in self._ratios(fuller, g, beta)]
-            gaps.append(min(slack, max(min(t, v) for t, v in zip(self.wanted, lost, strict=True))))
+        known: dict[tuple[bool, ...], list[Any]] = {}
+        for n, gains in enumerate(self.gains):
+            for gain in {gain for gain in gains if gain}:
+                fuller = tuple(other < gain for other in gains)
+                if fuller not in known:
+                    left = [m if here else as_ball(Fraction(0)) for m, here in zip(mu, fuller, strict=True)]
+                    known[fuller] = self._ratios(left, g, beta)
+                value = known[fuller][n]
+                gaps.append(min(gain, self.wanted[n], Fraction(1) if value is None else _upper(1 - value)))
         ratios = [Fraction(0) if value is None else point_as_fraction(value.mid()) // STEP * STEP for value in q]
         return max(Fraction(0), *gaps), ratios
 

@@ -15,11 +15,12 @@ With c_m(p) = min_v sum_r w_mvr p_r, (D) holds iff every n with x_n < M_n has pr
 docs/theory/ps-dsf.md proves that, that answers exist, and that one *layer* of prices for each share of a server is enough.
 **Residual**, `max_min_gap`: the least tau in [0, 1] such that every user with 1 - x_n / M_n > tau has a p >= 0 with
 
-    (i)   p_r > 0 only where slack_r <= tau
-    (ii)  p . w_mv = 0 where y_mv > tau and 1 - z_n / z_m > tau
-    (iii) p . w_mv - c_m(p) <= tau c_n(p) where y_mv > tau and 1 - z_n / z_m <= tau
+    (i)   sum_r p_r slack_r <= tau c_n(p) x_n / gamma_n: what is free is worth the part tau of n's tasks at most
+    (ii)  p . w_mv = 0 where o_mv > tau and 1 - z_n / z_m > tau
+    (iii) p . w_mv - c_m(p) <= tau c_n(p) where o_mv > tau and 1 - z_n / z_m <= tau
 
-For fixed tau these are linear programs with c_n(p) = 1. With one variant it is `bottleneck_gap` of residual.py.
+with the part o_mv of all its tasks that m runs by v here. For fixed tau these are linear programs with c_n(p) = 1. With one
+variant it is `bottleneck_gap` of residual.py.
 """
 
 from dataclasses import dataclass
@@ -29,9 +30,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fairalloc.models.feasibility import slack_of
 from fairalloc.models.numbers import Floats
 
-__all__ = ["TEN_DIGITS", "OneServer", "ShareLayer", "max_min_gap"]
+__all__ = ["TEN_DIGITS", "OneServer", "ShareLayer", "max_min_gap", "relative_gains"]
 
 FLOOR = 1e-13
 """The least tau that is tried: the rounding error of a sum of tasks."""
@@ -45,8 +47,25 @@ SURE = 1e-6
 PAID = 1.0 - 1e-6
 """The c_n(p) from which on a linear program has found n's prices, whose c_n(p) is 1 then."""
 
+OPEN = 1e4
+"""A resource has no price where a price of 1 would make what is free of it worth this many times what (i) allows."""
+
 TEN_DIGITS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 """The smallest tolerances that HiGHS takes, for SciPy's `linprog`."""
+
+
+def relative_gains(slack: Floats, w: Floats, total: Floats) -> Floats:
+    """(m, R) s = slack / (w total), at most 1, and 1 where w is 0.
+
+    Parameters
+    ----------
+    slack : (R,), or (m, R) where the arcs have several servers
+    w : (m, R) the part of each resource that a monopoly uses
+    total : (m,) all tasks of the arc's user as parts of its monopoly
+    """
+    room = w * total[:, None]
+    result: Floats = np.where(w > 0, slack / np.maximum(room, slack + np.finfo(float).tiny), 1.0)
+    return result
 
 
 @dataclass(frozen=True)
@@ -69,6 +88,7 @@ class OneServer:
     z : (m,) the weighted virtual dominant share of the arc's user
     wanted : (m,) 1 - x_n / M_n of the arc's user
     user : (m,) int
+    total : (m,) all tasks of the arc's user, on other servers too, as parts of its monopoly here
     """
 
     w: Floats
@@ -76,6 +96,22 @@ class OneServer:
     z: Floats
     wanted: Floats
     user: NDArray[np.intp]
+    total: Floats
+
+    @cached_property
+    def own(self) -> Floats:
+        """(m,) o: the part of all its tasks that the user runs on the arc."""
+        return np.divide(self.y, self.total, out=np.zeros(len(self.y)), where=self.total > 0)
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(m, R) s: how much more the user could run by the slack of r alone, relative to all its tasks; at most 1."""
+        return relative_gains(self.slack, self.w, self.total)
+
+    @cached_property
+    def slack(self) -> Floats:
+        """(R,) the free part of each resource."""
+        return slack_of(self.y @ self.w, len(self.y))
 
     @cached_property
     def others(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -90,15 +126,15 @@ class OneServer:
 
     def layers(self, tau: float) -> list[ShareLayer]:
         """One for each set of arcs that (ii) bars, the smallest shares first."""
-        served = self.y > tau
+        served = self.own > tau
         larger = np.sort(self.z[served] * (1.0 - tau))
         barring = len(larger) - np.searchsorted(larger, self.z, side="right")  # who is served and has a larger share
-        wanting, full = self.wanted > tau, 1.0 - self.y @ self.w <= tau
+        wanting = self.wanted > tau
         result = []
         for count in -np.unique(-barring[wanting]):
             needy = np.flatnonzero(wanting & (barring == count))
             above = served & (self.z * (1.0 - tau) > self.z[needy].max())
-            allowed = full & ~(self.w[above] > 0).any(axis=0)
+            allowed = ~(self.w[above] > 0).any(axis=0)
             result.append(ShareLayer(np.unique(self.user[needy]), allowed, served & ~above))
         return result
 
@@ -113,19 +149,22 @@ class OneServer:
         from scipy.optimize import linprog
 
         result, own = np.zeros(self.w.shape[1]), np.isin(self.user, layer.needy)
-        some = np.flatnonzero(layer.allowed & (self.w > 0).any(axis=0))
+        scale = self.w[own].max(axis=0)  # a price that these users do not pay may make a variant of others the cheapest
+        scale = np.where(scale > 0, scale, self.w.max(axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            free = self.slack / (tau * self.total[own].min() * scale)
+        some = np.flatnonzero(layer.allowed & (scale > 0) & (free < OPEN))
         if not len(some):
             return result
-        scale = self.w[own][:, some].max(axis=0)  # a price that these users do not pay may make a variant of others the cheapest
-        scale = np.where(scale > 0, scale, self.w[:, some].max(axis=0))
-        w = self.w[:, some] / scale
+        scale, w = scale[some], self.w[:, some] / scale[some]
         a, b = self.others
         must = layer.cheapest[a]
         excess = sp.csr_array(w[a[must]] - w[b[must]])
         columns = np.searchsorted(layer.needy, self.user[own])
         pays = sp.csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)), shape=(len(columns), len(layer.needy)))
-        rows = sp.block_array([[-sp.csr_array(w[own]), pays], [excess, None]], format="csr")
-        sides = np.concatenate([np.zeros(len(columns)), np.full(excess.shape[0], tau)])
+        worth = sp.csr_array(free[None, some])
+        rows = sp.block_array([[-sp.csr_array(w[own]), pays], [excess, None], [worth, None]], format="csr")
+        sides = np.concatenate([np.zeros(len(columns)), np.full(excess.shape[0], tau), [1.0]])
         cost = np.concatenate([np.zeros(len(some)), -np.ones(len(layer.needy))])
         bounds = [(0.0, None)] * len(some) + [(0.0, 1.0)] * len(layer.needy)
         answer = linprog(cost, A_ub=rows, b_ub=sides, bounds=bounds, method="highs-ds", options=TEN_DIGITS)
@@ -135,7 +174,7 @@ class OneServer:
 
     def proves(self, tau: float) -> bool:
         """Whether every user that wants more than tau has its prices."""
-        known: list[tuple[Floats, float]] = []
+        known: list[tuple[Floats, float, float]] = []
         for layer in self.layers(tau):
             open_ = self._open(layer.needy, known, tau)
             groups = [open_, *(open_[k : k + 1] for k in range(len(open_)) if len(open_) > 1)]  # together, then one by one
@@ -143,16 +182,17 @@ class OneServer:
                 needy = self._open(group, known, tau)
                 if len(needy):
                     p = self.prices(ShareLayer(needy, layer.allowed, layer.cheapest), tau)
-                    known.append((p, self.excess(p, layer.cheapest)))
+                    known.append((p, self.excess(p, layer.cheapest), float(self.slack @ p)))
                     if len(group) == 1 and self.costs(p, needy)[0] < PAID:
                         return False
         return True
 
-    def _open(self, users: NDArray[np.intp], known: list[tuple[Floats, float]], tau: float) -> NDArray[np.intp]:
+    def _open(self, users: NDArray[np.intp], known: list[tuple[Floats, float, float]], tau: float) -> NDArray[np.intp]:
         """The users for whom prices of smaller shares are not enough."""
-        for p, excess in known:
+        for p, excess, worth in known:
             cost = self.costs(p, users)
-            users = users[(cost < SURE) | ((excess > tau * cost) & (cost < PAID))]
+            free = worth > (1.0 + SURE) * tau * cost * self._least(self.total, users)
+            users = users[(cost < SURE) | free | ((excess > tau * cost) & (cost < PAID))]
         return users
 
     def excess(self, p: Floats, arcs: NDArray[np.bool_]) -> float:
@@ -163,9 +203,13 @@ class OneServer:
 
     def costs(self, p: Floats, users: NDArray[np.intp]) -> Floats:
         """(G,) c_n(p) of these users (G,), in rising order."""
+        return self._least(self.w @ p, users)
+
+    def _least(self, values: Floats, users: NDArray[np.intp]) -> Floats:
+        """(G,) the least of values (m,) over the arcs of each of these users (G,), in rising order."""
         own = np.isin(self.user, users)
         result = np.full(len(users), np.inf)
-        np.minimum.at(result, np.searchsorted(users, self.user[own]), self.w[own] @ p)
+        np.minimum.at(result, np.searchsorted(users, self.user[own]), values[own])
         return result
 
 
@@ -176,7 +220,8 @@ def max_min_gap(server: OneServer) -> float:
     --------
     One user that runs its first variant only, where half of each would be 4/3 times as much:
 
-    >>> one = OneServer(np.array([[4 / 3, 2 / 3], [2 / 3, 4 / 3]]), np.array([0.75, 0]), np.ones(2), np.ones(2), np.zeros(2, int))
+    >>> w, y = np.array([[4 / 3, 2 / 3], [2 / 3, 4 / 3]]), np.array([0.75, 0])
+    >>> one = OneServer(w, y, np.ones(2), np.ones(2), np.zeros(2, int), np.full(2, 0.75))
     >>> round(max_min_gap(one), 2)
     0.5
     """

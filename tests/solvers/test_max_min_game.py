@@ -77,9 +77,9 @@ def test_who_could_have_more_is_found(seed):
 
 
 def test_a_server_with_nobody_to_prove_anything_for_has_no_residual():
-    server = OneServer(np.ones((1, 1)), np.array([0.5]), np.array([0.5]), np.array([0.0]), np.array([0]))
+    server = OneServer(np.ones((1, 1)), np.array([0.8]), np.array([0.8]), np.array([0.0]), np.array([0]), np.array([0.8]))
     assert max_min_gap(server) == 0
-    assert max_min_gap(replace(server, wanted=np.array([1.0]))) == pytest.approx(0.5, rel=0.021)
+    assert max_min_gap(replace(server, wanted=np.array([1.0]))) == pytest.approx(0.25, rel=0.021)
 
 
 # ---- monopolies in rationals ----------------------------------------------------------------------------------------
