@@ -283,7 +283,8 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
         raise Refuted("no known prices prove a bound")
     best = min(made, key=lambda one: one.bound)
     if best.bound > tolerance:
-        raise Refuted(f"the residual is proved to be at most {float(best.bound):.3g} only, but {tolerance:.3g} is allowed")
+        what = f"the residual is {residual:.3g}, but proved to be at most {float(best.bound):.3g} only"
+        raise Refuted(f"not decided: {what}, and {tolerance:.3g} is allowed")
     return best
 
 
