@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import named
 from fairalloc.models.errors import InstanceError, shown, unprintable
-from fairalloc.models.labelled import plain_arguments
-from fairalloc.models.numbers import Floats, frozen, is_vector, rational
-from fairalloc.models.reading import (
+from fairalloc.models.input.demand_matrix import Vectors, index_type, scaled_rows, small, small_range
+from fairalloc.models.input.named_input import plain_arguments
+from fairalloc.models.input.validation import (
     NumberedNames,
     Places,
     count_of,
@@ -38,7 +38,7 @@ from fairalloc.models.reading import (
     read_weights,
     source_of,
 )
-from fairalloc.models.vectors import Vectors, index_type, scaled_rows, small, small_range
+from fairalloc.models.numbers import Floats, frozen, is_vector, rational
 
 __all__ = ["Arcs", "ExactData", "Instance", "as_instance"]
 
@@ -156,7 +156,7 @@ class Instance:
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.
     Dictionaries by name, DataFrames and Series of pandas, and sparse matrices of SciPy are read too, with their names
-    (labelled.py). Two instances are equal where their names and their exact data are.
+    (input/named_input.py). Two instances are equal where their names and their exact data are.
 
     Raises
     ------

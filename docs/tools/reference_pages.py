@@ -76,7 +76,7 @@ def _directive(name: str) -> str:
 def _modules(room: str, what: str) -> str:
     package = getattr(fairalloc, room)
     found = sorted(part.name for part in walk_packages(package.__path__, f"{package.__name__}."))
-    elsewhere = {"fairalloc.models.generators", "fairalloc.models.traces", "fairalloc.analysis.plots"}
+    elsewhere = {"fairalloc.models.examples.generators", "fairalloc.models.examples.traces", "fairalloc.analysis.plots"}
     parts = [f"# {room}\n\nThe texts of the modules of `{room}/`: {what}.\n"]
     for name in [package.__name__, *found]:
         if name not in elsewhere:
@@ -137,7 +137,7 @@ def _help(action: argparse.Action) -> str:
 def _schemas() -> str:
     parts = ["# JSON schemas\n\nWhat `read_instance` and `read_allocation` read and the commands write.\n"]
     for kind in ("instance", "allocation"):
-        text = files("fairalloc.models").joinpath(f"{kind}.schema.json").read_text(encoding="utf-8")
+        text = files("fairalloc.models.files").joinpath(f"{kind}.schema.json").read_text(encoding="utf-8")
         schema = json.loads(text)
         parts += [
             f"## {schema.get('title', kind)}\n",

@@ -1,6 +1,6 @@
 r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (P Theorem 1; with variants P Definition 2).
 
-1. With a tolerance, read the pattern of the floating-point answer (solvers/game/layers.py).
+1. With a tolerance, read the pattern of the floating-point answer (solvers/game/price_layers.py).
 2. Solve its linear equations in rationals, for the tasks on the arcs in use and the level of every layer. Unknowns that they
    leave free keep the value of the floating-point answer, as the simplest fraction near by.
 3. Check exactly: Theorem 1 of P (`levels`) where users have one variant, else whether each user has its prices (`exact_layers`).
@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.game.game import Game
+from fairalloc.models.exact.proofs import ExactLayer
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.proofs import ExactLayer
-from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
 from fairalloc.solvers.exact.simplex import RationalProgram, SimplexOptions, optimal_basic_solution
-from fairalloc.solvers.game.layers import Pattern, patterns
+from fairalloc.solvers.game.price_layers import Pattern, patterns
 from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["ExactOptions", "exact_layers", "exact_levels", "levels", "unit"]
