@@ -67,10 +67,15 @@ def _directive(name: str) -> str:
     """What autodoc shows a name with."""
     value = getattr(fairalloc, name)
     if isinstance(value, type):
-        return f".. autoclass:: fairalloc.{name}\n   :members:\n"
+        end = next(base.__name__ for base in value.__mro__[1:] if base.__name__ in fairalloc.__all__ or not _is_ours(base))
+        return f".. autoclass:: fairalloc.{name}\n   :members:\n   :inherited-members: {end}\n"
     if hasattr(value, "__path__") or type(value).__name__ == "module":
         return f".. automodule:: {value.__name__}\n   :members:\n"
     return f".. autofunction:: fairalloc.{name}\n" if callable(value) else f".. autodata:: fairalloc.{name}\n   :no-value:\n"
+
+
+def _is_ours(item: type) -> bool:
+    return item.__module__.startswith("fairalloc.")
 
 
 def _modules(room: str, what: str) -> str:

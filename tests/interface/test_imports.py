@@ -20,7 +20,7 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 PARTS = {
     "models": (
         *("errors", "arguments", "numbers", "tables", "input.demand_matrix", "input.validation", "input.named_input"),
-        *("instance", "shares", "exact.rationals", "*", "__init__"),
+        *("instance_data", "instance", "shares", "exact.rationals", "*", "__init__"),
     ),
     "formulations": (
         *(
