@@ -13,7 +13,7 @@ import numpy as np
 
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.examples.draws import as_generic, far_apart, few, generator, pareto, some, spread
+from fairalloc.models.examples.draws import Draws
 from fairalloc.models.examples.planted import planted, planted_tasks
 from fairalloc.models.instance import Instance
 
@@ -67,9 +67,9 @@ def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> In
     -------
     Instance
     """
-    rng = generator("generic", n_users, n_servers, n_resources, seed)
+    rng = Draws("generic", n_users, n_servers, n_resources, seed)
     return Instance(
-        **as_generic(rng, n_users, n_servers, n_resources),
+        **rng.as_generic(),
         name=f"generic-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -87,7 +87,7 @@ def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Insta
     -------
     Instance
     """
-    rng = generator("tied", n_users, n_servers, n_resources, seed)
+    rng = Draws("tied", n_users, n_servers, n_resources, seed)
     return Instance(
         rng.integers(1, 4, (n_users, n_resources)),
         4 * rng.integers(1, 4, (n_servers, n_resources)),
@@ -108,9 +108,9 @@ def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -
     -------
     Instance
     """
-    rng = generator("zero_demand", n_users, n_servers, n_resources, seed)
-    demands = spread(rng, (n_users, n_resources)) * some(rng, (n_users, n_resources), 0.5)
-    capacities = n_users * spread(rng, (n_servers, n_resources)) * (rng.random((n_servers, n_resources)) < 0.8)
+    rng = Draws("zero_demand", n_users, n_servers, n_resources, seed)
+    demands = rng.spread((n_users, n_resources)) * rng.some((n_users, n_resources), 0.5)
+    capacities = n_users * rng.spread((n_servers, n_resources)) * (rng.random((n_servers, n_resources)) < 0.8)
     capacities[0] = np.maximum(
         capacities[0], 1.0
     )  # the first server has every resource, so that every user has an eligible server
@@ -130,10 +130,10 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
     -------
     Instance
     """
-    rng = generator("placement", n_users, n_servers, n_resources, seed)
+    rng = Draws("placement", n_users, n_servers, n_resources, seed)
     return Instance(
-        **as_generic(rng, n_users, n_servers, n_resources),
-        eligible=some(rng, (n_users, n_servers), 1 / 3),
+        **rng.as_generic(),
+        eligible=rng.some((n_users, n_servers), 1 / 3),
         name=f"placement-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -152,12 +152,12 @@ def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     -------
     Instance
     """
-    rng = generator("heavy_tailed", n_users, n_servers, n_resources, seed)
+    rng = Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
     return Instance(
-        0.1 * pareto(rng, (n_users, n_resources)),
-        n_users * pareto(rng, (n_servers, n_resources)) / n_servers,
-        weights=pareto(rng, (n_users,)),
-        eligible=some(rng, (n_users, n_servers), 1 / 3),
+        0.1 * rng.heavy((n_users, n_resources)),
+        n_users * rng.heavy((n_servers, n_resources)) / n_servers,
+        weights=rng.heavy((n_users,)),
+        eligible=rng.some((n_users, n_servers), 1 / 3),
         name=f"heavy-tailed-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -178,11 +178,11 @@ def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: 
     """
     if not 0 < part <= 1:
         raise InstanceError(f"part is {part!r}, but it must be above 0 and at most 1")
-    rng = generator("sparse", n_users, n_servers, n_resources, seed)
+    rng = Draws("sparse", n_users, n_servers, n_resources, seed)
     degree = int(np.ceil(part * n_servers))
     return Instance(
-        **as_generic(rng, n_users, n_servers, n_resources),
-        eligible=few(rng, n_users, n_servers, degree),
+        **rng.as_generic(),
+        eligible=rng.few(degree),
         name=f"sparse-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -201,11 +201,11 @@ def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, cla
     -------
     Instance
     """
-    rng = generator("identical", n_users, n_servers, n_resources, seed)
+    rng = Draws("identical", n_users, n_servers, n_resources, seed)
     user, server = rng.integers(classes, size=n_users), rng.integers(classes, size=n_servers)
     return Instance(
-        spread(rng, (classes, n_resources))[user],
-        n_users * spread(rng, (classes, n_resources))[server] / n_servers,
+        rng.spread((classes, n_resources))[user],
+        n_users * rng.spread((classes, n_resources))[server] / n_servers,
         weights=rng.uniform(0.5, 2.0, classes)[user],
         name=f"identical-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
@@ -226,7 +226,7 @@ def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several
     Instance
     """
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
-    rng = generator("racks", n_users, n_servers, n_resources, seed)
+    rng = Draws("racks", n_users, n_servers, n_resources, seed)
     rack_of_server = np.arange(n_servers) // (5 if n_servers >= 10 else max(1, n_servers // 2))
     rack_of_user = rng.integers(rack_of_server.max() + 1, size=n_users)
     anywhere = rng.random(n_users) < 0.1
@@ -249,11 +249,11 @@ def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Ins
     -------
     Instance
     """
-    rng = generator("finite", n_users, n_servers, n_resources, seed)
+    rng = Draws("finite", n_users, n_servers, n_resources, seed)
     limits = np.where(rng.random(n_users) < 0.5, rng.uniform(0.1, 3.0, n_users), np.inf)
     return Instance(
-        spread(rng, (n_users, n_resources)),
-        n_users * spread(rng, (n_servers, n_resources)) / n_servers,
+        rng.spread((n_users, n_resources)),
+        n_users * rng.spread((n_servers, n_resources)) / n_servers,
         max_tasks=limits,
         name=f"finite-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
@@ -272,11 +272,11 @@ def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> I
     -------
     Instance
     """
-    rng = generator("variants", n_users, n_servers, n_resources, seed)
+    rng = Draws("variants", n_users, n_servers, n_resources, seed)
     ways = [int(rng.integers(1, 4)) for _ in range(n_users)]
     return Instance(
-        [spread(rng, (v, n_resources)) * some(rng, (v, n_resources), 0.7) for v in ways],
-        n_users * spread(rng, (n_servers, n_resources)) / n_servers,
+        [rng.spread((v, n_resources)) * rng.some((v, n_resources), 0.7) for v in ways],
+        n_users * rng.spread((n_servers, n_resources)) / n_servers,
         name=f"variants-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -295,7 +295,7 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     Instance
     """
     base = generic(n_users, n_servers, n_resources, seed)
-    rng = generator("badly_scaled", n_users, n_servers, n_resources, seed)
+    rng = Draws("badly_scaled", n_users, n_servers, n_resources, seed)
     resource = 10.0 ** rng.uniform(-6, 6, n_resources)
     task = 10.0 ** rng.uniform(-4, 4, n_users)
     return Instance(
@@ -324,7 +324,7 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
     """
     if n_resources != 2:
         raise InstanceError(f"n_resources is {n_resources}, but the machines of W Table 1 have 2: cpu and memory")
-    rng = generator("google_mix", n_users, n_servers, n_resources, seed)
+    rng = Draws("google_mix", n_users, n_servers, n_resources, seed)
     counts = np.array([q for q, _, _ in GOOGLE_MIX])
     if n_servers != counts.sum():
         counts = rng.multinomial(n_servers, counts / counts.sum())
@@ -358,9 +358,9 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
     -------
     Instance
     """
-    rng = generator("njc", n_users, n_servers, n_resources, seed)
+    rng = Draws("njc", n_users, n_servers, n_resources, seed)
     fine = (4, 8, 12, 40)[seed % 4]
-    parts = rng.integers(1, fine + 1, (n_users, n_resources)) * some(rng, (n_users, n_resources), (1.0, 0.7, 0.5, 0.9)[seed % 4])
+    parts = rng.integers(1, fine + 1, (n_users, n_resources)) * rng.some((n_users, n_resources), (1.0, 0.7, 0.5, 0.9)[seed % 4])
     if seed % 2 and n_resources > 1:
         parts[:, -1] = parts[:, 0] * (rng.random(n_users) < 0.7)
         parts[parts.sum(axis=1) == 0, 0] = fine
@@ -398,8 +398,8 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     """
     if not 0 <= severity <= 100:
         raise InstanceError(f"severity is {severity!r}, but it must be an integer from 0 to 100")
-    rng = generator("degenerate", n_users, n_servers, n_resources, seed)
-    demands, capacities = spread(rng, (n_users, n_resources)), spread(rng, (n_servers, n_resources))
+    rng = Draws("degenerate", n_users, n_servers, n_resources, seed)
+    demands, capacities = rng.spread((n_users, n_resources)), rng.spread((n_servers, n_resources))
     weights = rng.integers(1, 5, n_users)
     kind, bent = rng.random(n_users), 1 + 1e-6 * rng.uniform(-1, 1, (n_users, n_resources))
     part = severity / 200
@@ -426,8 +426,8 @@ def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
     seed : of the random numbers
     decades : the first two weights are 10^decades apart, the others between them
     """
-    rng = generator("weights", n_users, n_servers, n_resources, seed)
-    given = as_generic(rng, n_users, n_servers, n_resources) | {"weights": far_apart(rng, n_users, decades)}
+    rng = Draws("weights", n_users, n_servers, n_resources, seed)
+    given = rng.as_generic() | {"weights": rng.far_apart(n_users, decades)}
     return Instance(**given, name=f"weights-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
 
 
@@ -441,7 +441,7 @@ def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
     seed : of the random numbers
     decades : the demands of the first two users are 10^decades apart, those of the others between them
     """
-    rng = generator("demands", n_users, n_servers, n_resources, seed)
-    given = as_generic(rng, n_users, n_servers, n_resources)
-    given["demands"] = given["demands"] * far_apart(rng, n_users, decades)[:, None]
+    rng = Draws("demands", n_users, n_servers, n_resources, seed)
+    given = rng.as_generic()
+    given["demands"] = given["demands"] * rng.far_apart(n_users, decades)[:, None]
     return Instance(**given, name=f"demands-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")

@@ -118,7 +118,7 @@ def test_modules_are_there_and_nothing_heavy_comes_with_them():
         "print(fa.traces.__name__, fa.generators.__name__, fa.plots.__name__)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\nfairalloc.models.traces fairalloc.models.examples.generators fairalloc.analysis.plots\n"
+    assert run.stdout == "[]\nfairalloc.models.examples.traces fairalloc.models.examples.generators fairalloc.analysis.plots\n"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         fa.nothing  # noqa: B018
 
