@@ -37,10 +37,10 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.feasibility import infeasibility, slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, rational
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:

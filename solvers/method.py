@@ -35,8 +35,8 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
-from fairalloc.solvers.silence import captured
-from fairalloc.solvers.start import scaled_down
+from fairalloc.solvers.running.solver_log import captured
+from fairalloc.solvers.running.warm_start import scaled_down
 
 __all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped"]
 
@@ -131,7 +131,7 @@ class Stopped(Exception):  # noqa: N818 (a signal, not an error)
 class Answer:
     """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any.
 
-    `optimality` is the residual of the optimality conditions of the model that was solved (common/optimality.py), None where it
+    `optimality` is the residual of the optimality conditions of the model that was solved (common/kkt_residual.py), None where it
     cannot be told or is not asked for, `objective` the model's objective there, and `doubt` why the model may not be convex
     (common/convexity.py).
     """

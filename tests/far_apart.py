@@ -22,7 +22,7 @@ import fairalloc as fa
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
-from fairalloc.models.rationals import exact_arcs, global_dominant_share
+from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.many_digits import many_digits
 from fairalloc.solvers.method import Limits, Stopped

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted
-from fairalloc.analysis.certificates.game import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
+from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
@@ -24,7 +24,7 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
-from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
@@ -36,19 +36,19 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.proofs import ExactLayer, ExactProgram
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.proofs import ExactLayer, ExactProgram
-from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
-from fairalloc.solvers.isolated import checked_limit, within
 from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near, far_apart
 from fairalloc.solvers.options import allowed_user_error
+from fairalloc.solvers.running.time_limits import checked_limit, within
 
 __all__ = ["NotCertified", "certified_answer", "certify"]
 

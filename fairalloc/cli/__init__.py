@@ -25,7 +25,7 @@ from fairalloc import __version__
 from fairalloc.cli.output import ReaderGone, complain, emit, prepare_streams
 from fairalloc.models.errors import FairallocError, said, shown
 from fairalloc.models.tables import Grid
-from fairalloc.stop import INTERRUPTED, raise_again
+from fairalloc.sigint import INTERRUPTED, raise_again
 
 COMMANDS = {
     **dict.fromkeys(("solve",), "solve"),
@@ -180,14 +180,14 @@ def _mechanism_rows() -> list[list[str]]:
 
 
 def _method_rows() -> list[list[str]]:
-    from fairalloc.coverage import computed
+    from fairalloc.method_table import computed
     from fairalloc.solvers import METHODS
 
     return [[k, m.kind, computed(m), "yes" if m.is_available() else "no"] for k, m in METHODS.items()]
 
 
 def _example_rows() -> list[list[str]]:
-    from fairalloc.models.published import EXAMPLES
+    from fairalloc.models.examples.published import EXAMPLES
 
     return [[e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in EXAMPLES]
 

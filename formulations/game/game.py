@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.marginal import Marginals, OwnPart, Utility
-from fairalloc.formulations.game.max_min import OneServer, relative_gains
 from fairalloc.formulations.game.parameters import by_name, per_server
+from fairalloc.formulations.game.ps_dsf_variants import OneServer, relative_gains
 from fairalloc.formulations.game.residual import candidates, gaps, infinite_gaps
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
@@ -259,7 +259,7 @@ class Game:
         return np.split(np.argsort(self.server, kind="stable"), np.cumsum(counts)[:-1])
 
     def at_servers(self, x: Floats, servers: NDArray[np.intp]) -> Iterator[OneServer]:
-        """The arrays of some servers, one after the other, for max_min.py at tasks x (A,)."""
+        """The arrays of some servers, one after the other, for ps_dsf_variants.py at tasks x (A,)."""
         tasks, y = self.tasks(x), self.fractions(x)
         z, wanted, total = self.shares(tasks), self.wanted(tasks)[self.user], tasks[self.user] / self.gamma
         for i in servers:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.max_min import TEN_DIGITS
+from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 
 __all__ = ["SERVED_THRESHOLDS", "recovered_candidates", "recovered_prices"]

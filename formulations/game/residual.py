@@ -13,7 +13,7 @@ of the user's variants there), where D > 0. For an arc and a resource r: the sma
 results when the prices of r and of all resources with at least as large an s are set to 0. Prices come from the method where it
 has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
 *alpha = infinity*: how far Theorem 1 of P is violated (`bottleneck_gap`), or where a user of the server has several variants P's
-Definition 2 (`max_min_gap` of max_min.py, which is the same number for one variant); it needs no prices.
+Definition 2 (`max_min_gap` of ps_dsf_variants.py, which is the same number for one variant); it needs no prices.
 """
 
 from typing import Any
@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.max_min import OneServer, max_min_gap
 from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_candidates
+from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
 from fairalloc.models.numbers import Floats
 
 __all__ = ["bottleneck_gap", "candidates", "definition_gap", "gaps", "infinite_gaps", "level_gap"]

@@ -23,10 +23,10 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.schur import plan_for
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import Result
+from fairalloc.solvers.kkt.schur import plan_for
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.options import solver_options
 

@@ -35,9 +35,9 @@ import numpy as np
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, largest_complaint
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near

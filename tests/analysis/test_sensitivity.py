@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tolerances import ROUNDING
 
 import fairalloc as fa
-from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.models import Instance, InstanceError
+from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
 
 QUOTIENT = 1e-6

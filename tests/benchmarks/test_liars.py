@@ -21,7 +21,8 @@ from fairalloc.benchmarks import Setting, Suite, SuiteCase, metrics, run, worker
 from fairalloc.models import Instance, InstanceError
 from fairalloc.runs.data import written
 from fairalloc.runs.objects import packed
-from fairalloc.solvers import dispatch, judge
+from fairalloc.solvers import judge
+from fairalloc.solvers.running import dispatch
 
 HERE = Path(__file__)
 RIGHT = "highs:leximin"

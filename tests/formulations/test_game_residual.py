@@ -16,7 +16,8 @@ from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.prices import recovered_prices
 from fairalloc.formulations.game.residual import bottleneck_gap, definition_gap, level_gap
-from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, generators
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
+from fairalloc.models.examples import generators
 from fairalloc.models.feasibility import infeasibility
 
 ALPHAS = [0.3, 0.5, 1, 2, 10, 50, 1000, "inf", [1, 50, "inf"], [0.5, 2, 5]]

@@ -15,8 +15,10 @@ import pytest
 from tolerances import RESIDUAL, SHARES, SILENT
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import FairallocError, generators
-from fairalloc.solvers import METHODS, isolated, methods_for, solve
+from fairalloc.models import FairallocError
+from fairalloc.models.examples import generators
+from fairalloc.solvers import METHODS, methods_for, solve
+from fairalloc.solvers.running import time_limits
 
 NAMES = ("drf", "drfh", "drf-per-server", "tsf", "lmmf", "asset", "uniform", "nb", "fds")
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "variants", "planted")
@@ -25,7 +27,7 @@ EACH = 9  # seeds for each pair of mechanism and family; pairs that are not defi
 
 @pytest.fixture(autouse=True)
 def no_children(monkeypatch):
-    monkeypatch.setattr(isolated, "watched", lambda: True)
+    monkeypatch.setattr(time_limits, "watched", lambda: True)
 
 
 def mixed(family, seed):

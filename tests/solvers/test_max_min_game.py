@@ -17,11 +17,11 @@ from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.max_min import OneServer, max_min_gap
+from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf_tdm import mixed
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.rationals import best_mixture, exact_monopolies
+from fairalloc.models.exact.rationals import best_mixture, exact_monopolies
 from fairalloc.solvers import solve
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

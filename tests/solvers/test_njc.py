@@ -19,19 +19,11 @@ from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.njc import OBJECTIVES, requests
-from fairalloc.models import (
-    Allocation,
-    FairallocError,
-    Instance,
-    InstanceError,
-    NotApplicable,
-    NotInstalled,
-    UnknownName,
-    generators,
-)
-from fairalloc.models.jsonio import allocation_document
-from fairalloc.models.polytopes import polytope_vertices
-from fairalloc.models.published import example
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, NotInstalled, UnknownName
+from fairalloc.models.exact.polytopes import polytope_vertices
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
+from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.solvers import judged, solve
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.enumeration import enumerate_pieces

@@ -15,15 +15,16 @@ from tolerances import RESIDUAL, SHARES
 
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations import _add as add_mechanism
-from fairalloc.models import Allocation, NotInstalled, Times, generators
+from fairalloc.models import Allocation, NotInstalled, Times
 from fairalloc.models.aggregation import expand
-from fairalloc.models.published import example
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.backends import cvxpy_nlp
+from fairalloc.solvers.catalogue.method_registry import _add as add_method
 from fairalloc.solvers.method import Limits, Method, Stopped
 from fairalloc.solvers.options import OPTIONS
-from fairalloc.solvers.registry import _add as add_method
-from fairalloc.solvers.silence import captured
+from fairalloc.solvers.running.solver_log import captured
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 SOLVED = [(m, k) for m in ("drfh", "nb") for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]

@@ -30,8 +30,8 @@ from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, exact_monopolies, point_as_fraction
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, exact_monopolies, point_as_fraction
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 
 __all__ = ["VISIBLE", "LevelsCertificate", "ResidualBound", "ResidualCertificate", "residual_proof"]

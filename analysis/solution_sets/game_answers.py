@@ -36,10 +36,10 @@ from fairalloc.analysis.linear import maximum
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.polytopes import LinearRow, Piece, capacity_rows, full_rows, polytope_vertices
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, rational
-from fairalloc.models.polytopes import LinearRow, Piece, capacity_rows, full_rows, polytope_vertices
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces

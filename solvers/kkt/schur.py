@@ -35,10 +35,10 @@ from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
-from fairalloc.solvers.arrow.dense_factor import Dense, ScaledLU, cholesky, solved
-from fairalloc.solvers.arrow.loads import SPARSEST, Chosen, Loads
-from fairalloc.solvers.arrow.sparse_factor import SparseFactor, SparseLU
+from fairalloc.solvers.kkt.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
+from fairalloc.solvers.kkt.dense_factor import Dense, ScaledLU, cholesky, solved
+from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
+from fairalloc.solvers.kkt.sparse_factor import SparseFactor, SparseLU
 
 __all__ = [
     "NEGLIGIBLE",

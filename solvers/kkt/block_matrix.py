@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.dense_factor import Dense
+from fairalloc.solvers.kkt.dense_factor import Dense
 
 __all__ = ["dense", "of_blocks", "on_the_diagonal", "put_on_the_diagonal", "rows_of", "separated"]
 

@@ -1,4 +1,4 @@
-r"""The linear equations of a PS-DSF allocation whose pattern is known (formulations/game/max_min.py).
+r"""The linear equations of a PS-DSF allocation whose pattern is known (formulations/game/ps_dsf_variants.py).
 
 1. With a tolerance, read the pattern of tasks in floating point: which arcs have tasks, which resources of which servers are
    full, which users are at their limits, and on every server which users below their limits have tasks there and *one share*: a

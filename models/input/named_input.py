@@ -25,8 +25,8 @@ import scipy.sparse as sp
 
 from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, no_such, shown
+from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, truth
 from fairalloc.models.numbers import is_vector
-from fairalloc.models.reading import NumberedNames, Places, allowed_pairs, count_of, truth
 
 __all__ = ["plain_arguments"]
 

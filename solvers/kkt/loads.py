@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.block_matrix import of_blocks
+from fairalloc.solvers.kkt.block_matrix import of_blocks
 
 __all__ = ["ArcLoads", "Chosen", "GridLoads", "Loads", "MaskedLoads", "charged_for", "loads_of", "restricted", "twins"]
 

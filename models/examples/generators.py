@@ -8,15 +8,14 @@ All families raise InstanceError where a number of users, servers or resources i
 """
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.examples.draws import Draws
+from fairalloc.models.examples.planted import planted, planted_tasks
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
 
 __all__ = [
     "GOOGLE_MIX",
@@ -68,9 +67,9 @@ def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> In
     -------
     Instance
     """
-    rng = _rng("generic", n_users, n_servers, n_resources, seed)
+    rng = Draws("generic", n_users, n_servers, n_resources, seed)
     return Instance(
-        **_as_generic(rng, n_users, n_servers, n_resources),
+        **rng.as_generic(),
         name=f"generic-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -88,7 +87,7 @@ def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Insta
     -------
     Instance
     """
-    rng = _rng("tied", n_users, n_servers, n_resources, seed)
+    rng = Draws("tied", n_users, n_servers, n_resources, seed)
     return Instance(
         rng.integers(1, 4, (n_users, n_resources)),
         4 * rng.integers(1, 4, (n_servers, n_resources)),
@@ -109,9 +108,9 @@ def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -
     -------
     Instance
     """
-    rng = _rng("zero_demand", n_users, n_servers, n_resources, seed)
-    demands = _spread(rng, (n_users, n_resources)) * _some(rng, (n_users, n_resources), 0.5)
-    capacities = n_users * _spread(rng, (n_servers, n_resources)) * (rng.random((n_servers, n_resources)) < 0.8)
+    rng = Draws("zero_demand", n_users, n_servers, n_resources, seed)
+    demands = rng.spread((n_users, n_resources)) * rng.some((n_users, n_resources), 0.5)
+    capacities = n_users * rng.spread((n_servers, n_resources)) * (rng.random((n_servers, n_resources)) < 0.8)
     capacities[0] = np.maximum(
         capacities[0], 1.0
     )  # the first server has every resource, so that every user has an eligible server
@@ -131,10 +130,10 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
     -------
     Instance
     """
-    rng = _rng("placement", n_users, n_servers, n_resources, seed)
+    rng = Draws("placement", n_users, n_servers, n_resources, seed)
     return Instance(
-        **_as_generic(rng, n_users, n_servers, n_resources),
-        eligible=_some(rng, (n_users, n_servers), 1 / 3),
+        **rng.as_generic(),
+        eligible=rng.some((n_users, n_servers), 1 / 3),
         name=f"placement-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -153,12 +152,12 @@ def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     -------
     Instance
     """
-    rng = _rng("heavy_tailed", n_users, n_servers, n_resources, seed)
+    rng = Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
     return Instance(
-        0.1 * _pareto(rng, (n_users, n_resources)),
-        n_users * _pareto(rng, (n_servers, n_resources)) / n_servers,
-        weights=_pareto(rng, (n_users,)),
-        eligible=_some(rng, (n_users, n_servers), 1 / 3),
+        0.1 * rng.heavy((n_users, n_resources)),
+        n_users * rng.heavy((n_servers, n_resources)) / n_servers,
+        weights=rng.heavy((n_users,)),
+        eligible=rng.some((n_users, n_servers), 1 / 3),
         name=f"heavy-tailed-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -179,11 +178,11 @@ def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: 
     """
     if not 0 < part <= 1:
         raise InstanceError(f"part is {part!r}, but it must be above 0 and at most 1")
-    rng = _rng("sparse", n_users, n_servers, n_resources, seed)
+    rng = Draws("sparse", n_users, n_servers, n_resources, seed)
     degree = int(np.ceil(part * n_servers))
     return Instance(
-        **_as_generic(rng, n_users, n_servers, n_resources),
-        eligible=_few(rng, n_users, n_servers, degree),
+        **rng.as_generic(),
+        eligible=rng.few(degree),
         name=f"sparse-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -202,11 +201,11 @@ def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, cla
     -------
     Instance
     """
-    rng = _rng("identical", n_users, n_servers, n_resources, seed)
+    rng = Draws("identical", n_users, n_servers, n_resources, seed)
     user, server = rng.integers(classes, size=n_users), rng.integers(classes, size=n_servers)
     return Instance(
-        _spread(rng, (classes, n_resources))[user],
-        n_users * _spread(rng, (classes, n_resources))[server] / n_servers,
+        rng.spread((classes, n_resources))[user],
+        n_users * rng.spread((classes, n_resources))[server] / n_servers,
         weights=rng.uniform(0.5, 2.0, classes)[user],
         name=f"identical-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
@@ -227,7 +226,7 @@ def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several
     Instance
     """
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
-    rng = _rng("racks", n_users, n_servers, n_resources, seed)
+    rng = Draws("racks", n_users, n_servers, n_resources, seed)
     rack_of_server = np.arange(n_servers) // (5 if n_servers >= 10 else max(1, n_servers // 2))
     rack_of_user = rng.integers(rack_of_server.max() + 1, size=n_users)
     anywhere = rng.random(n_users) < 0.1
@@ -250,11 +249,11 @@ def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Ins
     -------
     Instance
     """
-    rng = _rng("finite", n_users, n_servers, n_resources, seed)
+    rng = Draws("finite", n_users, n_servers, n_resources, seed)
     limits = np.where(rng.random(n_users) < 0.5, rng.uniform(0.1, 3.0, n_users), np.inf)
     return Instance(
-        _spread(rng, (n_users, n_resources)),
-        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        rng.spread((n_users, n_resources)),
+        n_users * rng.spread((n_servers, n_resources)) / n_servers,
         max_tasks=limits,
         name=f"finite-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
@@ -273,11 +272,11 @@ def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> I
     -------
     Instance
     """
-    rng = _rng("variants", n_users, n_servers, n_resources, seed)
+    rng = Draws("variants", n_users, n_servers, n_resources, seed)
     ways = [int(rng.integers(1, 4)) for _ in range(n_users)]
     return Instance(
-        [_spread(rng, (v, n_resources)) * _some(rng, (v, n_resources), 0.7) for v in ways],
-        n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
+        [rng.spread((v, n_resources)) * rng.some((v, n_resources), 0.7) for v in ways],
+        n_users * rng.spread((n_servers, n_resources)) / n_servers,
         name=f"variants-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
 
@@ -296,7 +295,7 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     Instance
     """
     base = generic(n_users, n_servers, n_resources, seed)
-    rng = _rng("badly_scaled", n_users, n_servers, n_resources, seed)
+    rng = Draws("badly_scaled", n_users, n_servers, n_resources, seed)
     resource = 10.0 ** rng.uniform(-6, 6, n_resources)
     task = 10.0 ** rng.uniform(-4, 4, n_users)
     return Instance(
@@ -305,45 +304,6 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
         weights=10.0 ** rng.uniform(-1, 1, n_users),
         name=f"badly-scaled-{n_users}x{n_servers}x{n_resources}-{seed}",
     )
-
-
-@checked
-def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> Instance:
-    """An instance whose answer for "drfh" or "nb" is known at any size, see `planted_tasks`.
-
-    Prices p[i, r] > 0 are drawn first. Every user buys u_n tasks on the server where a task is cheapest, q_n, and the capacities
-    are set to what is bought, so the market clears. Hence for weights q_n u_n the tasks u are the nb allocation, proved by the
-    prices; for weights sigma_n u_n the users have equal weighted shares on their cheapest servers, so u is the drfh allocation.
-    All numbers are rationals with small denominators. A server that is the cheapest for no user is left out.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    mechanism : "drfh" or "nb"
-
-    Returns
-    -------
-    Instance
-    """
-    return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
-
-
-@checked
-def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
-    """The exact tasks of each user in the answer of `planted` with the same arguments.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    mechanism : "drfh" or "nb"
-
-    Returns
-    -------
-    (N,) Fractions, the tasks
-    """
-    return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
 
 
 @checked
@@ -364,7 +324,7 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
     """
     if n_resources != 2:
         raise InstanceError(f"n_resources is {n_resources}, but the machines of W Table 1 have 2: cpu and memory")
-    rng = _rng("google_mix", n_users, n_servers, n_resources, seed)
+    rng = Draws("google_mix", n_users, n_servers, n_resources, seed)
     counts = np.array([q for q, _, _ in GOOGLE_MIX])
     if n_servers != counts.sum():
         counts = rng.multinomial(n_servers, counts / counts.sum())
@@ -398,9 +358,9 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
     -------
     Instance
     """
-    rng = _rng("njc", n_users, n_servers, n_resources, seed)
+    rng = Draws("njc", n_users, n_servers, n_resources, seed)
     fine = (4, 8, 12, 40)[seed % 4]
-    parts = rng.integers(1, fine + 1, (n_users, n_resources)) * _some(rng, (n_users, n_resources), (1.0, 0.7, 0.5, 0.9)[seed % 4])
+    parts = rng.integers(1, fine + 1, (n_users, n_resources)) * rng.some((n_users, n_resources), (1.0, 0.7, 0.5, 0.9)[seed % 4])
     if seed % 2 and n_resources > 1:
         parts[:, -1] = parts[:, 0] * (rng.random(n_users) < 0.7)
         parts[parts.sum(axis=1) == 0, 0] = fine
@@ -438,8 +398,8 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     """
     if not 0 <= severity <= 100:
         raise InstanceError(f"severity is {severity!r}, but it must be an integer from 0 to 100")
-    rng = _rng("degenerate", n_users, n_servers, n_resources, seed)
-    demands, capacities = _spread(rng, (n_users, n_resources)), _spread(rng, (n_servers, n_resources))
+    rng = Draws("degenerate", n_users, n_servers, n_resources, seed)
+    demands, capacities = rng.spread((n_users, n_resources)), rng.spread((n_servers, n_resources))
     weights = rng.integers(1, 5, n_users)
     kind, bent = rng.random(n_users), 1 + 1e-6 * rng.uniform(-1, 1, (n_users, n_resources))
     part = severity / 200
@@ -466,8 +426,8 @@ def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
     seed : of the random numbers
     decades : the first two weights are 10^decades apart, the others between them
     """
-    rng = _rng("weights", n_users, n_servers, n_resources, seed)
-    given = _as_generic(rng, n_users, n_servers, n_resources) | {"weights": _far(rng, n_users, decades)}
+    rng = Draws("weights", n_users, n_servers, n_resources, seed)
+    given = rng.as_generic() | {"weights": rng.far_apart(n_users, decades)}
     return Instance(**given, name=f"weights-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
 
 
@@ -481,85 +441,7 @@ def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
     seed : of the random numbers
     decades : the demands of the first two users are 10^decades apart, those of the others between them
     """
-    rng = _rng("demands", n_users, n_servers, n_resources, seed)
-    given = _as_generic(rng, n_users, n_servers, n_resources)
-    given["demands"] = given["demands"] * _far(rng, n_users, decades)[:, None]
+    rng = Draws("demands", n_users, n_servers, n_resources, seed)
+    given = rng.as_generic()
+    given["demands"] = given["demands"] * rng.far_apart(n_users, decades)[:, None]
     return Instance(**given, name=f"demands-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
-
-
-# ---- helpers ------------------------------------------------------------------------------------------------------
-
-
-def _rng(family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> np.random.Generator:
-    for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
-        if not isinstance(size, int | np.integer) or size < 1:
-            raise InstanceError(f"{what} is {size!r}, but it must be a positive integer")
-    key = (family, n_users, n_servers, n_resources, *key)
-    return np.random.default_rng([ord(c) for c in repr(key)])
-
-
-def _as_generic(rng: np.random.Generator, n_users: int, n_servers: int, n_resources: int) -> dict[str, Any]:
-    """Demands, capacities and weights of the generic family."""
-    return {
-        "demands": _spread(rng, (n_users, n_resources)),
-        "capacities": n_users * _spread(rng, (n_servers, n_resources)) / n_servers,
-        "weights": rng.uniform(0.5, 2.0, n_users),
-    }
-
-
-def _spread(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    result: Floats = np.exp(rng.uniform(-1.15, 1.15, shape)).round(4)
-    return result
-
-
-def _far(rng: np.random.Generator, size: int, decades: int) -> Floats:
-    """Powers of ten from 0 to `decades`, the first two at the ends."""
-    if not 0 <= decades <= 100:
-        raise InstanceError(f"decades is {decades}, but it must be a whole number from 0 to 100")
-    exponents = rng.uniform(0, decades, size)
-    exponents[:2] = (decades, 0)[:size]
-    result: Floats = 10.0**exponents
-    return result
-
-
-def _pareto(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    result: Floats = (1.0 + rng.pareto(1.5, shape)).round(4)
-    return result
-
-
-def _few(rng: np.random.Generator, n_users: int, n_servers: int, degree: int) -> sp.csr_array:
-    """True on `degree` random servers of every user; sparse."""
-    servers = np.concatenate([np.sort(rng.choice(n_servers, degree, replace=False)) for _ in range(n_users)])
-    start = degree * np.arange(n_users + 1)
-    return sp.csr_array((np.ones(len(servers), bool), servers, start), shape=(n_users, n_servers))
-
-
-def _some(rng: np.random.Generator, shape: tuple[int, int], part: float) -> np.ndarray:
-    """True with probability `part`, and at least once in every row."""
-    result = rng.random(shape) < part
-    result[np.arange(shape[0]), rng.integers(shape[1], size=shape[0])] = True
-    return result
-
-
-def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, tuple[Fraction, ...]]:
-    if mechanism not in ("drfh", "nb"):
-        raise InstanceError(f"mechanism is {mechanism!r}, but answers are planted for 'drfh' and 'nb' only")
-    rng = _rng("planted", n_users, n_servers, n_resources, seed)
-    prices = [[Fraction(int(v), int(row.sum())) for v in row] for row in rng.integers(1, 17, (n_servers, n_resources))]
-    demands = [[Fraction(int(v), 4) for v in row] for row in rng.integers(1, 17, (n_users, n_resources))]
-    tasks = [Fraction(int(v), 2) for v in rng.integers(1, 17, n_users)]
-    cost = [[sum((p * d for p, d in zip(row, demand, strict=True)), Fraction(0)) for row in prices] for demand in demands]
-    server = [min(range(n_servers), key=row.__getitem__) for row in cost]
-    bought = {i: [Fraction(0)] * n_resources for i in sorted(set(server))}
-    for n, i in enumerate(server):
-        bought[i] = [c + tasks[n] * d for c, d in zip(bought[i], demands[n], strict=True)]
-    totals = [sum((c[r] for c in bought.values()), Fraction(0)) for r in range(n_resources)]
-    shares = [max(d / c for d, c in zip(demand, totals, strict=True)) for demand in demands]
-    worth = shares if mechanism == "drfh" else [row[i] for row, i in zip(cost, server, strict=True)]
-    instance = Instance(
-        demands,
-        list(bought.values()),
-        weights=[w * u for w, u in zip(worth, tasks, strict=True)],
-        name=f"planted-{mechanism}-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
-    return instance, tuple(tasks)

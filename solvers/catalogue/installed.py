@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
-from fairalloc.solvers import isolated
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod
 from fairalloc.solvers.backends.pyomo import PyomoMethod, PyomoSession
 from fairalloc.solvers.method import Limits, Method, Session
-from fairalloc.solvers.silence import pyomo_alone, unlogged
+from fairalloc.solvers.running import time_limits
+from fairalloc.solvers.running.solver_log import pyomo_alone, unlogged
 
 __all__ = ["installed_methods", "other_method"]
 
@@ -231,9 +231,9 @@ def _pyomo_finds(solver: str) -> bool:
 @cache
 def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
     """Those that are available; in a child process, for on the way Pyomo redirects `sys.stdout` and says what is missing."""
-    if isolated.watched() or not isolated.AVAILABLE:
+    if time_limits.watched() or not time_limits.AVAILABLE:
         return frozenset(solver for solver in solvers if _available(solver))
-    outcome = isolated.isolated(
+    outcome = time_limits.isolated(
         lambda send: list(map(send, filter(_available, solvers))), time.monotonic() + LOOKING, time.monotonic
     )
     return frozenset(outcome.messages)

@@ -26,7 +26,7 @@ from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Answer, Limits, Method, Session
-from fairalloc.solvers.start import start_on
+from fairalloc.solvers.running.warm_start import start_on
 
 __all__ = ["Own", "OwnFunction", "method", "own_method"]
 

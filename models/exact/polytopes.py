@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, as_fraction
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction
 
 if TYPE_CHECKING:
     from flint import fmpq

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.conic import Bound
 from fairalloc.formulations.common.convexity import doubt, with_values
-from fairalloc.formulations.common.optimality import (
+from fairalloc.formulations.common.kkt_residual import (
     gap_of_cvxpy,
     gap_of_pyomo,
     optimality_of_cvxpy,

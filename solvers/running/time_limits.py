@@ -38,7 +38,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from fairalloc.models.errors import FairallocError, InstanceError, shown
-from fairalloc.solvers.processor import adopt, processes_below
+from fairalloc.solvers.running.cpu_time import adopt, processes_below
 
 __all__ = [
     "AVAILABLE",

@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.loads import Loads
-from fairalloc.solvers.arrow.schur import Arrowhead, Factor, Plan, factorised
+from fairalloc.solvers.kkt.loads import Loads
+from fairalloc.solvers.kkt.schur import Arrowhead, Factor, Plan, factorised
 
 __all__ = ["Elimination", "Followed"]
 

@@ -7,7 +7,7 @@ By njc.py the set is the union over sets I of resources of
 The steps, all in rationals and without a linear program, so that the result is independent of every method:
 
 1. For every set I of resources that can be full, compute the bounds l(I) (`polytopes`).
-2. Compute the vertices of P_I (models/polytopes.py), from the box l(I) <= u <= q on.
+2. Compute the vertices of P_I (models/exact/polytopes.py), from the box l(I) <= u <= q on.
 3. Leave out each P_I that is contained in another one; of equal ones keep that with the most bottlenecks.
 
 The number of sets I doubles with each resource, and the box has 2^N vertices, so both numbers are limited to LARGEST.
@@ -19,9 +19,9 @@ from itertools import combinations
 
 from fairalloc.formulations.njc import Requests, requests
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.polytopes import LinearRow, Piece, outermost, polytope_vertices
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
-from fairalloc.models.polytopes import LinearRow, Piece, outermost, polytope_vertices
-from fairalloc.models.rationals import Rationals
 
 __all__ = ["njc_pieces", "polytopes"]
 

@@ -1,4 +1,4 @@
-"""Which method computes which mechanism, the marks in docs/reference/methods.md: `python -m fairalloc.coverage` prints them.
+"""Which method computes which mechanism, the marks in docs/reference/methods.md: `python -m fairalloc.method_table` prints them.
 
 The marks are for the mechanisms' default parameters and for instances on which both are defined; mechanisms that are computed by
 the same methods share a column.
@@ -11,12 +11,12 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS, Method
 
-__all__ = ["MARK", "computed", "coverage"]
+__all__ = ["MARK", "computed", "method_table"]
 
 MARK = "✓"
 
 
-def coverage() -> Grid:
+def method_table() -> Grid:
     """A row for each method, a column for each group of mechanisms that the same methods compute."""
     groups: dict[frozenset[str], list[str]] = {}
     for item in MECHANISMS.values():
@@ -40,4 +40,4 @@ def _computed(method: Method, item: Mechanism) -> str:
 
 
 if __name__ == "__main__":
-    print(coverage().markdown(), end="")
+    print(method_table().markdown(), end="")

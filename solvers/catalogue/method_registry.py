@@ -9,21 +9,21 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.registry import Registry, imported
-from fairalloc.solvers.choice import order
-from fairalloc.solvers.installed import installed_methods, other_method
+from fairalloc.solvers.catalogue.choice import order
+from fairalloc.solvers.catalogue.installed import installed_methods, other_method
+from fairalloc.solvers.catalogue.own import Own, own_method
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solver_table
-from fairalloc.solvers.own import Own, own_method
 
 __all__ = ["METHODS", "as_method", "candidates", "find_method", "method_of", "methods_for", "options"]
 
 
 def _discover() -> dict[str, Method]:
     found: dict[str, Method] = {}
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     for room in [module.name for module in iter_modules([str(here)]) if module.ispkg]:
         for module in iter_modules([str(here / room)]):
-            for item in getattr(imported(f"{__package__}.{room}.{module.name}"), "methods", ()):
+            for item in getattr(imported(f"fairalloc.solvers.{room}.{module.name}"), "methods", ()):
                 _add(found, item)
     return dict(sorted(found.items()))
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
+from fairalloc.models.input.demand_matrix import Vectors, small
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, plain, rational, row
-from fairalloc.models.vectors import Vectors, small
 
 __all__ = [
     "NumberedNames",

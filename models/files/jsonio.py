@@ -17,7 +17,7 @@ import numpy as np
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
-from fairalloc.models.files import write_file
+from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
 

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.block_matrix import (
+from fairalloc.solvers.kkt.block_matrix import (
     dense,
     of_blocks,
     on_the_diagonal,
@@ -34,7 +34,7 @@ from fairalloc.solvers.arrow.block_matrix import (
     rows_of,
     separated,
 )
-from fairalloc.solvers.arrow.dense_factor import SMALLEST, Dense, Precision, ScaledLU, bordered, solved
+from fairalloc.solvers.kkt.dense_factor import SMALLEST, Dense, Precision, ScaledLU, bordered, solved
 
 __all__ = ["SparseFactor", "SparseLU", "independent"]
 

@@ -33,13 +33,13 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers import isolated
+from fairalloc.solvers.catalogue.own import OwnFunction, failure
 from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method
-from fairalloc.solvers.own import OwnFunction, failure
-from fairalloc.solvers.processor import processor_seconds
-from fairalloc.solvers.start import equal_partition, scaled_down, start_on
-from fairalloc.solvers.threads import threads_used
+from fairalloc.solvers.running import time_limits
+from fairalloc.solvers.running.cpu_time import processor_seconds
+from fairalloc.solvers.running.threads import threads_used
+from fairalloc.solvers.running.warm_start import equal_partition, scaled_down, start_on
 
 __all__ = ["LARGE", "Keep", "Request", "best_attempt", "is_ours", "meets", "whole_call"]
 
@@ -94,7 +94,7 @@ def is_ours(item: Mechanism | Method) -> bool:
 
 def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before the methods may take long too."""
-    bound = request.isolate and isolated.AVAILABLE and request.limits.limited and not isolated.watched()
+    bound = request.isolate and time_limits.AVAILABLE and request.limits.limited and not time_limits.watched()
     return bound and (_is_large(request.instance) or not is_ours(request.mechanism))
 
 
@@ -103,14 +103,14 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
 
     A solver whose log is wanted needs one, and one that users own: the streams that are redirected are the whole process's.
     """
-    if not (request.isolate and isolated.AVAILABLE) or (request.inside and last):
+    if not (request.isolate and time_limits.AVAILABLE) or (request.inside and last):
         return False
     large, native = _is_large(request.instance), bool(method.packages)
-    if native and (request.limits.log or method.kind == "other") and not isolated.watched():
+    if native and (request.limits.log or method.kind == "other") and not time_limits.watched():
         return True
     if not request.limits.limited:
-        return native and large and not isolated.watched() and threading.current_thread() is threading.main_thread()
-    return large or ((native or not is_ours(method)) and not isolated.watched())
+        return native and large and not time_limits.watched() and threading.current_thread() is threading.main_thread()
+    return large or ((native or not is_ours(method)) and not time_limits.watched())
 
 
 def _is_large(instance: Instance) -> bool:
@@ -167,8 +167,8 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
         send(facts(work(lambda allocation: send(facts(allocation)))))
 
     now = limits.clock()
-    end = isolated.end_of(now, max(limits.deadline - now, 0.0)) if limits.limited else np.inf
-    outcome = isolated.isolated(sent, end, limits.clock)
+    end = time_limits.end_of(now, max(limits.deadline - now, 0.0)) if limits.limited else np.inf
+    outcome = time_limits.isolated(sent, end, limits.clock)
     allocation = nothing
     if outcome.messages:
         last = outcome.messages[-1]

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such
-from fairalloc.models.files import write_file
+from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
+from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.trace_files import csv_table, parquet_columns, sample_file
 
 __all__ = [
     "Loaded",
@@ -96,7 +96,7 @@ def data_dir() -> Path | None:
     for chosen, name in ((os.environ.get("FAIRALLOC_DATA"), "FAIRALLOC_DATA"), (_remembered(), str(remembered_in()))):
         if chosen:
             return _folder(chosen, name)
-    checkout = Path(__file__).resolve().parents[1]
+    checkout = Path(__file__).resolve().parents[2]
     places = [base / "shared" / "data" for base in (Path(".."), checkout.parent)]
     return next((place for place in places if place.is_dir()), None)
 

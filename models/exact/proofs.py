@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fairalloc.models.rationals import ExactArcs, Rationals
+from fairalloc.models.exact.rationals import ExactArcs, Rationals
 
 __all__ = ["ExactLayer", "ExactProgram", "ExactRound"]
 
@@ -47,7 +47,7 @@ class ExactProgram:
 
 @dataclass(frozen=True)
 class ExactLayer:
-    """Prices at one server that keep users of PS-DSF with variants from more (formulations/game/max_min.py).
+    """Prices at one server that keep users of PS-DSF with variants from more (formulations/game/ps_dsf_variants.py).
 
     Attributes
     ----------
