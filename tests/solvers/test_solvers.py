@@ -184,7 +184,7 @@ def test_the_private_names_of_cvxpys_nlp_route_are_there():
 @pytest.mark.parametrize(("module", "name"), cvxpy_nlp.SEAM)
 def test_without_those_names_only_the_nonlinear_route_is_missing(module, name, monkeypatch):
     monkeypatch.delattr(import_module(module), name)
-    monkeypatch.setattr("fairalloc.solvers.method._installed", lambda package: True)
+    monkeypatch.setattr("fairalloc.solvers.method.is_installed", lambda package: True)
     why = f"{name} of CVXPY's nonlinear route, which CVXPY {cp.__version__} does not have: pip install 'cvxpy>=1.9,<1.10'"
     pool = example("wang-pool").instance
     for method in ("cvxpy:ipopt", "cvxpy:uno"):
