@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 HIDDEN = [
@@ -54,3 +56,14 @@ def test_njc_needs_rational_arithmetic_alone():
 
 def test_what_is_hidden_is_not_there():
     assert set(found_alone([*HIDDEN, "highspy"]).values()) != {"optimal"}
+
+
+@pytest.mark.parametrize(
+    ("words", "package"), [("solve wang-fig2", "rich"), ("model drfh", "cvxpy"), ("explain wang-fig2", "flint")]
+)
+def test_a_command_names_the_package_that_it_needs(words, package):
+    code = ALONE.partition("import fairalloc as fa")[0] + "from fairalloc.cli import main; sys.exit(main(sys.argv[2:]))"
+    command = [sys.executable, "-c", code, json.dumps([package]), *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 2
+    assert done.stderr == f"fairalloc: this command needs {package}, which is not installed: pip install fairalloc\n"
