@@ -99,7 +99,7 @@ class LP:
 
     @property
     def far_apart(self) -> bool:
-        """Whether entries differ by 1e10: after its presolve, HiGHS (to 1.15) may write beyond its memory in the dual simplex then."""
+        """Whether entries differ by 1e10: HiGHS (to 1.15) may then write beyond its memory after its own presolve."""
         entries = np.abs(self.matrix.data[self.matrix.data != 0])
         return bool(len(entries) and entries.max() > 1e10 * entries.min())
 
