@@ -183,30 +183,12 @@ class ExactSession(HighsSession):
 
 
 def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSolution:
-    """The exact answer with its proof.
-
-    Parameters
-    ----------
-    mechanism : a linear program or a sequence of them
-    instance : a domain of the mechanism, in the units of the user
-    limits : of which the deadline counts
-
-    Raises
-    ------
-    Stopped : no optimal basis was found, or no time is left
-    """
+    """The exact answer with its proof, of linear programs, in the units of the user; Stopped where no optimal basis is found."""
     return ExactSession(mechanism, instance, limits).answer()
 
 
 def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> Answer:
-    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern.
-
-    Parameters
-    ----------
-    mechanism : "ps-dsf" or "ps-dsf-tdm"
-    instance : its domain, in the user's units
-    limits : the deadline; the accuracy is "high" whatever they say
-    """
+    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
     session = Session(instance, limits)
     with session.phase("solve"):
         scaled, unit = mechanism.canonical(instance)

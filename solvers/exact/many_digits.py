@@ -59,14 +59,7 @@ class ManyDigits(NamedTuple):
 
 
 def many_digits(mechanism: Mechanism, instance: Instance, limits: Limits) -> ManyDigits | None:
-    """The answer to about 18 digits; None where the steps do not lead there, or there is no time.
-
-    Parameters
-    ----------
-    mechanism : nb or fds
-    instance : its domain
-    limits : of which the deadline counts
-    """
+    """The answer of nb or fds on its domain to about 18 digits; None where the steps do not lead there, or there is no time."""
     return ManyDigitsSession(mechanism, instance, limits).answer()
 
 

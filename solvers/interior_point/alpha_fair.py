@@ -137,10 +137,7 @@ class AlphaFairArrow(ArrowProgram):
         return error if np.isfinite(error) else np.inf
 
     def floor(self, now: PrimalDual) -> float:
-        """In parts of what all users' tasks are worth at the marginal utilities; small next to what demands differ from tasks.
-
-        Where it was smaller still, x and d of arcs on the boundary left steps no room to close that difference.
-        """
+        """Small next to what demands differ from tasks: else x and d on the boundary leave steps no room to close that."""
         t, y = self.split(now.primal)[2], self.split(now.dual)[2]
         apart = float(np.abs(self.demand(y) / t - 1.0).max())
         return max(FLOOR, LAG * apart) * float(t @ y)

@@ -112,13 +112,7 @@ class StackAnswer:
 
 
 def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False) -> StackAnswer:
-    """Tasks and prices of all programs of a stack, at the smallest error that each met.
-
-    Parameters
-    ----------
-    stack : the programs
-    late : says whether the time is over; what is there then is returned
-    """
+    """Tasks and prices of all programs of a stack, at the smallest error that each met; `late` says whether the time is over."""
     B, N, K, R = stack.shape
     best = StackAnswer(np.zeros((B, N, K)), np.zeros((B, K, R)), np.full(B, np.inf), np.zeros(B, np.intp))
     since, here = np.zeros(B, np.intp), np.arange(B)  # steps without progress; the programs that are still worked on
@@ -372,13 +366,7 @@ class _System:
         return p, l, flow
 
     def step(self, lack: Residuals | None, over: Floats) -> PrimalDual:
-        """The Newton step that fills what the equations lack.
-
-        Parameters
-        ----------
-        lack : what the equations lack; None = nothing
-        over : what the primal numbers change by where the dual ones stay: primal = over - ratio dual
-        """
+        """The Newton step that fills what the equations lack (None: nothing); `over` as in system.py."""
         at, t, v, f = self.at, self.t, self.v, self.f
         flow, rows, short, slack = at._split(over)
         arcs, total = np.zeros_like(flow), np.zeros(len(flow))

@@ -97,14 +97,7 @@ class MaxMinComponents:
         limits: Limits,
         offer: Callable[[Floats, Floats], None] = lambda *_: None,
     ) -> Result:
-        """Tasks and prices of the round, the largest error of a component, and the iterations of all.
-
-        Parameters
-        ----------
-        round : the round
-        limits : the deadline, the warm start and the `InteriorPointOptions`
-        offer : gets tasks (A,) and prices (K, R) whenever there are better ones
-        """
+        """Tasks and prices of the round, the largest error of a component, the iterations of all; `offer` as in max_min.py."""
         parts, iterations, error = self._parts(round), 0, 0.0  # 1, 2
         self.known = {part.key: part for part in parts}  # those that fell apart do not come again
         for part in parts:

@@ -27,12 +27,7 @@ __all__ = ["ArrowEquations", "parts_of"]
 
 
 def parts_of(arcs: int, rows: int, users: int) -> list[slice]:
-    """Where the numbers on arcs, rows, users and limits are in one array of all.
-
-    Parameters
-    ----------
-    arcs, rows, users : how many of each; there is a place for the limit of every user
-    """
+    """Where the numbers on arcs, rows, users and limits are in one array of all, with a place for the limit of every user."""
     return [slice(start, end) for start, end in pairwise(np.cumsum([0, arcs, rows, users, users]))]
 
 
@@ -69,12 +64,7 @@ class ArrowEquations:
         self.parts = parts_of(len(arcs), instance.K * instance.R, instance.N)
 
     def compile(self, options: InteriorPointOptions) -> Self:
-        """The loads, which side is eliminated, and how large a matrix may be.
-
-        Parameters
-        ----------
-        options : with `max_rows`
-        """
+        """The loads, which side is eliminated, and how large a matrix may be."""
         self.options, self.loads = options, loads_of(self.instance, self.tasks)
         self.plan, self.dense_rows = plan_for(self.instance, options.max_rows), most_rows(self.instance, options.max_rows)
         return self

@@ -57,13 +57,7 @@ class PrimalDual:
     g: Any
 
     def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
-        """The point that far along a step.
-
-        Parameters
-        ----------
-        step : of primal, dual and g
-        primal, dual : step lengths in [0, 1]
-        """
+        """The point that far along a step, primal and dual."""
         return PrimalDual(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
 
 

@@ -72,14 +72,7 @@ class MaxMinArrow(ArrowProgram):
         limits: Limits,
         offer: Callable[[Floats, Floats], None] = lambda *_: None,
     ) -> Result:
-        """The round's x and prices, at the smallest error that was met.
-
-        Parameters
-        ----------
-        round : the round
-        limits : the deadline, and the `InteriorPointOptions`
-        offer : gets tasks (A,) and prices (K, R) whenever the error has become smaller
-        """
+        """The round's x and prices at the smallest error that was met; `offer` gets better tasks (A,) and prices (K, R)."""
         self._pose(round)  # 1
         start = self.start(round, limits)  # 2
         point, error, iterations = self.iterate(start, limits, lambda now: offer(*self._tasks_and_prices(now)))  # 3
@@ -102,13 +95,7 @@ class MaxMinArrow(ArrowProgram):
         self.most = np.where(capped, self.limit, 0.0)
 
     def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
-        """Spread tasks; a warm start; or nearly the tasks of the round before, at uniform prices.
-
-        Parameters
-        ----------
-        round : the round
-        limits : with the warm start, which is for the first round
-        """
+        """Spread tasks; a warm start in the first round; or nearly the tasks of the round before, at uniform prices."""
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
@@ -133,10 +120,6 @@ class MaxMinArrow(ArrowProgram):
         """Tasks (A,) where servers have little load, about the same share for all users; prices (K R,) by load, with the sum 1.
 
         Each move multiplies x_a by a root of what its user's cheapest arc costs, at the present loads, in parts of what a costs.
-
-        Parameters
-        ----------
-        x : (A,) positive
         """
         loads = self.loads
         for _ in range(MOVES):

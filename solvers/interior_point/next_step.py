@@ -35,11 +35,7 @@ LEAST = float(np.finfo(float).eps)
 def errors_by_next_step(mechanism: NashBargaining | FairDominantShares, allocation: Allocation, errors: Floats) -> Floats:
     """(N,) bounds to first order on the relative error of each user's tasks; inf where there are none.
 
-    Parameters
-    ----------
-    mechanism : with its parameters
-    allocation : on its home instance, with prices
-    errors : (N,) the bounds of common/user_error.py, which show that the step is small
+    `errors` (N,) are the bounds of common/user_error.py, which show that the step is small.
     """
     unknown = np.full(len(errors), np.inf)
     domain, options = mechanism.domain(allocation.instance), InteriorPointOptions()

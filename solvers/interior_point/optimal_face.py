@@ -40,18 +40,7 @@ class FaceGuess(NamedTuple):
 
 
 def projected(arrow: ArrowProgram, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
-    """The point of the face that `now` shows; None where a user's limit counts, or it shows a user without an arc.
-
-    Parameters
-    ----------
-    arrow : of the round
-    now : a point near the answer
-    lack : what the equations lack there
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point
-    """
+    """The point of the face that `now` shows; None where a user's limit counts, or it shows a user without an arc."""
     if arrow.split(arrow.paired)[3].any():
         return None
     guess = _guess(arrow, now)  # 1

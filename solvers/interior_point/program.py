@@ -127,27 +127,14 @@ class ArrowProgram(ArrowEquations, ABC):
         return -now.primal * self.paired
 
     def second_order(self, now: PrimalDual, affine: PrimalDual, mu: float) -> Floats:
-        """The same for what the corrector adds to it.
-
-        Parameters
-        ----------
-        now : the point
-        affine : the step of the predictor
-        mu : the products that are wanted
-        """
+        """What the corrector towards products mu adds to the predictor `affine`, where the dual numbers stay."""
         wanted = (mu - affine.primal * affine.dual) * self.paired
         return np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
 
     # ---- the start --------------------------------------------------------------------------------------------------
 
     def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
-        """Tasks (A,), prices (K R,) with the sum 1, and how far they are from the boundary: of a warm start, or those given.
-
-        Parameters
-        ----------
-        limits : with the warm start
-        x, p : a start of one's own, strictly inside
-        """
+        """Tasks (A,), prices (K R,) with the sum 1, and how far inside they are: of a warm start, else the x and p given."""
         if limits.start is None:
             return x, p, INSIDE
         tasks = scaled_down(self.instance, limits.start) / self.tasks[self.instance.arcs.user]
@@ -158,14 +145,7 @@ class ArrowProgram(ArrowEquations, ABC):
     # ---- the iteration ----------------------------------------------------------------------------------------------
 
     def iterate(self, start: PrimalDual, limits: Limits, better: Callable[[PrimalDual], None]) -> tuple[PrimalDual, float, int]:
-        """The point with the smallest error that was met, the error, and the number of iterations.
-
-        Parameters
-        ----------
-        start : where to begin
-        limits : the deadline, and the `InteriorPointOptions`
-        better : gets each point whose error is smaller than those before
-        """
+        """The point with the smallest error that was met, the error, and the iterations; `better` gets points as they improve."""
         self.options = options = limits.own(InteriorPointOptions)
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
@@ -204,13 +184,7 @@ class ArrowProgram(ArrowEquations, ABC):
         return (now, np.inf) if point is None else (point, self.error(point, self.residuals(point)))
 
     def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
-        """What `now` becomes where the numbers that vanish at the answer can be told from it; None where a program cannot say.
-
-        Parameters
-        ----------
-        now : a point near the answer
-        lack : what the equations lack there
-        """
+        """What `now` becomes where the numbers that vanish at the answer can be told from it; None where a program cannot say."""
         del now, lack
         return None
 

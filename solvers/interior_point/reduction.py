@@ -84,14 +84,7 @@ class KeptArcs:
         return len(self.kept) >= FEWEST and int(np.count_nonzero(self.kept)) <= part * len(self.kept)
 
     def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
-        """Step 1; whether the arcs that are kept are others than before.
-
-        Parameters
-        ----------
-        x, d : (A,) the iterate
-        pays : (N,) y
-        open_ : (A,) which arcs may carry something
-        """
+        """Step 1 at x, d (A,), where users pay (N,); whether the arcs that are kept are others than before."""
         before, self.before = self.before, d
         if before is None:
             return False

@@ -142,15 +142,9 @@ class ArrowSystem(Elimination):
         return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
 
     def solve(self, rows: Floats, users: Floats, h: float) -> Response:
-        """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
+        """The response to a right-hand side (K R,), (N,), h, refined once where digits count, and then by conjugate gradients.
 
-        The factor is what preconditions: a step of them does in the few directions that the guard made too stiff what a step of
-        refinement does in the others.
-
-        Parameters
-        ----------
-        rows, users : (K R,), (N,)
-        h : of the equation of g
+        Their preconditioner, the factor, leaves refinement a few directions that the guard made too stiff.
         """
         if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
@@ -176,10 +170,7 @@ class ArrowSystem(Elimination):
         return answer
 
     def _solve_by_gradients(self, rows: Floats, users: Floats, h: float) -> Response:
-        """The same where the factor leaves arcs out: steps in dp, dl and dg eliminated, until rows lack no more than they may.
-
-        In all unknowns a step took twice as long.
-        """
+        """The same where the factor leaves arcs out: steps in dp, dl and dg eliminated, until rows lack no more than they may."""
         nothing, p = np.zeros(len(users)), np.zeros(len(rows))
         lack, direction, before = rows - self._rows(self._after(p, users, h)), p, np.inf
         for _ in range(GRADIENTS):
@@ -216,14 +207,9 @@ class ArrowSystem(Elimination):
         return result
 
     def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:
-        """The Newton step that fills what the equations lack.
+        """The Newton step that fills what the equations lack; a `rough` one leaves what rounding does to a later step.
 
-        Parameters
-        ----------
-        now : the point of which this is the system
-        lack : what the equations lack
-        over : what the primal numbers change by where the dual ones stay: primal = over - ratio dual
-        rough : whether its equations may lack what rounding leaves, because a later step fills that
+        `over` is what the primal numbers change by where the dual ones stay: primal = over - ratio dual.
         """
         program, t, v, f = self.program, self.t, self.v, self.f
         flow, rows, users, limits = program.split(over)

@@ -97,19 +97,9 @@ class Elimination:
         guards: Sequence[float] = (0.0,),
         border: tuple[float, Floats, Floats] | None = None,
     ) -> None:
-        """Steps 2 and 3.
+        """Steps 2 and 3; LinAlgError where a symmetric matrix is not positive definite. The options are those of `Arrowhead`.
 
-        Parameters
-        ----------
-        plan : which side is eliminated
-        most : rows of a dense matrix
-        negligible : arcs with a smaller part of what their user's have together couple nothing in the factor
-        guards : added to diagonals, relative, one after the other where rounding leaves no positive pivot
-        border : rho, b and B (D + E)^-1 b of a term rho b b^T that is added to D + E
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError : the matrix is symmetric, but not positive definite in floating point
+        `border` are rho, b and B (D + E)^-1 b of a term rho b b^T that is added to D + E.
         """
         shaft = self.loads.of_users(self.shaft)
         rest, part = shaft - self.theta, self.theta / shaft
@@ -122,13 +112,7 @@ class Elimination:
         self.factor = factorised(self.loads, head, plan)
 
     def at_fixed_prices(self, pushed: Floats, users: Floats) -> tuple[Floats, Floats]:
-        """What arcs gain, theta (pushed - v) (A,), and v (N,), where p = 0; E v is the sum of a user's gains and `users`.
-
-        Parameters
-        ----------
-        pushed : (A,)
-        users : (N,) the right-hand side
-        """
+        """What arcs gain, theta (pushed - v) (A,), and v (N,), where p = 0; E v is the sum of a user's gains and `users`."""
         loads, pivot = self.loads, self.pivot
         wanted = self.theta * pushed
         own = wanted[pivot]
@@ -140,14 +124,7 @@ class Elimination:
         return flow, v
 
     def follow(self, priced: Floats, pushed: Floats, users: Floats) -> Followed:
-        """Step 4.
-
-        Parameters
-        ----------
-        priced : (A,) charge p
-        pushed : (N,) owner theta charge p
-        users : (N,) the right-hand side
-        """
+        """Step 4, from charge p (A,), its sums owner theta charge p (N,), and the right-hand side `users` (N,)."""
         l = (users + pushed) / self.shaft  # noqa: E741 (the letter above)
         reduced = priced - self.loads.of_users(l)
         flow = self.theta * reduced

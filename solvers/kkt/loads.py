@@ -125,13 +125,7 @@ class GridLoads:
         return result
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
-        """(K, R, R) sums over each server's arcs; without `twins`.
-
-        Parameters
-        ----------
-        weights : (A,)
-        twin_weights : (0,)
-        """
+        """(K, R, R) sums over each server's arcs, weighted (A,); there are no `twins`."""
         del twin_weights
         sums = (self._on_grid(weights).T @ self.pairs) * self.scales
         return sums.reshape(self.K, self.R, self.R)
@@ -139,14 +133,7 @@ class GridLoads:
     def coupling(
         self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
     ) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision.
-
-        Parameters
-        ----------
-        weights : (A,)
-        kind : the precision
-        users : (N,) whose rows are wanted
-        """
+        """(N, K R) of arcs weighted (A,), in that precision, or the rows of some users."""
         result = self._on_grid(weights)[users].astype(kind)[:, :, None] * self.demand[users].astype(kind)[:, None, :]
         result *= self.inverse.astype(kind)
         return result.reshape(len(result), -1)
@@ -278,13 +265,7 @@ class ArcLoads(ArcsOfUsers):
         return result
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
-        """(K, R, R) sums over each server's arcs, and over pairs of arcs of a user at one server.
-
-        Parameters
-        ----------
-        weights : (A,)
-        twin_weights : (T,) of `twins`
-        """
+        """(K, R, R) sums over each server's arcs, weighted (A,), and over twins, weighted (T,)."""
         result, charges = np.empty((self.K, self.R, self.R)), self.charges
         for r in range(self.R):
             weighted = weights * self.loads[:, r]
@@ -301,14 +282,7 @@ class ArcLoads(ArcsOfUsers):
     def coupling(
         self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
     ) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision.
-
-        Parameters
-        ----------
-        weights : (A,)
-        kind : the precision
-        users : (N,) whose rows are wanted
-        """
+        """(N, K R) of arcs weighted (A,), in that precision, or the rows of some users."""
         values = self._at_places(weights).astype(kind, copy=False)
         if self.complete and isinstance(users, slice):
             return values.reshape(self.N, -1)
@@ -358,14 +332,7 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
 
 
 def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Floats:
-    """(A,) what arcs are charged, column by column.
-
-    Parameters
-    ----------
-    charges : (A, R)
-    prices : (K, R)
-    server : (A,) of each arc
-    """
+    """(A,) what arcs are charged, column by column, for charges (A, R) and prices (K, R)."""
     columns = prices.T.take(server, axis=1)
     result: Floats = charges[:, 0] * columns[0]
     for r in range(1, len(columns)):

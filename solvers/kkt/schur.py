@@ -123,13 +123,7 @@ class Arrowhead(NamedTuple):
 
 
 def plan_for(instance: Instance, most: int) -> Plan:
-    """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common.
-
-    Parameters
-    ----------
-    instance : of the program
-    most : rows of a dense matrix where users have many arcs
-    """
+    """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common."""
     rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
     if rows > LARGE and not (_grid(instance) or _overlapping(instance)):
         return "sparse rows"
@@ -139,13 +133,7 @@ def plan_for(instance: Instance, most: int) -> Plan:
 
 
 def most_rows(instance: Instance, most: int) -> int:
-    """How many rows the dense matrix of "rows" may have.
-
-    Parameters
-    ----------
-    instance : of the program
-    most : how many where users have many arcs
-    """
+    """How many rows the dense matrix of "rows" may have, if `most` where users have many arcs."""
     return most if _grid(instance) else FEW * most
 
 
@@ -166,23 +154,12 @@ def _overlapping(instance: Instance) -> bool:
 
 
 def plan_without_symmetry(loads: Loads) -> Plan:
-    """The cheaper way for these arcs where charges are not the loads.
-
-    Parameters
-    ----------
-    loads : of the program
-    """
+    """The cheaper way for these arcs where charges are not the loads."""
     return "sparse rows" if loads.K * loads.R > LARGE and SPARSEST * len(loads) < loads.N * loads.K else "rows"
 
 
 def multiplications(loads: Loads, plan: Plan) -> float:
-    """About what forming and factorising costs; of a sparse factor its fill is not known, so inf.
-
-    Parameters
-    ----------
-    loads : of the program
-    plan : how
-    """
+    """About what forming and factorising costs; of a sparse factor its fill is not known, so inf."""
     rows, users = float(loads.K * loads.R), float(loads.N)
     if plan == "sparse rows":
         return np.inf
@@ -190,18 +167,7 @@ def multiplications(loads: Loads, plan: Plan) -> float:
 
 
 def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
-    """What solves for p.
-
-    Parameters
-    ----------
-    loads : of the program, with the charges
-    head : the numbers
-    plan : how
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError : the matrix is symmetric, but not positive definite in floating point
-    """
+    """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
     if loads.charges is not None:
         return _unsymmetric(loads, head, plan)
     ways = {"rows": _rows, "sparse rows": _sparse_rows, "sparse equations": _sparse_equations, "users": _users}

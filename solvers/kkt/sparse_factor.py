@@ -55,19 +55,10 @@ SOUND = 1e-6
 
 
 def independent(matrix: sp.csr_array | sp.bsr_array, fewest: float = FEWEST, turns: int = TURNS) -> NDArray[np.bool_]:
-    """Those with fewer couplings than all that they are coupled with, and the same again among those coupled with none of these.
+    """Those with fewer couplings than all that they are coupled with; the same again among those coupled with none of these.
 
-    Ties are broken by a fixed random order. The unknowns with the most couplings wait, because what they leave is dense.
-
-    Parameters
-    ----------
-    matrix : symmetric, of numbers or of square blocks; whether the diagonal is stored makes no difference
-    fewest : the part of the unknowns of which some are chosen
-    turns : how often they are chosen
-
-    Returns
-    -------
-    (rows,) or (rows of blocks,)
+    The matrix is symmetric, of numbers or blocks. Outside the part `fewest` the unknowns wait, because what they leave is dense.
+    Ties are broken by a fixed random order.
     """
     column, counts = matrix.indices, np.diff(matrix.indptr)
     row = np.repeat(np.arange(len(counts)), counts)
@@ -132,14 +123,7 @@ class BlockElimination:
     def eliminate(
         self, diagonal: Floats, apart: sp.bsr_array, chosen: NDArray[np.bool_], lower: Floats, upper: Floats
     ) -> tuple[Floats, sp.bsr_array]:
-        """Step 2: the matrix of the servers that are left.
-
-        Parameters
-        ----------
-        diagonal, apart : (servers, R, R), (servers R, servers R)
-        chosen : (servers,) of which no two have a block in common
-        lower, upper : (chosen servers, R, R) L^-1 and U^-1
-        """
+        """Step 2: the matrix of the servers that are left, from L^-1 and U^-1 (chosen servers, R, R)."""
         row, column, place = rows_of(apart), apart.indices, np.where(chosen, np.cumsum(chosen), np.cumsum(~chosen)) - 1
         here, others, by_server = np.flatnonzero(chosen), np.flatnonzero(~chosen), self.a.reshape(len(chosen), -1)
         of, under, left = chosen[row], chosen[column], ~(chosen[row] | chosen[column])
@@ -238,13 +222,7 @@ def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:
 
 
 def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
-    """(servers,) whose block has a factor with all digits; the others wait until what is added has made theirs regular.
-
-    Parameters
-    ----------
-    blocks : (servers, R, R)
-    scale : (servers, R) roots of the diagonal that the matrix had at first
-    """
+    """(servers,) whose block, scaled by roots of the first diagonal, has a factor with all digits; the others wait."""
     least = np.linalg.eigvalsh(blocks / (scale[:, :, None] * scale[:, None, :])).min(axis=1)
     return np.asarray(least > SOUND)
 
@@ -267,12 +245,7 @@ def _joined(apart: sp.bsr_array) -> sp.csr_array:
 
 
 def _inverted(blocks: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """The inverses, the signs of the determinants, and which blocks have an inverse with all digits; the others wait.
-
-    Parameters
-    ----------
-    blocks : (servers, R, R)
-    """
+    """The inverses, the signs of the determinants, and which blocks have an inverse with all digits; the others wait."""
     across = np.maximum(np.abs(blocks).max(axis=2, keepdims=True), SMALLEST)
     scaled = blocks / across
     down = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), SMALLEST)

@@ -121,13 +121,7 @@ class SaddleProblem:
         )
 
     def near(self, x: Floats, prices: Floats | None) -> SaddlePoint:
-        """Feasible tasks with these prices, in any unit, and q_n = w_n / u_n; an equal partition where a user has no tasks.
-
-        Parameters
-        ----------
-        x : (A,) tasks
-        prices : (K, R); None = equal ones
-        """
+        """Feasible tasks with these prices, in any unit, and q_n = w_n / u_n; an equal partition where a user has no tasks."""
         u = self.instance.arcs.owner @ x / self.unit
         if np.any(u <= 0):
             return self.start()
@@ -151,13 +145,7 @@ class SaddleProblem:
         return float(np.sqrt(primal @ (primal / self.tau))), float(np.sqrt(dual @ (dual / self.sigma)))
 
     def movement(self, now: SaddlePoint, new: SaddlePoint, omega: float) -> float:
-        """|T z - z| in the norm in which T is nonexpansive.
-
-        Parameters
-        ----------
-        now, new : z and T z
-        omega : the ratio of the step sizes
-        """
+        """|T z - z|, from z to T z, in the norm in which T is nonexpansive."""
         primal, dual = self.way(now, new)
         cross = (new.dual - now.dual) @ (self.matrix @ (new.primal - now.primal))
         return float(np.sqrt(max(omega * primal**2 + dual**2 / omega - 2.0 * cross, 0.0)))
