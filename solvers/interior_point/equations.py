@@ -86,11 +86,25 @@ class ArrowEquations:
 
     def split(self, values: NDArray[Any]) -> list[Any]:
         """The parts on arcs, rows, users and limits."""
-        return [values[part] for part in self.parts]
+        return [values[..., part] for part in self.parts]
 
-    def mu(self, now: PrimalDual) -> float:
+    def dot(self, one: NDArray[Any], other: NDArray[Any]) -> Any:
+        """Their inner product, for each program of a stack."""
+        return float(one @ other)
+
+    def mu(self, now: PrimalDual) -> Any:
         """The mean of the products that go to mu."""
-        return float((now.primal * now.dual) @ self.central) / float(self.central.sum())
+        return self.dot(now.primal * now.dual, self.central) / float(self.central.sum())
+
+    def towards(self, now: PrimalDual) -> Floats:
+        """What the primal numbers of the predictor change by where the dual ones stay."""
+        return -now.primal * self.paired
+
+    def second_order(self, now: PrimalDual, affine: PrimalDual, mu: Any) -> Floats:
+        """What the corrector towards products mu adds to the predictor `affine`, where the dual numbers stay."""
+        wanted = mu * self.central - affine.primal * affine.dual
+        result: Floats = np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
+        return result
 
     def ratio(self, now: PrimalDual) -> Floats:
         """X / d, s / p, -dt / dy and r / z."""
@@ -106,5 +120,5 @@ class ArrowEquations:
             users=self.raised * now.g + self.level + t - u,
             limits=np.where(capped, self.most - u - r, 0.0),
             arcs=np.where(open_, d - self.reduced(p, y - z), 0.0),
-            g=1.0 - float(y @ self.raised) if self.raised.any() else 0.0,
+            g=1.0 - self.dot(y, self.raised) if self.raised.any() else 0.0,
         )

@@ -49,14 +49,14 @@ class Residuals(NamedTuple):
 class PrimalDual:
     """(x, s, t, r), (d, p, y, z) and g, which is 0 where no user is raised; or a step between such points.
 
-    Of a stack (batch.py) all have one more axis, and g is (B,).
+    Of a stack (batch.py) all have one more axis, and g is (B, 1).
     """
 
     primal: Floats
     dual: Floats
     g: Any
 
-    def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
+    def after(self, step: "PrimalDual", primal: Any, dual: Any) -> "PrimalDual":
         """The point that far along a step, primal and dual."""
         return PrimalDual(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
 

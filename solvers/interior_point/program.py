@@ -122,15 +122,6 @@ class ArrowProgram(ArrowEquations, ABC):
     def floor(self, now: PrimalDual) -> float:
         """The gap below which mu is not pushed."""
 
-    def towards(self, now: PrimalDual) -> Floats:
-        """What the primal numbers of the predictor change by where the dual ones stay."""
-        return -now.primal * self.paired
-
-    def second_order(self, now: PrimalDual, affine: PrimalDual, mu: float) -> Floats:
-        """What the corrector towards products mu adds to the predictor `affine`, where the dual numbers stay."""
-        wanted = (mu - affine.primal * affine.dual) * self.paired
-        return np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
-
     # ---- the start --------------------------------------------------------------------------------------------------
 
     def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:

@@ -18,7 +18,7 @@ what is left once one side is eliminated is all the linear algebra there is.
 - solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Response(NamedTuple):
     l: Floats  # noqa: E741 (the letter above)
     reduced: Floats
     flow: Floats
-    g: float
+    g: Any
 
     def plus(self, other: "Response", times: float) -> "Response":
         """The sum with a multiple of another one."""
@@ -98,17 +98,18 @@ class ArrowSystem(Elimination):
         self.v = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
         self.f = 1.0 / (1.0 + self.t * self.v)
         self.b = program.raised * self.f
-        self.c = float(self.b @ self.v)
+        self.c = program.dot(self.b, self.v)
         super().__init__(program.loads, theta, self.t * self.f, np.where(program.left_out, NEVER, s), way.refined)
         self._factorise_with_border()
-        self.column = self.factor.solve(self.left * self.along)
-        self.priced = self.loads.priced(self.column)
-        self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
+        if program.raised.any():
+            self.column = self.factor.solve(self.left * self.along)
+            self.priced = self.loads.priced(self.column)
+            self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
 
     def _factorise_with_border(self) -> None:
         loads, way = self.loads, self.way
         self.share = self.b / self.shaft
-        self.bent = float(self.b @ self.share)
+        self.bent = self.program.dot(self.b, self.share)
         self.rho = 1.0 / self.bent if self.bent > 0 and way.plan != "sparse equations" else 0.0
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(self.theta * loads.of_users(self.share))
@@ -119,25 +120,25 @@ class ArrowSystem(Elimination):
         """Dp of the matrix with rho b b^T, and load^T dp; what is `moved` on arcs adds to the rows."""
         loads = self.loads
         l = users / self.shaft  # noqa: E741
-        l -= 0.5 * self.rho * float(self.b @ l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
+        l -= 0.5 * self.rho * self.program.dot(self.b, l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
         p = self.factor.solve(rows + loads.rows(self.theta * loads.of_users(l) + moved))
         return p, loads.priced(p)
 
-    def _collected(self, priced: Floats, users: Floats) -> float:
+    def _collected(self, priced: Floats, users: Floats) -> Any:
         """B dl of the same matrix."""
-        return self.left * float(self.share @ (users + self.loads.totals(self.theta * priced)))
+        return self.left * self.program.dot(self.share, users + self.loads.totals(self.theta * priced))
 
-    def _solve(self, rows: Floats, users: Floats, h: float, moved: Floats | float = 0.0) -> Response:
+    def _solve(self, rows: Floats, users: Floats, h: Any, moved: Floats | float = 0.0) -> Response:
         loads, theta, g = self.loads, self.theta, 0.0
         with_border = users + self.rho * h * self.b
         p, priced = self._prices(rows, with_border, moved)
-        if self.reach:
+        if self.program.raised.any():
             g = (h - self._collected(priced, with_border)) / self.reach
             part = g * (1.0 - self.rho * self.c)
             p, priced = p + part * self.column, priced + part * self.priced
         return self._response(p, priced, loads.totals(theta * priced), users, g)
 
-    def _response(self, p: Floats, priced: Floats, pushed: Floats, users: Floats, g: float) -> Response:
+    def _response(self, p: Floats, priced: Floats, pushed: Floats, users: Floats, g: Any) -> Response:
         """What follows from dp and dg; `priced` is load^T dp and `pushed` (N,) owner theta times that."""
         return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
 
@@ -148,9 +149,7 @@ class ArrowSystem(Elimination):
         """
         if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
-        answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
-        short = h - float(self.b @ answer.l) - self.c * answer.g
-        answer = answer.plus(self._solve(rows - self._rows(answer), nothing, short), 1.0)
+        answer, nothing = self.refined_once(rows, users, h), np.zeros(len(users))
         if not self.way.refined:
             return answer
         lack, least = rows - self._rows(answer), np.abs(rows).max() * self.program.options.target
@@ -168,6 +167,12 @@ class ArrowSystem(Elimination):
                 break
             answer, lack, before = answer.plus(direction, size / bent), better, size
         return answer
+
+    def refined_once(self, rows: Floats, users: Floats, h: Any) -> Response:
+        """The response, and that to what rows and the equation of g lack then."""
+        answer = self._solve(rows, users, h)
+        short = h - self.program.dot(self.b, answer.l) - self.c * answer.g
+        return answer.plus(self._solve(rows - self._rows(answer), np.zeros_like(users), short), 1.0)
 
     def _solve_by_gradients(self, rows: Floats, users: Floats, h: float) -> Response:
         """The same where the factor leaves arcs out: steps in dp, dl and dg eliminated, until rows lack no more than they may."""
@@ -191,7 +196,7 @@ class ArrowSystem(Elimination):
         loads = self.loads
         priced = loads.priced(p)
         pushed = loads.totals(self.theta * priced)
-        g = (h - float(self.share @ (users + pushed))) / (self.bent + self.c) if self.bent else 0.0
+        g = (h - self.program.dot(self.share, users + pushed)) / (self.bent + self.c) if self.bent else 0.0
         return self._response(p, priced, pushed, users, g)
 
     def _preconditioned(self, lack: Floats) -> Floats:
@@ -199,7 +204,7 @@ class ArrowSystem(Elimination):
         p = self.factor.solve(lack)
         if not self.rho:
             return p
-        column, more = self.column / self.left, 1.0 / (self.bent + self.c) - 0.5 * self.rho
+        column, more = self.column / self.left, float(1.0 / (self.bent + self.c) - 0.5 * self.rho)
         return p - more * float(self.along @ p) / (1.0 + more * float(self.along @ column)) * column
 
     def _rows(self, response: Response) -> Floats:
@@ -217,14 +222,14 @@ class ArrowSystem(Elimination):
         short, slack = lack.users + users, limits - lack.limits
         own = f * (short - t * v * slack)
         right, others = np.where(program.left_out, 0.0, rows - lack.rows), own - self.loads.totals(flow)
-        h = lack.g - float(self.b @ (v * (short + slack)))
+        h = lack.g - program.dot(self.b, v * (short + slack))
         filled = self._solve(right, others, h, flow) if rough else self.solve(right + program.rows(flow), others, h)
         p, l, reduced, away, g = filled  # noqa: E741
         z = v * (own + f * (program.raised * g - t * l) + slack)
-        dual = np.concatenate([reduced - lack.arcs, p, l + z, z])
+        dual, arcs = np.concatenate([reduced - lack.arcs, p, l + z, z], axis=-1), program.parts[0]
         step = over - self.ratio * dual
-        step[: len(away)] = flow - away
-        dual[: len(away)] *= program.paired[: len(away)]
+        step[..., arcs] = flow - away
+        dual[..., arcs] *= program.paired[..., arcs]
         if self.way.refined:
             at = self.pivot
             dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]

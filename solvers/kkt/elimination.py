@@ -25,7 +25,7 @@ they change of its costs, and the factor is that of LU.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class Elimination:
     factor : of what is left for the prices, once `factorise` was called
     """
 
-    pivot: NDArray[np.intp]
+    pivot: Any  # an index of arrays (A,), of a stack (B, A)
     largest: NDArray[np.intp]
     rest: Floats
     others: Floats

@@ -67,13 +67,18 @@ class ArcsOfUsers:
 
 
 class GridLoads:
-    """All pairs of users and servers; parameters are demands (N, R) in the users' units and 1 / capacity (K, R)."""
+    """All pairs of users and servers, from demands (N, R) in the users' units and 1 / capacity (K, R).
+
+    In a stack all arrays have one more axis, the first.
+    """
 
     def __init__(self, demand: Floats, inverse: Floats) -> None:
         self.demand, self.inverse = demand, inverse
-        self.N, self.K, self.R = len(demand), len(inverse), demand.shape[1]
-        self.pairs = (demand[:, :, None] * demand[:, None, :]).reshape(self.N, -1)
-        self.scales = (inverse[:, :, None] * inverse[:, None, :]).reshape(self.K, -1)
+        sizes: tuple[int, ...] = (demand.shape[-2], *inverse.shape[-2:])
+        self.N, self.K, self.R = sizes
+        self.pairs, self.scales = (
+            (part[..., :, None] * part[..., None, :]).reshape(*part.shape[:-1], -1) for part in (demand, inverse)
+        )
         self.twins = np.empty((2, 0), np.intp)
 
     charges: None = None
@@ -98,11 +103,11 @@ class GridLoads:
 
     def of_users(self, values: Floats) -> Floats:
         """(A,) what each arc's user has of (N,)."""
-        return np.repeat(values, self.K)
+        return np.repeat(values, self.K, axis=-1)
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
-        result: Floats = values.reshape(self.N, self.K).sum(axis=1)
+        result: Floats = self._on_grid(values).sum(axis=-1)
         return result
 
     def most(self, values: Floats) -> Floats:
@@ -112,31 +117,31 @@ class GridLoads:
 
     def _on_grid(self, values: Floats) -> Floats:
         """(N, K) from (A,)."""
-        return values.reshape(self.N, self.K)
+        return values.reshape(*values.shape[:-1], self.N, self.K)
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""
-        result: Floats = ((self._on_grid(x).T @ self.demand) * self.inverse).ravel()
-        return result
+        sums = (self._on_grid(x).swapaxes(-1, -2) @ self.demand) * self.inverse
+        return sums.reshape(*sums.shape[:-2], -1)
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
-        result: Floats = (self.demand @ (p.reshape(self.K, self.R) * self.inverse).T).ravel()
-        return result
+        costs = self.demand @ (p.reshape(self.inverse.shape) * self.inverse).swapaxes(-1, -2)
+        return costs.reshape(*costs.shape[:-2], -1)
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
         """(K, R, R) sums over each server's arcs, weighted (A,); there are no `twins`."""
         del twin_weights
-        sums = (self._on_grid(weights).T @ self.pairs) * self.scales
-        return sums.reshape(self.K, self.R, self.R)
+        sums = (self._on_grid(weights).swapaxes(-1, -2) @ self.pairs) * self.scales
+        return sums.reshape(*sums.shape[:-1], self.R, self.R)
 
     def coupling(
         self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
     ) -> NDArray[np.floating[Any]]:
         """(N, K R) of arcs weighted (A,), in that precision, or the rows of some users."""
-        result = self._on_grid(weights)[users].astype(kind)[:, :, None] * self.demand[users].astype(kind)[:, None, :]
-        result *= self.inverse.astype(kind)
-        return result.reshape(len(result), -1)
+        result = self._on_grid(weights)[users].astype(kind)[..., None] * self.demand[users].astype(kind)[..., None, :]
+        result *= self.inverse.astype(kind)[..., None, :, :]
+        return result.reshape(*result.shape[:-2], -1)
 
     def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
