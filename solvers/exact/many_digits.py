@@ -48,9 +48,7 @@ Balls = list[Any]
 
 
 class ManyDigits(NamedTuple):
-    """(A,) tasks on arcs and (N,) of users, (K R,) prices in parts of what all users pay, and a bound on the relative error of
-    every user's tasks.
-    """
+    """(A,) tasks on arcs, (N,) of users, (K R,) prices in parts of what all pay, a bound on users' relative errors."""
 
     x: Rationals
     tasks: Rationals

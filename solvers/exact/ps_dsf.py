@@ -35,7 +35,6 @@ from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["ExactOptions", "exact_layers", "exact_levels", "levels", "unit"]
 
-
 UNLIMITED = Limits()
 
 MOST_PIVOTS = 20_000
@@ -165,11 +164,7 @@ def _layer(
     return {row: value / total for row, value in zip(some, p, strict=True) if value}
 
 
-def exact_levels(
-    instance: Instance,
-    x: Floats,
-    options: ExactOptions = ExactOptions(),
-) -> Rationals | None:
+def exact_levels(instance: Instance, x: Floats, options: ExactOptions = ExactOptions()) -> Rationals | None:
     """(A,) exact PS-DSF tasks with the pattern of floating-point tasks x (A,); None where no pattern read from x is one."""
     arcs = exact_arcs(instance)
     units, game = unit(instance, arcs), Game(instance, np.inf)
@@ -177,21 +172,16 @@ def exact_levels(
         return None
     for read in patterns(game, x, options.tolerances):  # 1
         found = _solved(arcs, units, read, x, options.largest_denominator)  # 2
-        if found is not None and _holds(instance, found):  # 3
+        if found is not None and (levels if instance.single_variant else exact_layers)(instance, found) is not None:  # 3
             return found
     return None
-
-
-def _holds(instance: Instance, x: Rationals) -> bool:
-    return (levels if instance.single_variant else exact_layers)(instance, x) is not None
 
 
 def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, largest: int) -> Rationals | None:
     """(A,) the tasks that solve the equations of a pattern and are next to x where they are free; None where there are none."""
     from flint import fmpq, fmpq_mat
 
-    column = {row: k for k, row in enumerate(found.full)}
-    first = found.layers
+    column, first = {row: k for k, row in enumerate(found.full)}, found.layers
     place = {a: first + k for k, a in enumerate(found.served)}
     width = first + len(place)
     of: dict[int, list[int]] = {}

@@ -51,14 +51,7 @@ class SimplexOptions(AlgorithmOptions):
 
 @dataclass(frozen=True)
 class RationalProgram:
-    """max cost z  s.t.  A z + s = right_side,  z, s >= 0.
-
-    Attributes
-    ----------
-    cost : (columns + rows,) the costs of z, then of the slack variables s
-    columns : (columns + rows,) the columns of [A I] as {row: entry}
-    right_side : (rows,)
-    """
+    """max cost z  s.t.  A z + s = right_side,  z, s >= 0; costs and columns {row: entry} of [A I] are those of z, then of s."""
 
     cost: tuple[Flint, ...]
     columns: tuple[Mapping[int, Flint], ...]

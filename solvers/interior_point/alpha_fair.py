@@ -38,19 +38,11 @@ from fairalloc.solvers.method import Limits, Session
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 FLOOR, LAG = 1e-13, 1e-4
-"""Mu is not pushed below this relative gap (with 1e-14 some errors were 5e-11), nor below this part of what demands differ from
-tasks: one of 10^5 arcs took 138 iterations for 27, at a gap of 1e-13 and an error of 1e-8."""
+"""Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
 
 
 class AlphaFairArrow(ArrowProgram):
-    """The program of nb or fds on one instance.
-
-    Attributes
-    ----------
-    alpha : 1 for nb
-    c : (N,) marginal utilities of a unit at t = 1, which sum to 1
-    worth : what the objective of the mechanism is in units of this one
-    """
+    """The program of nb (alpha = 1) or fds; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's."""
 
     def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights

@@ -81,6 +81,12 @@ class Stack:
         """B, N, K, R."""
         return *self.is_open.shape, self.demand.shape[2]
 
+    @property
+    def loads(self) -> GridLoads:
+        """Of all arcs, also of those that are closed."""
+        nobody = np.empty(0, np.intp)  # the arcs' users and servers are for other factors
+        return GridLoads(self.demand, self.inverse, nobody, nobody)
+
     def take(self, which: NDArray[Any]) -> "Stack":
         """Some of the programs."""
         income = None if self.income is None else self.income[which]
@@ -128,7 +134,7 @@ class _Points(ArrowEquations):
 
     def __init__(self, stack: Stack) -> None:
         (B, N, K, R), capped = stack.shape, np.isfinite(stack.limit)
-        self.stack, self.loads, self.parts = stack, GridLoads(stack.demand, stack.inverse), parts_of(N * K, K * R, N)
+        self.stack, self.loads, self.parts = stack, stack.loads, parts_of(N * K, K * R, N)
         self.right, self.left_out, self.most = np.ones(K * R), np.zeros(K * R, bool), np.where(capped, stack.limit, 0.0)
         self.raised, self.level = np.full(N, float(stack.income is None)), np.zeros(N)
         self.paired = np.concatenate([stack.is_open.reshape(B, -1), np.ones((B, K * R + N), bool), capped], axis=1)
@@ -140,7 +146,7 @@ class _Points(ArrowEquations):
         """Some of the programs, where they are."""
         result = copy(self)
         result.stack = self.stack.take(which)
-        result.loads = GridLoads(result.stack.demand, result.stack.inverse)
+        result.loads = result.stack.loads
         result.paired, result.central, result.most = self.paired[which], self.central[which], self.most[which]
         result.now = PrimalDual(self.now.primal[which], self.now.dual[which], self.now.g[which])
         result.lack = result.residuals(result.now)
@@ -157,8 +163,6 @@ class _Points(ArrowEquations):
         """(B, K, R) prices."""
         prices: Floats = self.split(self.now.dual)[1].reshape(self.stack.inverse.shape)
         return prices
-
-    # ---- step 1 -----------------------------------------------------------------------------------------------------
 
     def _start(self, capped: NDArray[np.bool_]) -> None:
         """Nearly an equal partition, and prices that are nearly what makes a unit cost the same for all."""
@@ -180,8 +184,6 @@ class _Points(ArrowEquations):
         primal = np.concatenate([x, 1.0 - loads.rows(x), u - g, self.most - u], axis=1)
         self.now = PrimalDual(primal * self.paired, np.concatenate([d, p, y, z], axis=1) * self.paired, g)
 
-    # ---- step 2 -----------------------------------------------------------------------------------------------------
-
     def error(self) -> Floats:
         """(B,) the largest of the relative gap, the residuals and, for nb, what users differ from their demand; inf for nan."""
         stack, t, (_, p, y, z) = self.stack, self.split(self.now.primal)[2], self.split(self.now.dual)
@@ -195,8 +197,6 @@ class _Points(ArrowEquations):
         error = np.maximum.reduce([np.abs(part).max(axis=1) for part in parts])
         sound = np.isfinite(error) & ((self.now.g[:, 0] > 0) | (stack.income is not None))
         return np.where(sound, error, np.inf)
-
-    # ---- steps 3 and 4 ----------------------------------------------------------------------------------------------
 
     def advance(self) -> None:
         """One Newton step of every program."""

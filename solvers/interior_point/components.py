@@ -45,13 +45,8 @@ EVERYTHING = slice(None)
 
 @dataclass
 class Component:
-    """One component, or all of them together.
+    """One component, its users, servers and arcs, or all of them together, which has the key "".
 
-    Attributes
-    ----------
-    users, servers, arcs : which of the instance's
-    key : its users and servers in bytes; "" where it has everything
-    arrow : of these alone
     round, result, level : what was solved last, its answer, and the least share of its active users
     """
 
@@ -72,14 +67,7 @@ class Component:
 
 
 class MaxMinComponents:
-    """The rounds of one instance.
-
-    Parameters
-    ----------
-    rate : (N,) the weighted share of one task
-    instance : in the units of the solver
-    options : of the programs
-    """
+    """The rounds of one instance in the units of the solver; `rate` (N,) is the weighted share of one task."""
 
     def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions) -> None:
         self.rate, self.instance, self.options = rate, instance, options

@@ -10,7 +10,6 @@ from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["ENOUGH", "NOTHING", "InteriorPointOptions", "PrimalDual", "Residuals"]
 
-
 ENOUGH = 1e-9
 """The error up to which the answer of a round is used."""
 

@@ -51,14 +51,7 @@ LIGHT = 1e-4
 class MaxMinArrow(ArrowProgram):
     """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level.
 
-    Parameters
-    ----------
-    rate : (N,) the weighted share of one task
-    instance : in the units of the solver
-
-    Attributes
-    ----------
-    before : (A,) what the arcs added to shares in the round before
+    `rate` (N,) is the weighted share of one task, `before` (A,) what arcs added to shares in the round before.
     """
 
     def __init__(self, rate: Floats, instance: Instance) -> None:

@@ -26,7 +26,6 @@ __all__ = ["projected"]
 IN_DOUBT = 10.0
 """An arc closed by mistake may leave a row that cannot be filled; one that is open by mistake costs a little of the gap."""
 
-
 IDLE = 1e3
 """A fixed user pays nothing where its y times its share is less than this times the mean product."""
 

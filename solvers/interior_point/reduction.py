@@ -60,13 +60,7 @@ DIGITS = 1e-8
 
 
 class KeptArcs:
-    """The choice of step 1 from iteration to iteration.
-
-    Attributes
-    ----------
-    kept : (A,) which arcs are kept, in the first iteration all
-    before : (A,) d of the iteration before; None in the first
-    """
+    """The choice of step 1: which arcs are `kept` (A,), at first all, and `before` (A,), d of the iteration before."""
 
     def __init__(self, loads: Loads) -> None:
         self.loads, self.kept = loads, np.ones(len(loads), bool)

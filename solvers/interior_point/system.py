@@ -31,8 +31,7 @@ from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan
 __all__ = ["NEVER", "ArrowSystem", "Way"]
 
 GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
-"""Added to diagonals before they are factorised, relative, the least with which that succeeds: redundant equations of a face have
-no pivot of their own. Where rows are equations, which others may imply, without the first."""
+"""Added to diagonals, relative, the least that succeeds: redundant equations have no pivot. With equations without the first."""
 
 REFINEMENTS, GRADIENTS = 4, 100
 """The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
@@ -42,14 +41,10 @@ NEVER = 1e30
 
 
 class Way(NamedTuple):
-    """How the system of one iterate is solved.
+    """How the system of one iterate is solved: which side is eliminated; not `refined`, all is in single precision.
 
-    Attributes
-    ----------
-    plan : which side is eliminated
-    refined : whether solves are refined and the last digits kept; otherwise all is in single precision
-    negligible : arcs with a smaller part of what their user's have together couple nothing in the factor
-    lacks : what rows may lack after a step; where the factor leaves out arcs, conjugate gradients go on until half of this
+    Arcs with a smaller part than `negligible` of what their user's have together couple nothing in the factor. Rows may lack
+    `lacks` after a step; where the factor leaves out arcs, conjugate gradients go on until half of this.
     """
 
     plan: Plan
@@ -81,8 +76,6 @@ class Response(NamedTuple):
 class ArrowSystem(Elimination):
     """The arrow of one iterate, one side eliminated and the other factorised; LinAlgError where it cannot be.
 
-    Attributes
-    ----------
     ratio : x / d, s / p, -dt / dy and r / z, of which theta and S are the parts on arcs and rows
     t, v : (N,) -dt / dy and z / r;  f = 1 / (1 + t v), so that E = t f
     b, c : (N,) and a number, the border: b dl + c dg is what the equation of g lacks; 0 where no user is raised
@@ -118,8 +111,7 @@ class ArrowSystem(Elimination):
 
     def _prices(self, rows: Floats, users: Floats, moved: Floats | float) -> tuple[Floats, Floats]:
         """Dp of the matrix with rho b b^T, and load^T dp; what is `moved` on arcs adds to the rows."""
-        loads = self.loads
-        l = users / self.shaft  # noqa: E741
+        loads, l = self.loads, users / self.shaft  # noqa: E741
         l -= 0.5 * self.rho * self.program.dot(self.b, l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
         p = self.factor.solve(rows + loads.rows(self.theta * loads.of_users(l) + moved))
         return p, loads.priced(p)

@@ -51,16 +51,9 @@ def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single
 
 
 class ScaledLU:
-    """The LU factors of a matrix whose rows, then columns have been divided by their largest numbers.
+    """The LU factors of a matrix, overwritten, whose rows, then columns have been divided by their largest numbers.
 
-    Parameters
-    ----------
-    matrix : (n, n), overwritten; in Fortran's order nothing is copied
-
-    Attributes
-    ----------
-    across, down : (n,) what rows and then columns are multiplied by
-    sign : of the determinant, 1 or -1; 0 or nan where the matrix is singular or has numbers out of range
+    `sign` is that of the determinant; 0 or nan where the matrix is singular or has numbers out of range.
     """
 
     def __init__(self, matrix: Dense) -> None:

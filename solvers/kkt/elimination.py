@@ -46,19 +46,9 @@ class Followed(NamedTuple):
 
 
 class Elimination:
-    """The arrow at one point.
+    """The arrow at one point; without `refined` the last digits are not kept, and there are no pivots.
 
-    Parameters
-    ----------
-    loads : with the charges
-    theta : (A,)
-    ends : (N,) E
-    s : (K R,) S
-    refined : whether the last digits are kept; otherwise there are no pivots
-
-    Attributes
-    ----------
-    shaft : (N,) D + E
+    shaft : (N,) D + E, of `ends` E;  s : (K R,) S
     pivot, others : (N,) the arc of each user with the largest theta, and the shaft without that arc
     largest, rest : the arcs with their user's largest theta, of which there may be several, and the shaft without each
     factor : of what is left for the prices, once `factorise` was called

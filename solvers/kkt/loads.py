@@ -36,12 +36,7 @@ SPARSEST = 10
 
 
 class ArcsOfUsers:
-    """Sums over the arcs of each user, for arcs ordered by user of whom each has one at least.
-
-    Attributes
-    ----------
-    counts, first : (N,) how many arcs each user has, and which is the first
-    """
+    """Sums over arcs ordered by user of whom each has one at least: their counts, and the first of each (N,)."""
 
     counts: NDArray[np.intp]
     first: NDArray[np.intp]
@@ -72,8 +67,10 @@ class GridLoads:
     In a stack all arrays have one more axis, the first.
     """
 
-    def __init__(self, demand: Floats, inverse: Floats) -> None:
-        self.demand, self.inverse = demand, inverse
+    charges: None = None
+
+    def __init__(self, demand: Floats, inverse: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
+        self.demand, self.inverse, self.user, self.server = demand, inverse, user, server
         sizes: tuple[int, ...] = (demand.shape[-2], *inverse.shape[-2:])
         self.N, self.K, self.R = sizes
         self.pairs, self.scales = (
@@ -81,25 +78,13 @@ class GridLoads:
         )
         self.twins = np.empty((2, 0), np.intp)
 
-    charges: None = None
-
     def __len__(self) -> int:
-        return self.N * self.K
+        return len(self.user)
 
     @property
     def charging(self) -> Self:
         """The loads for which prices are charged: these."""
         return self
-
-    @property
-    def user(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return np.repeat(np.arange(self.N), self.K)
-
-    @property
-    def server(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return np.tile(np.arange(self.K), self.N)
 
     def of_users(self, values: Floats) -> Floats:
         """(A,) what each arc's user has of (N,)."""
@@ -112,7 +97,7 @@ class GridLoads:
 
     def most(self, values: Floats) -> Floats:
         """(N,) the largest of each user's values."""
-        result: Floats = values.reshape(self.N, self.K).max(axis=1)
+        result: Floats = self._on_grid(values).max(axis=-1)
         return result
 
     def _on_grid(self, values: Floats) -> Floats:
@@ -155,31 +140,12 @@ class GridLoads:
 
 
 class MaskedLoads(ArcsOfUsers, GridLoads):
-    """Some pairs of users and servers, in the order of the grid; each user has one at least.
-
-    Parameters
-    ----------
-    demand, inverse : (N, R), (K, R)
-    user, server : (A,)
-    """
+    """Some pairs of users and servers, in the order of the grid; each user has one at least."""
 
     def __init__(self, demand: Floats, inverse: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
-        super().__init__(demand, inverse)
-        self._user, self._server, self.cells = user, server, user * self.K + server
+        super().__init__(demand, inverse, user, server)
+        self.cells = user * self.K + server
         self.count_arcs(user, self.N)
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    @property
-    def user(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return self._user
-
-    @property
-    def server(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return self._server
 
     def _on_grid(self, values: Floats) -> Floats:
         """(N, K) from (A,), 0 elsewhere."""
@@ -199,16 +165,8 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
 
 
 class ArcLoads(ArcsOfUsers):
-    """Any arcs, ordered by user; each user has one at least.
+    """Any arcs with loads (A, R), ordered by user; each user has one at least.
 
-    Parameters
-    ----------
-    loads : (A, R)
-    user, server : (A,)
-    users, servers : N and K
-
-    Attributes
-    ----------
     charges : (A, R) what is charged for prices in the place of loads; None for these
     places, place : (places,) the pairs of user and server with arcs, n K + i, and (A,) which an arc's is; None where each has one
     complete : whether all pairs have
@@ -327,9 +285,8 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
     if plain and SPARSEST * len(arcs) >= instance.N * instance.K:
         demand = arcs.demand[np.searchsorted(arcs.user, np.arange(instance.N))] * tasks[:, None]
         inverse = np.divide(1.0, instance.pools, out=np.zeros_like(instance.pools), where=instance.pools > 0)
-        if len(arcs) == instance.N * instance.K:
-            return GridLoads(demand, inverse)
-        return MaskedLoads(demand, inverse, arcs.user, arcs.server)
+        kind = GridLoads if len(arcs) == instance.N * instance.K else MaskedLoads
+        return kind(demand, inverse, arcs.user, arcs.server)
     entries = arcs.load.tocoo()
     loads = np.zeros((len(arcs), instance.R))
     loads[entries.col, entries.row % instance.R] = entries.data

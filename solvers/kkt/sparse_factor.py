@@ -14,9 +14,6 @@ blocks of two servers vanish there one by one, where users want no resource of w
 A term of rank one, rho a a^T, would fill the matrix. It is the same as one more unknown w = rho a^T p, a last row and column a
 with -1 / rho on the diagonal, which is eliminated between 2 and 3: after the passes a is a' and the diagonal -kappa, and what is
 factorised densely has a' a'^T / kappa added.
-
-A matrix from a random graph fills up whatever the order: after a few such steps a third to a half of the servers is left, and
-the dense factor of these is ten times as fast as a sparse one, whose columns come one by one.
 """
 
 from typing import Any, NamedTuple
@@ -26,14 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.block_matrix import (
-    dense,
-    of_blocks,
-    on_the_diagonal,
-    put_on_the_diagonal,
-    rows_of,
-    separated,
-)
+from fairalloc.solvers.kkt.block_matrix import dense, of_blocks, on_the_diagonal, put_on_the_diagonal, rows_of, separated
 from fairalloc.solvers.kkt.dense_factor import SMALLEST, Dense, Precision, ScaledLU, bordered, solved
 
 __all__ = ["SparseFactor", "SparseLU", "independent"]
@@ -88,12 +78,7 @@ class Eliminated(NamedTuple):
 
 
 class BlockElimination:
-    """What both factors share: the passes, and solves that go through them.
-
-    Attributes
-    ----------
-    a, rho : (rows that are left,) and a number, the border of the rest; without one 0
-    """
+    """What both factors share: the passes, and solves that go through them; a and rho are the border of the rest, or 0."""
 
     def __init__(self, R: int, rows: int) -> None:
         self.passes: list[Eliminated] = []
@@ -139,19 +124,10 @@ class BlockElimination:
 
 
 class SparseFactor(BlockElimination):
-    """The factor of a symmetric matrix of blocks, to which rho a a^T is added.
+    """The factor of a symmetric matrix of blocks (K, R, R) on the diagonal and others `apart`, to which rho a a^T is added.
 
-    Parameters
-    ----------
-    diagonal : (K, R, R) the blocks on the diagonal
-    apart : (K R, K R) the others, those that are not 0
-    a, rho : (K R,) and a number
-    most : rows of a dense matrix
-    single : whether its dense part may be in single precision, where that has enough digits
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point, or more than `most` rows are left in step 3
+    LinAlgError where it is not positive definite in floating point, or more than `most` rows are left in step 3. Its dense part
+    may be in single precision where that has enough digits.
     """
 
     def __init__(self, diagonal: Floats, apart: sp.bsr_array, a: Floats, rho: float, most: int, single: bool) -> None:
@@ -180,17 +156,7 @@ class SparseFactor(BlockElimination):
 
 
 class SparseLU(BlockElimination):
-    """The factors of a matrix of blocks.
-
-    Parameters
-    ----------
-    diagonal : (K, R, R) the blocks on the diagonal
-    apart : (K R, K R) the others, those that are not 0
-
-    Attributes
-    ----------
-    sign : of the determinant, 1 or -1; 0 or nan where the matrix is singular or has numbers out of range
-    """
+    """The factors of a matrix of blocks (K, R, R) on the diagonal and others `apart`; `sign` as that of `ScaledLU`."""
 
     def __init__(self, diagonal: Floats, apart: sp.bsr_array) -> None:
         super().__init__(diagonal.shape[1], diagonal.shape[0] * diagonal.shape[1])
@@ -229,7 +195,7 @@ def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
 
 def _halves_inverted(halves: NDArray[np.floating[Any]]) -> Floats:
     """The inverses of lower triangular blocks, row by row: each number has its digits, also beside rows that are left out."""
-    result: Floats = np.zeros(halves.shape)
+    result = np.zeros(halves.shape)
     for row in range(halves.shape[1]):
         pivot = halves[:, row, row]
         result[:, row, :row] = -(halves[:, row, None, :row] @ result[:, :row, :row])[:, 0] / pivot[:, None]

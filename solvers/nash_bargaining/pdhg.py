@@ -19,17 +19,9 @@ primal-dual hybrid gradient method (Chambolle and Pock 2011) takes T(x, u, p, q)
     p' = max(p + sigma (load (2 x' - x) - 1), 0)              tatonnement: a price rises where demand exceeds supply
     q' = q + sigma (2 u' - u - owner (2 x' - x))              q_n rises where user n has fewer tasks than it demands at q_n
 
-Plain tatonnement, with x for 2 x' - x, cycles, because demand is discontinuous where several arcs are cheapest. Steps tau,
-sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|. Then T is firmly
-nonexpansive and Halpern's iteration of its reflection, from an anchor z_0,
-
-    z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2)
-
-has |T z_n - z_n| = O(1 / n) (Lieder 2021). The rules for restarts are those of PDLP, where omega is the ratio of the dual to the
-primal distance from the last anchor (Applegate et al. 2021, Lu and Yang 2024).
-
-**Convergence.** We know of no more than O(1 / n); on the generated families residuals decrease linearly, at a rate that depends
-on the instance (docs/theory/algorithms.md).
+Steps tau, sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|.
+Halpern's iteration of the reflection, from an anchor z_0, z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). The rules
+for restarts are those of PDLP. docs/theory/algorithms.md says what is known of convergence.
 """
 
 import time
@@ -50,9 +42,7 @@ from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
 TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
-"""The bound at which each accuracy stops. It is far below the promised residual, because where a full row has price 0 the tasks
-are determined only to about the square root of the bound. 1e-12 takes 1.5 times the iterations of 1e-9. A run that ends earlier
-is still "optimal" if its bound is at most the promised residual."""
+"""The bound at which each accuracy stops, far below the promised residual: at price 0 tasks are known to its square root."""
 
 
 @dataclass(frozen=True)
