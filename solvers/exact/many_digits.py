@@ -10,7 +10,7 @@ r"""The tasks of nb and fds to many digits on small instances: an interior-point
 4. The bound of common/user_error.py on the answer, in ball arithmetic: what is returned is proved.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple
@@ -113,12 +113,9 @@ class _DigitsProgram:
     def _sums(self, x: Balls) -> Balls:
         return _times(self.owner, x)
 
-    def _pairs(self) -> list[tuple[Balls, Balls]]:
-        return [(self.x, self.d), (self.s, self.p), (self.t, self.z)]
-
     def mean(self) -> Any:
         """The mean product, with what equations lack."""
-        products = [v * w for first, second in self._pairs() for v, w in zip(first, second, strict=True)]
+        products = [v * w for first, second in _paired(vars(self)) for v, w in zip(first, second, strict=True)]
         return (sum(products, _ball(0)) / len(products)).mid()
 
     def least(self) -> Any:
@@ -129,17 +126,17 @@ class _DigitsProgram:
         """Steps 2 and 3."""
         mean = self.mean()
         solve = self._newton()
-        affine = solve([[-v * w for v, w in zip(*pair, strict=True)] for pair in self._pairs()])
+        affine = solve([[-v * w for v, w in zip(*pair, strict=True)] for pair in _paired(vars(self))])
         far = self._length(affine)
         after = [
             (v + far * dv) * (w + far * dw)
-            for (one, other), (do, dt) in zip(self._pairs(), _paired(affine), strict=True)
+            for (one, other), (do, dt) in zip(_paired(vars(self)), _paired(affine), strict=True)
             for v, w, dv, dw in zip(one, other, do, dt, strict=True)
         ]
         target = mean * ((sum(after, _ball(0)) / len(after) / mean) ** 3).max(_ball(1e-6)).min(_ball(0.5))
         aims = [
             [target - v * w - dv * dw for v, w, dv, dw in zip(one, other, do, dt, strict=True)]
-            for (one, other), (do, dt) in zip(self._pairs(), _paired(affine), strict=True)
+            for (one, other), (do, dt) in zip(_paired(vars(self)), _paired(affine), strict=True)
         ]
         step = solve(aims)
         far = (BACK * self._length(step)).min(_ball(1))
@@ -244,7 +241,7 @@ def _root(value: Any) -> Any:
     return value.upper().max(_ball(0)).sqrt()
 
 
-def _paired(step: dict[str, Balls]) -> list[tuple[Balls, Balls]]:
+def _paired(step: Mapping[str, Balls]) -> list[tuple[Balls, Balls]]:
     return [(step["x"], step["d"]), (step["s"], step["p"]), (step["t"], step["z"])]
 
 

@@ -19,9 +19,8 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
 3. End where the error no longer decreases: the largest of the relative duality gap, the residuals, and what y differs from the
    marginal utility, relative.
 
-**What is claimed.** The prices p prove a bound on the residual of nb and fds (common/duality_gap.py), for nb also the gap of
-Eisenberg and Gale (analysis/certificates/nash_bargaining.py); they are judged by it. Where a row is full at price 0, tasks are
-known to about the square root of the gap only, which is why the gap is brought to `target`.
+Answers are judged by the bound that the prices p prove (common/duality_gap.py). Where a row is full at price 0, tasks are known
+to about the square root of the gap only, which is why the gap is brought to `target`.
 """
 
 import numpy as np
@@ -95,8 +94,7 @@ class AlphaFairArrow(ArrowProgram):
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""
-        result: Floats = (self.c / y) ** (1.0 / self.alpha)
-        return result
+        return (self.c / y) ** (1.0 / self.alpha)
 
     def ratio(self, now: PrimalDual) -> Floats:
         """The users' part is -dt / dy."""

@@ -30,25 +30,17 @@ from fairalloc.solvers.kkt.schur import Factor
 
 __all__ = ["Stack", "StackAnswer", "solve_stack"]
 
-TARGET = 1e-12
-"""The relative error at which an answer leaves the stack: its prices then prove about as much."""
+TARGET, ENOUGH = 1e-12, 1e-9
+"""The relative error at which an answer leaves the stack, and that from which on it leaves where two steps do not halve it."""
 
-ENOUGH = 1e-9
-"""The error from which on an answer leaves where two steps do not halve it."""
-
-PATIENCE = 8
-"""Steps without a smaller error after which an answer leaves."""
-
-STEPS = 60
+PATIENCE, STEPS = 8, 60
+"""Steps without a smaller error after which an answer leaves, and all steps."""
 
 BACK = 0.9995
 """The part of the way to the boundary that a step goes."""
 
-FLOOR = 1e-14
-"""The relative gap below which mu is not pushed."""
-
-GUARD = 1e-14
-"""Added to diagonals, relative."""
+FLOOR, GUARD = 1e-14, 1e-14
+"""The relative gap below which mu is not pushed, and what is added to diagonals, relative."""
 
 PARTS = (1.0, 0.5, 0.0)
 """Parts of the correction that are tried, from the least that is sensible to all of it."""

@@ -7,8 +7,7 @@ r"""A round of max-min fairness by connected components: users and servers that 
 4. The level g of the round is the least of their levels. The prices of the components with this level, and 0 for all other
    servers, prove it: on every open arc of another component a task costs nothing, and the prices y of its users are 0.
 
-Islands of placement are components from the first round on. Racks and sparse placement fall apart in later rounds, where arcs are
-closed. Where one component has nearly all arcs, the whole program is solved instead: there is little to be saved.
+Where one component has nearly all arcs, the whole program is solved instead.
 """
 
 from collections.abc import Callable

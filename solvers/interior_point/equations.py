@@ -76,13 +76,11 @@ class ArrowEquations:
 
     def rows(self, values: Floats) -> Floats:
         """(K R,) load @ values, 0 in rows that are left out."""
-        result: Floats = np.where(self.left_out, 0.0, self.loads.rows(values))
-        return result
+        return np.where(self.left_out, 0.0, self.loads.rows(values))
 
     def reduced(self, p: Floats, l: Floats) -> Floats:  # noqa: E741
         """(A,) load^T p - owner^T l."""
-        result: Floats = self.loads.priced(p) - self.loads.of_users(l)
-        return result
+        return self.loads.priced(p) - self.loads.of_users(l)
 
     def split(self, values: NDArray[Any]) -> list[Any]:
         """The parts on arcs, rows, users and limits."""

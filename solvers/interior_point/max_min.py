@@ -15,9 +15,8 @@ an active user has above the common level g. On the right the dual variables:
 3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in program.py.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
-**What is claimed.** `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays
-above `enough` the answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves is for the
-rounds to say, by the bound (*) of formulations/lexicographic/rule.py.
+`Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays above ENOUGH the
+answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves the rounds say.
 """
 
 from collections.abc import Callable

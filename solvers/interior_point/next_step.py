@@ -5,9 +5,8 @@ r"""How far the tasks of an answer for nb or fds are from the right ones, by one
 2. Products x d, s p and r z below their mean mu are raised to it: where both numbers are 0, nobody knows which is to grow.
 3. The step towards products of 0 and towards what users demand: SAFETY times what it changes t_n by, relative, is the bound.
 
-To first order in the products this is how each user's tasks answer to what its own arcs, and the pools that it runs on, leave
-unmet; the bound of common/user_error.py is a root of the sum over all users. Where the answer is degenerate, a step goes half the
-way, since x and d are both roots of mu. The square of the other bound is added for what is of second order.
+This is how each user's tasks answer, to first order, to what its own arcs and pools leave unmet; the square of the bound of
+common/user_error.py is added for the second order. Where the answer is degenerate, a step goes half the way.
 """
 
 import numpy as np

@@ -200,8 +200,7 @@ class ArrowSystem(Elimination):
         return p - more * float(self.along @ p) / (1.0 + more * float(self.along @ column)) * column
 
     def _rows(self, response: Response) -> Floats:
-        result: Floats = self.loads.rows(response.flow) + self.s * response.p
-        return result
+        return self.loads.rows(response.flow) + self.s * response.p
 
     def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:
         """The Newton step that fills what the equations lack; a `rough` one leaves what rounding does to a later step.

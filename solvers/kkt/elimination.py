@@ -28,7 +28,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.loads import Loads
@@ -55,9 +54,6 @@ class Elimination:
     """
 
     pivot: Any  # an index of arrays (A,), of a stack (B, A)
-    largest: NDArray[np.intp]
-    rest: Floats
-    others: Floats
     factor: Factor
 
     def __init__(self, loads: Loads, theta: Floats, ends: Floats, s: Floats, refined: bool = True) -> None:

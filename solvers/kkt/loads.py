@@ -38,9 +38,6 @@ SPARSEST = 10
 class ArcsOfUsers:
     """Sums over arcs ordered by user of whom each has one at least: their counts, and the first of each (N,)."""
 
-    counts: NDArray[np.intp]
-    first: NDArray[np.intp]
-
     def count_arcs(self, user: NDArray[np.intp], users: int) -> None:
         """Set the attributes from the user of each arc (A,) and N."""
         self.counts = np.bincount(user, minlength=users)
@@ -52,13 +49,11 @@ class ArcsOfUsers:
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
-        result: Floats = np.add.reduceat(values, self.first)
-        return result
+        return np.add.reduceat(values, self.first)
 
     def most(self, values: Floats) -> Floats:
         """(N,) the largest of each user's values."""
-        result: Floats = np.maximum.reduceat(values, self.first)
-        return result
+        return np.maximum.reduceat(values, self.first)
 
 
 class GridLoads:
@@ -114,9 +109,8 @@ class GridLoads:
         costs = self.demand @ (p.reshape(self.inverse.shape) * self.inverse).swapaxes(-1, -2)
         return costs.reshape(*costs.shape[:-2], -1)
 
-    def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
+    def blocks(self, weights: Floats, _: Floats) -> Floats:
         """(K, R, R) sums over each server's arcs, weighted (A,); there are no `twins`."""
-        del twin_weights
         sums = (self._on_grid(weights).swapaxes(-1, -2) @ self.pairs) * self.scales
         return sums.reshape(*sums.shape[:-1], self.R, self.R)
 
@@ -130,12 +124,9 @@ class GridLoads:
 
     def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
-        return self._sparse(np.flatnonzero(weights), weights[weights != 0.0])
-
-    def _sparse(self, cells: NDArray[np.intp], weights: Floats) -> sp.bsr_array:
-        """The same from the places of arcs in the grid."""
-        user, server = np.divmod(cells, self.K)
-        loads = weights[:, None] * self.demand[user] * self.inverse[server]
+        used = np.flatnonzero(weights)
+        user, server = self.user[used], self.server[used]
+        loads = weights[used, None] * self.demand[user] * self.inverse[server]
         return of_blocks(loads[:, None, :], user, server, (self.N, self.K))
 
 
@@ -157,11 +148,6 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
         """(A,) load^T p."""
         result: Floats = super().priced(p)[self.cells]
         return result
-
-    def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
-        """(N, K R), with a number for every resource of an arc whose weight is not 0."""
-        there = weights != 0.0
-        return self._sparse(self.cells[there], weights[there])
 
 
 class ArcLoads(ArcsOfUsers):

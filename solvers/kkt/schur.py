@@ -17,9 +17,8 @@ Where rows are equations, which others may imply, the matrix of 2 may be singula
 with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
 
 **A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
-the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. What is left out
-is no more than the part, relative to these blocks, so that a part of the order of the error serves: 5 to 15 steps of conjugate
-gradients where the diagonal blocks alone take hundreds.
+the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. A part of the
+order of the error serves.
 """
 
 from collections.abc import Callable

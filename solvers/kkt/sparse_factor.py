@@ -80,13 +80,11 @@ class Eliminated(NamedTuple):
 class BlockElimination:
     """What both factors share: the passes, and solves that go through them; a and rho are the border of the rest, or 0."""
 
+    rest: Dense | ScaledLU | None = None
+
     def __init__(self, R: int, rows: int) -> None:
         self.passes: list[Eliminated] = []
         self.R, self.a, self.rho = R, np.zeros(rows), 0.0
-
-    def rest_solved(self, right: Floats) -> Floats:
-        """The solution of step 3."""
-        raise NotImplementedError
 
     def solve(self, right: Floats) -> Floats:
         """The solution for a right-hand side (K R,)."""
@@ -96,7 +94,9 @@ class BlockElimination:
             halves.append(one.lower @ by_server[one.here].ravel())
             right = by_server[one.others].ravel() - one.below @ halves[-1]
             w -= float(one.border @ halves[-1])
-        solution = self.rest_solved(right + self.rho * w * self.a) if len(right) else right
+        solution, rest = right + self.rho * w * self.a, self.rest
+        if rest is not None:
+            solution = rest.solve(solution) if isinstance(rest, ScaledLU) else solved(rest, solution)
         w = self.rho * (float(self.a @ solution) - w)
         for one, half in zip(reversed(self.passes), reversed(halves), strict=True):
             both = np.empty((len(one.here) + len(one.others), self.R))
@@ -145,14 +145,8 @@ class SparseFactor(BlockElimination):
         if len(self.a) > most:
             raise np.linalg.LinAlgError
         self.rho = 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
-        self.rest: Dense | None = None
         if len(self.a):
             self.rest = bordered(lambda kind: _dense(diagonal, apart, kind), self.a, self.rho, single)  # 3
-
-    def rest_solved(self, right: Floats) -> Floats:
-        """By Cholesky's factor."""
-        assert self.rest is not None
-        return solved(self.rest, right)
 
 
 class SparseLU(BlockElimination):
@@ -169,15 +163,9 @@ class SparseLU(BlockElimination):
                 break
             diagonal, apart = self.eliminate(diagonal, apart, chosen, inverses[sound], np.repeat(unit, chosen.sum(), axis=0))  # 2
             self.sign *= float(np.prod(signs[sound]))
-        self.rest: ScaledLU | None = None
         if len(diagonal):
-            self.rest = ScaledLU(_dense(diagonal, apart, np.float64))  # 3
-            self.sign *= self.rest.sign
-
-    def rest_solved(self, right: Floats) -> Floats:
-        """By LU."""
-        assert self.rest is not None
-        return self.rest.solve(right)
+            self.rest = rest = ScaledLU(_dense(diagonal, apart, np.float64))  # 3
+            self.sign *= rest.sign
 
 
 def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:

@@ -15,8 +15,7 @@ r"""The rounds of lexicographic max-min fairness (Z III-A): the iteration of LMM
    active users, the round before was the last.
 
 The rise is measured from g: a user that holds more than g, even one at its own max_tasks, is not fixed, because others may
-still need what it has. Z's printed test of saturation protects only users fixed in earlier rounds and then never ends
-(tests/solvers/test_leximin.py); this one protects everybody.
+still need what it has. docs/theory/lmmf.md says why Z's printed test of saturation is not used.
 """
 
 from collections.abc import Iterable, Sequence

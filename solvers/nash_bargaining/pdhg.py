@@ -142,8 +142,7 @@ class SaddleProblem:
 
     def tasks(self, point: SaddlePoint) -> Floats:
         """(A,) feasible tasks."""
-        result: Floats = feasible(self.instance, point.primal[: self.arcs] * self.instance.arcs.gamma)
-        return result
+        return feasible(self.instance, point.primal[: self.arcs] * self.instance.arcs.gamma)
 
     def prices(self, point: SaddlePoint) -> Floats:
         """(K, R) prices for the instance's weights."""
@@ -164,8 +163,7 @@ class Epoch:
     def __init__(self, saddle: SaddleProblem, anchor: SaddlePoint, omega: float, options: PdhgOptions) -> None:
         self.saddle, self.anchor, self.omega, self.options = saddle, anchor, omega, options
         self.now = self.new = anchor
-        self.count = 0
-        self.first = np.inf
+        self.count, self.first = 0, np.inf
 
     def advance(self) -> None:
         """One step of Halpern's iteration."""
@@ -211,9 +209,7 @@ class PdhgSession(Session):
         if self.best > self.limits.promised:
             termination = "time_limit" if self.limits.late else "iteration_limit"
             raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
-        with self.phase("read"):
-            prices = self.saddle.prices(self.point)
-        return self.x, prices
+        return self.x, self.last_prices
 
     def _iterate(self) -> None:
         start = time.perf_counter()
@@ -236,12 +232,11 @@ class PdhgSession(Session):
 
     def _look(self, point: SaddlePoint, done: int, start: float) -> None:
         """Keep the point if it proves more than those before."""
-        x = self.saddle.tasks(point)
-        bound = self.saddle.bound(x, self.saddle.prices(point))
+        x, prices = self.saddle.tasks(point), self.saddle.prices(point)
+        bound = self.saddle.bound(x, prices)
         if not len(self.x) or bound < self.best:
-            self.best, self.x, self.point = bound, x, point
-            self.last_prices = self.saddle.prices(point)
-            self.offer(x, self.last_prices)
+            self.best = bound
+            self.offer(x, prices)
         self.iterations = done
         self.note(iteration=done, residual=bound, seconds=time.perf_counter() - start)
 
