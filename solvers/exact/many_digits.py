@@ -30,8 +30,8 @@ from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["ManyDigits", "ManyDigitsOptions", "many_digits", "methods"]
 
-BITS = 640
-"""Besides three times those of the ratio of weights."""
+BITS, STEPS = 640, 200
+"""Besides three times those of the ratio of weights, and two steps for each power of 2 in it."""
 
 BACK = 0.95
 
@@ -40,9 +40,6 @@ CURVED = 2
 
 DONE = 1e-36
 """The products at the end, in parts of what the user pays that pays least: its tasks are then known to about 18 digits."""
-
-STEPS = 200
-"""Besides two for each power of 2 between weights."""
 
 Balls = list[Any]
 
@@ -338,8 +335,8 @@ class ManyDigitsSession(Session):
         if answer is None:
             raise Stopped("time_limit" if self.limits.late else "error", "its steps lead to no answer")
         with self.phase("read"):
-            self.x = np.array([float(v) for v in answer.x])
-            prices = np.array([float(p) for p in answer.prices]).reshape(self.instance.K, self.instance.R)
+            self.x = np.array(answer.x, float)
+            prices = np.array(answer.prices, float).reshape(self.instance.K, self.instance.R)
         self.conclude("optimal" if answer.error <= MOST else "inaccurate")
         return self.x, self._paid(self.instance.arcs.owner @ self.x) * prices
 

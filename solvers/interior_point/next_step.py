@@ -24,10 +24,8 @@ from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 
 __all__ = ["errors_by_next_step"]
 
-SAFETY = 10.0
-
-LEAST = float(np.finfo(float).eps)
-"""Mu is at least this, where everything is worth 1."""
+SAFETY, LEAST = 10.0, float(np.finfo(float).eps)
+"""The factor of step 3; mu is at least the second, where everything is worth 1."""
 
 
 @np.errstate(all="ignore")

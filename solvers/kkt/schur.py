@@ -54,11 +54,8 @@ __all__ = [
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
 
-SPARSE = 0.05
-"""The part of the matrix of "rows" that may be nonzero for "sparse rows": above, its fill costs more than LAPACK."""
-
-LARGE = 500
-"""Rows from which on sparse matrices are worth their overhead."""
+SPARSE, LARGE = 0.05, 500
+"""The part of the matrix of "rows" that may be nonzero for "sparse rows", and the rows from which on sparsity is worth it."""
 
 FEW = 2
 """How many times as many rows "rows" may have where users have few arcs, as their coupling needs no memory."""

@@ -31,11 +31,8 @@ __all__ = ["SparseFactor", "SparseLU", "independent"]
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
 
-WORTHWHILE = 0.08
-"""The least part of the servers that is eliminated at once, where the rest can be dense."""
-
-FEWEST = 0.7
-"""The part of the servers of which some are eliminated at once: those with the fewest blocks."""
+WORTHWHILE, FEWEST = 0.08, 0.7
+"""The least part of the servers eliminated at once, where the rest can be dense; the part, with few blocks, they come from."""
 
 TURNS = 2
 """How often servers are chosen that have no block in common with those chosen before."""

@@ -215,7 +215,10 @@ class PdhgSession(Session):
         start = time.perf_counter()
         every, target = max(self.options.check_every, 1), self.options.target or at_accuracy(TARGET, self.limits.accuracy)
         omega = float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N))
-        epoch = Epoch(self.saddle, self._first(), omega, self.options)  # 1
+        given, first = self.limits.start, self.saddle.start()
+        if given is not None:  # a warm start, with the prices of its utilities
+            first = self.saddle.near(feasible(self.instance, given), self.limits.start_prices)
+        epoch = Epoch(self.saddle, first, omega, self.options)  # 1
         for done in range(0, self.options.max_iterations + 1, every):
             self._look(epoch.new, done, start)  # 4
             if self.best <= target or self.limits.late:
@@ -223,12 +226,6 @@ class PdhgSession(Session):
             for _ in range(every):
                 epoch.advance()  # 2, 3
             epoch = epoch.restarted() if epoch.over(done + every) else epoch  # 5
-
-    def _first(self) -> SaddlePoint:
-        """Where to start: the warm start with the prices of its utilities, else an equal partition."""
-        if self.limits.start is None:
-            return self.saddle.start()
-        return self.saddle.near(feasible(self.instance, self.limits.start), self.limits.start_prices)
 
     def _look(self, point: SaddlePoint, done: int, start: float) -> None:
         """Keep the point if it proves more than those before."""
