@@ -34,7 +34,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.loads import ArcLoads
-from fairalloc.solvers.kkt.schur import Plan, plan_without_symmetry
+from fairalloc.solvers.kkt.schur import Plan, plan_for_game
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
@@ -108,7 +108,7 @@ class LevelEquations:
         self.best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
         self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / self.best[user], user, server
         self.loads = ArcLoads(np.ascontiguousarray(self.w / self.gamma[:, None]), user, server, self.N, self.K)
-        self.plan: Plan = plan_without_symmetry(self.loads)
+        self.plan: Plan = plan_for_game(self.loads)
         self.row = self.loads.rows(np.ones(len(user))).reshape(self.K, self.R) > 0
         self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
         self.limits = game.limits / self.best

@@ -50,18 +50,7 @@ class ScipyRounds:
 
 
 def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
-    """The rule's allocation from another solver.
-
-    Parameters
-    ----------
-    rule : the lexicographic mechanism
-    instance : its domain, in the user's units
-    limits : the deadline, and the tolerance of the judge
-
-    Returns
-    -------
-    The allocation with prices that prove it; None where SciPy fails or the time is not enough
-    """
+    """The rule's allocation on its domain with prices that prove it; None where SciPy fails or the time is not enough."""
     scaled, unit = rule.canonical(instance)
     try:
         x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled, limits), limits.judging.reference_tolerance)

@@ -16,7 +16,7 @@ from fairalloc.solvers.kkt.block_matrix import separated
 from fairalloc.solvers.kkt.dense_factor import ScaledLU
 from fairalloc.solvers.kkt.elimination import Elimination
 from fairalloc.solvers.kkt.loads import ArcLoads, loads_of
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE, plan_without_symmetry
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, plan_for_game
 from fairalloc.solvers.kkt.sparse_factor import SparseLU
 
 GAME = "alpha-pf-vds"
@@ -155,7 +155,7 @@ def test_nothing_of_a_game_is_as_large_as_users_times_servers():
     instance = generators.sparse(3000, 1000, 2, 0)
     levels = LevelEquations(mechanism(GAME).configure(alpha=3.0).game(instance))
     arrays = [value for part in (levels, levels.loads) for value in vars(part).values() if isinstance(value, np.ndarray)]
-    assert plan_without_symmetry(levels.loads) == "sparse rows"
+    assert plan_for_game(levels.loads) == "sparse rows"
     assert max(array.size for array in arrays) <= instance.R * max(len(levels), instance.K, instance.N)
     assert len(levels) * instance.R < 0.1 * instance.N * instance.K
 
@@ -166,7 +166,7 @@ def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeyp
     instance = getattr(generators, family)(150, 60, 2, 1)
     answers = []
     for plan in ("sparse rows", "rows"):
-        monkeypatch.setattr("fairalloc.solvers.game.equations.plan_without_symmetry", lambda _, plan=plan: plan)
+        monkeypatch.setattr("fairalloc.solvers.game.equations.plan_for_game", lambda _, plan=plan: plan)
         answers.append(solve(instance, GAME, "continuation", alpha=alpha))
         assert answers[-1].claims_success
         assert answers[-1].residual <= RESIDUAL
