@@ -242,7 +242,7 @@ SIZES = [(8, 3, 2), (20, 10, 3), (40, 5, 4), (10, 20, 2), (60, 3, 2), (5, 5, 5)]
 
 
 @pytest.mark.unmeasured
-@pytest.mark.slow
+@pytest.mark.deep
 def test_nearly_every_generated_instance_is_certified():
     """At least 99 %, with up to 200 arcs, over families and mechanisms; the failures are named."""
     outcomes = {}
