@@ -4,7 +4,7 @@ A test is deep by its marks:
 
 - `deep`: all its cases are,
 - `few(n)`: n of its cases, which differ in as many parameters as can be, are quick, and the others deep,
-- of Hypothesis: the quick profile draws a part of its examples (`examples`), the deep profile draws all.
+- of Hypothesis: the quick profile draws a part of its examples (`drawn`), the deep profile draws all.
 """
 
 import os
@@ -12,7 +12,7 @@ import os
 import pytest
 from hypothesis import settings
 
-__all__ = ["Profiles", "examples", "representatives"]
+__all__ = ["Profiles", "drawn", "representatives"]
 
 QUICK, ALL = 25, 100
 """Of 100 examples of a Hypothesis test, those of the two profiles."""
@@ -22,24 +22,24 @@ REPEATED = {"derandomize": True, "print_blob": True, "deadline": None}
 """In CI: the same examples in every run, and a blob for `@reproduce_failure`."""
 
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
-for name, drawn in {"quick": QUICK, "deep": ALL}.items():
-    settings.register_profile(name, max_examples=drawn, **(REPEATED if IN_CI else {}))
+for name, most in {"quick": QUICK, "deep": ALL}.items():
+    settings.register_profile(name, max_examples=most, **(REPEATED if IN_CI else {}))
 settings.load_profile("quick")
 
 
-def examples(count):
+def drawn(count):
     """How many of so many examples are drawn in the profile that runs."""
     return max(min(LEAST, count), count * settings.default.max_examples // ALL)
 
 
 def representatives(cases, count):
     """The numbers of `count` cases, sets of values: each adds as many new values as can be, far from those before it."""
-    left, chosen, seen = list(range(len(cases))), [], set()
-    while left and len(chosen) < count:
-        best = max(left, key=lambda k: (len(cases[k] - seen), min((abs(k - one) for one in chosen), default=0)))
-        left.remove(best)
+    apart, chosen, seen = dict.fromkeys(range(len(cases)), len(cases)), [], set()  # how far each is from those chosen
+    while apart and len(chosen) < count:
+        best = max(apart, key=lambda k: (len(cases[k] - seen), apart[k]))
         chosen.append(best)
         seen |= cases[best]
+        apart = {k: min(far, abs(k - best)) for k, far in apart.items() if k != best}
     return chosen
 
 

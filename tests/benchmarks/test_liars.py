@@ -125,6 +125,7 @@ def measured(tmp_path, *methods, **setting):
     return run(SUITE, tmp_path / "r", methods=methods, cases=["a"], setting=Setting(**{"repeats": 1} | setting), progress=False)
 
 
+@pytest.mark.deep
 def test_four_liars_are_told_from_an_honest_method(tmp_path):
     liars = [forges_the_record, finds_the_instance, patches_the_residual, patches_the_judge]
     summary = measured(tmp_path, RIGHT, *liars)

@@ -60,6 +60,7 @@ def available(method_id):
 # ---- the merit problem ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=name_of)
 @pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
 def test_merit_problem_in_pyomo(instance, parameters):
@@ -70,6 +71,7 @@ def test_merit_problem_in_pyomo(instance, parameters):
     assert allocation.prices.shape == (instance.K, instance.R)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("method", ["cvxpy:ipopt", "cvxpy:uno"])
 @pytest.mark.parametrize("instance", INSTANCES[:4], ids=name_of)
 def test_merit_problem_in_cvxpy(instance, method):
@@ -287,6 +289,7 @@ def test_time_sharing_does_not_depend_on_g(instance):
 # ---- PS-DSF as a mixed-integer program ------------------------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
 @pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
 def test_ps_dsf_by_levels(instance, method):
@@ -299,6 +302,7 @@ def test_ps_dsf_by_levels(instance, method):
     assert np.abs(excess[allocation.x > RESIDUAL]).max() <= RESIDUAL
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
 def test_the_bounds_of_the_program_hold(instance):
     """phi_n / Phi_n <= x_n / G_n <= 1 and low <= levels <= high, on an answer found with other objectives."""

@@ -220,6 +220,7 @@ def _elsewhere(tmp_path, monkeypatch):
     signal.signal(signal.SIGPROF, before)
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", CALLS)
 def test_every_argument_of_every_function(name):
     """A value of the pool in place of each argument, one after the other."""

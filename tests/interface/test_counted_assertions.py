@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).resolve().parents[1]
 SAMPLE = """
 import numpy as np
@@ -33,6 +35,7 @@ def test_other_skip(): pytest.skip("not here")
 """
 
 
+@pytest.mark.deep
 def test_an_item_without_an_assertion_fails(tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()

@@ -12,8 +12,8 @@ TESTS = Path(__file__).resolve().parents[1]
 SAMPLE = """
 import pytest
 from hypothesis import given, settings, strategies as st
-from profiles import examples
-drawn = []
+from profiles import drawn
+seen = []
 
 def test_plain(): assert True
 @pytest.mark.deep
@@ -22,11 +22,11 @@ def test_deep(): assert True
 @pytest.mark.parametrize("letter", "ab")
 @pytest.mark.parametrize("number", range(3))
 def test_family(letter, number): assert True
-@settings(max_examples=examples(40), derandomize=True)
+@settings(max_examples=drawn(40), derandomize=True)
 @given(st.integers())
 def test_drawn(number):
-    drawn.append(number)
-    assert len(drawn) <= MOST
+    seen.append(number)
+    assert len(seen) <= MOST
 """
 DEEP = {"test_deep", "test_family[0-b]", "test_family[1-a]", "test_family[1-b]", "test_family[2-a]", "test_drawn"}
 
@@ -50,13 +50,14 @@ def passed(tmp_path):
     return ran
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")])
+@pytest.mark.parametrize("options", [(), pytest.param(("-n", "1"), marks=pytest.mark.deep)])
 def test_the_quick_profile_leaves_the_deep_tests_out_and_says_how_many(passed, options):
     names, said = passed(10, *options)
     assert names == {"test_plain", "test_drawn", "test_family[0-a]", "test_family[2-b]"}
     assert "5 deep tests were left out" in said
 
 
+@pytest.mark.deep
 def test_the_deep_profile_runs_them_with_all_examples(passed):
     names, said = passed(40, "-m", "deep")
     assert names == DEEP

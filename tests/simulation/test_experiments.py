@@ -82,6 +82,7 @@ def smallest():
     return get
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smallest, name):
     outcomes = smallest(name)
@@ -95,6 +96,7 @@ def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smal
     assert "<svg" in element(panels[0])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", {item.measure: name for name, item in EXPERIMENTS.items()}.values())
 def test_the_same_seed_gives_the_same_numbers(smallest, name):
     item = EXPERIMENTS[name]
@@ -248,6 +250,7 @@ def test_the_list_names_every_experiment(capsys):
     assert all(name in text for name in EXPERIMENTS)
 
 
+@pytest.mark.deep
 def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, capsys):
     file = tmp_path / "mine.py"
     file.write_text(OWN)

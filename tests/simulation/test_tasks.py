@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from plain_scheduling import SEED, plain_simulation
+from profiles import drawn
 from strategies import simulations
 
 from fairalloc.models.errors import InstanceError, UnknownName
@@ -29,7 +30,7 @@ def rows(log):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(made=simulations())
 def test_every_start_and_end_is_that_of_the_plain_simulation(rule, made):
     workload, cluster, events, until = made
@@ -49,7 +50,7 @@ def test_the_example_of_the_heuristic():
     assert simulate_tasks(jobs, cluster, "first-fit-drfh").server.tolist() == [0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(made=simulations())
 def test_a_seed_decides_what_is_drawn(made):
     workload, cluster, events, until = made

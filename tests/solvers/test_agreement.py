@@ -78,6 +78,7 @@ def instances_for(name, family):
 PAIRS = [(name, family) for name, family in product(NAMES, FAMILIES) if instances_for(name, family)]
 
 
+@pytest.mark.few(5)
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("name", "family"), PAIRS)
 def test_all_methods_agree(name, family, record_property):
@@ -120,6 +121,7 @@ def test_agreement_to_a_millionth_can_fail(monkeypatch):
         compared("nb", mixed("generic", 1))
 
 
+@pytest.mark.deep
 def test_cheap_tasks_are_no_noise(record_property):
     """Numbers of tasks that span eight orders of magnitude: whoever claims success is right, vertex methods always are.
 

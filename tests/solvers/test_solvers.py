@@ -43,6 +43,7 @@ def test_solvers_print_nothing(name, method, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
 def test_times_are_split_and_add_up(name, method, monkeypatch):
     """By a clock that is one second later whenever it is looked at: no second is counted twice."""
@@ -54,6 +55,7 @@ def test_times_are_split_and_add_up(name, method, monkeypatch):
     assert times.total <= time.perf_counter() - start
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
 def test_no_time_means_time_limit_not_success(name, method):
     """The limit is obeyed and told; whatever point there is is kept and judged, by its definition where time is left for that."""
@@ -66,6 +68,7 @@ def test_no_time_means_time_limit_not_success(name, method):
     assert "definition" in allocation.residuals or allocation.residual == np.inf
 
 
+@pytest.mark.few(26)
 @pytest.mark.parametrize("word", ACCURACY)
 @pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
 def test_accuracy_words_are_kept(name, method, word):
@@ -212,6 +215,7 @@ def test_the_whole_google_cell_with_900_users():
     assert solve(instance, "drfh", "highs").residual <= RESIDUAL
 
 
+@pytest.mark.deep
 def test_classes_and_single_servers_give_the_same_shares():
     instance = generators.google_mix(100, 1000)
     single = expand(instance)

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
@@ -36,7 +37,7 @@ def by_blocks(matrix, R):
     return SparseLU(*separated(sp.bsr_array(matrix, blocksize=(R, R))))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(servers=st.integers(1, 40), R=st.integers(1, 4), pairs=st.integers(0, 60), seed=st.integers(0, 10**6))
 def test_factors_solve_and_know_the_sign_of_the_determinant(servers, R, pairs, seed):
     matrix, right = unsymmetric(servers, R, pairs, seed)
@@ -159,6 +160,7 @@ def test_nothing_of_a_game_is_as_large_as_users_times_servers():
     assert len(levels) * instance.R < 0.1 * instance.N * instance.K
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("alpha", [0.5, 3.0, np.inf])
 @pytest.mark.parametrize("family", ["sparse", "racks"])
 def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeypatch):

@@ -113,6 +113,7 @@ NEVER_VIOLATED = {"feasibility"}
 """Conclusions that no allocation of the suite violates; tests/test_properties.py does."""
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 def test_no_arrow_is_contradicted_and_each_is_tried_both_ways(cases):
     forwards, backwards = Counter(), Counter()
