@@ -322,6 +322,16 @@ def test_the_bounds_of_the_program_hold(instance):
         assert np.all((level.value >= part.low - EXACT) & (level.value <= part.high + EXACT))
 
 
+@pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
+def test_the_bounds_of_the_program_cut_off_no_answer(method):
+    """User 1 has (0, 2) and weight 2, user 2 (2, 1) and weight 3; the bounds m_nir times 0.6 leave no allocation."""
+    instance = Instance([[0, 2], [2, 1]], [[3, 2], [1, 2], [3, 1]], weights=[2, 3])
+    allocation = solve(instance, "ps-dsf", method)
+    assert allocation.termination == "optimal"
+    np.testing.assert_allclose(allocation.tasks, [1.25, 2.5], rtol=EXACT)
+    assert [float(v) for v in solve(instance, "ps-dsf", "exact").tasks_exact] == [1.25, 2.5]
+
+
 def test_ps_dsf_can_be_edited():
     """Among all answers the one with the most tasks; and with a cap on a user there is none."""
     item, instance = mechanism("ps-dsf"), Instance([[1], [1]], [[1], [1]])

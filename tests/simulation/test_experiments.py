@@ -134,6 +134,12 @@ def test_table_iv_prints_one_number_wrong(smallest):
     assert corrected.judged.word == "confirmed"
 
 
+@pytest.mark.parametrize(("ours", "word"), [(58.334, "confirmed"), (58.326, "confirmed"), (58.337, "not confirmed")])
+def test_half_a_unit_of_the_last_printed_digit_is_rounding(smallest, ours, word):
+    """58.33 is printed."""
+    assert changed(smallest("P.Table4"), "tsf", **{"user 3 on C": ours}).judged.word == word
+
+
 def test_fig_6_of_p_is_confirmed_and_could_fail(smallest):
     good = smallest("P.Fig6")
     assert good.judged.word == "confirmed"

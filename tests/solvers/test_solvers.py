@@ -18,7 +18,7 @@ from fairalloc.formulations import _add as add_mechanism
 from fairalloc.models import Allocation, NotInstalled, Times, generators
 from fairalloc.models.aggregation import expand
 from fairalloc.models.published import example
-from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
+from fairalloc.solvers import ACCURACY, METHODS, dispatch, methods_for, solve
 from fairalloc.solvers.backends import cvxpy_nlp
 from fairalloc.solvers.method import Limits, Method, Stopped
 from fairalloc.solvers.options import OPTIONS
@@ -223,3 +223,27 @@ def test_classes_and_single_servers_give_the_same_shares():
     one, other = solve(instance, "drfh", "highs"), solve(single, "drfh", "highs")
     assert other.residual <= RESIDUAL
     np.testing.assert_allclose(other.tasks, one.tasks, rtol=SHARES)
+
+
+# ---- which of two answers is better ---------------------------------------------------------------------------------
+
+
+def answered(termination, residual):
+    return Allocation(
+        example("wang-fig2").instance, [10.0, 0.0, 0.0, 10.0], termination=termination, residuals={"definition": residual}
+    )
+
+
+def test_the_better_answer_meets_the_accuracy_then_is_nearer_then_is_called_solved():
+    """A claim that does not hold is no better than a nearer point of which nothing is claimed."""
+    best_first = [
+        answered("optimal", 1e-9),
+        answered("inaccurate", 1e-12),  # nearer, but it claims nothing
+        answered("time_limit", 1e-4),
+        answered("optimal", 1e-3),  # its claim does not hold
+        answered("stationary", 1e-2),
+        answered("inaccurate", 1e-2),
+    ]
+    ranks = [dispatch._rank(one, RESIDUAL) for one in best_first]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) == len(ranks)
