@@ -1,6 +1,6 @@
 """How many small faults of the core the quick tests see: `.venv/bin/python tests/mutation.py --seed 1 --count 60`, by hand.
 
-1. Places of the core (`sites`) are drawn at random. In a copy of the tree the tests of each drawn room pass as it is.
+1. Places of the core (`mutants`) are drawn at random. In a copy of the tree the tests of each drawn room pass as it is.
 2. There each place is changed alone, and the tests of its room run, those that import the file first.
 3. A test that fails, or no end within --timeout, kills the mutant. Survivors are printed: one may be equivalent to the code.
 """
@@ -14,20 +14,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("models", "formulations", "solvers", "analysis", "simulation")
-OTHER_COMPARISON = {ast.Lt: ast.GtE, ast.GtE: ast.Gt, ast.Gt: ast.LtE, ast.LtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
-OTHER_SIGN = {ast.Add: ast.Sub, ast.Sub: ast.Add}
-OTHER_BOUND = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
-NO_CODE = (ast.Raise, ast.JoinedStr, ast.Assert)
-"""Messages are no formulas, and places within an f-string are not known."""
+COMPARED = {ast.Lt: ast.GtE, ast.GtE: ast.Gt, ast.Gt: ast.LtE, ast.LtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+BOUNDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+NO_VALUES = {"annotation", "returns", "decorator_list"}
+NO_CODE = (ast.Raise, ast.JoinedStr, ast.Assert)  # messages are no formulas, and places in f-strings are not known
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(NamedTuple):
     """The source of a file with one place changed."""
 
     line: int
@@ -40,11 +40,7 @@ def nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """All that is computed: no messages and no types."""
     for name, value in ast.iter_fields(tree):
         for node in value if isinstance(value, list) else [value]:
-            if (
-                isinstance(node, ast.AST)
-                and not isinstance(node, NO_CODE)
-                and name not in ("annotation", "returns", "decorator_list")
-            ):
+            if isinstance(node, ast.AST) and not isinstance(node, NO_CODE) and name not in NO_VALUES:
                 yield node
                 yield from nodes(node)
 
@@ -53,16 +49,16 @@ def changed(node: ast.AST, others: list[str]) -> ast.AST | None:
     """The node with one small fault, None where there is nothing to change; `others` are the variables beside it."""
     new = copy.deepcopy(node)
     match new:
-        case ast.Compare(ops=[op]) if type(op) in OTHER_COMPARISON:
-            new.ops = [OTHER_COMPARISON[type(op)]()]
-        case ast.BinOp(op=op) if type(op) in OTHER_SIGN:
-            new.op = OTHER_SIGN[type(op)]()
+        case ast.Compare(ops=[op]) if type(op) in COMPARED:
+            new.ops = [COMPARED[type(op)]()]
+        case ast.BinOp(op=op) if type(op) in SIGNS:
+            new.op = SIGNS[type(op)]()
         case ast.Constant(value=float(value)) if value:
             new.value = value * 0.6
-        case ast.Call(func=ast.Name(id=name)) if name in OTHER_BOUND:
-            new.func.id = OTHER_BOUND[name]
-        case ast.Call(func=ast.Attribute(attr=name)) if name in OTHER_BOUND:
-            new.func.attr = OTHER_BOUND[name]
+        case ast.Name(id=name) if name in BOUNDS:
+            return ast.Name(BOUNDS[name])
+        case ast.Attribute(attr=name) if name in BOUNDS:
+            new.attr = BOUNDS[name]
         case ast.Slice(upper=ast.Constant(value=int(end))):
             new.upper.value = end - 1
         case ast.UnaryOp(op=ast.Not()):
@@ -74,26 +70,20 @@ def changed(node: ast.AST, others: list[str]) -> ast.AST | None:
     return new
 
 
-def sites(source: str) -> list[tuple[ast.AST, ast.AST]]:
-    """The places that can be changed, each with what stands there instead."""
+def mutants(source: str) -> list[Mutant]:
+    """The source with one fault each, wherever there can be one."""
     found, others = [], list[str]()
+    code = source.encode()  # Python counts bytes
+    starts = [0, *accumulate(map(len, code.splitlines(keepends=True)))]
     for node in nodes(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
             others = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
         if (new := changed(node, others)) is not None:
-            found.append((node, new))
+            start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+            after = ast.unparse(new) if isinstance(new, ast.Slice | ast.Return) else f"({ast.unparse(new)})"
+            whole = (code[:start] + after.encode() + code[end:]).decode()
+            found.append(Mutant(node.lineno, code[start:end].decode(), after, whole))
     return found
-
-
-def mutant(source: str, node: ast.AST, new: ast.AST) -> Mutant:
-    """The source with one node replaced; Python counts bytes."""
-    lines = source.encode().splitlines(keepends=True)
-    start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
-    end = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
-    after = ast.unparse(new)
-    text = after if isinstance(new, ast.Slice | ast.Return) else f"({after})"
-    code = source.encode()
-    return Mutant(node.lineno, code[start:end].decode(), after, (code[:start] + text.encode() + code[end:]).decode())
 
 
 def tests_of(file: Path, tree: Path) -> list[str]:
@@ -116,13 +106,12 @@ def fails(file: Path, tree: Path, timeout: float) -> bool:
         code = subprocess.run(command, cwd=tree, env=settings, capture_output=True, timeout=timeout, check=False).returncode
     except subprocess.TimeoutExpired:
         return True
-    if code not in (0, 1, 2):  # 2: they cannot be collected
-        raise RuntimeError(f"the tests of {file.parts[0]} do not run: pytest ends with {code}")
+    assert code in (0, 1, 2), f"the tests of {file.parts[0]} do not run: pytest ends with {code}"
     return code != 0
 
 
 def killed(file: Path, one: Mutant, tree: Path, timeout: float) -> bool:
-    """Whether the tests notice the mutant; the file of the copy is itself again afterwards."""
+    """Whether the tests notice the mutant."""
     before = (tree / file).read_text()
     (tree / file).write_text(one.source)
     try:
@@ -133,17 +122,12 @@ def killed(file: Path, one: Mutant, tree: Path, timeout: float) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How many small faults of the core the quick tests see.")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds for the tests of one mutant")
+    for name, default in {"--seed": 1, "--count": 60, "--timeout": 600}.items():
+        parser.add_argument(name, type=int, default=default)
     asked, survivors = parser.parse_args(), 0
     files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")[:-1]
-    places = [
-        (Path(f), k)
-        for f in files
-        if f.endswith(".py") and f.startswith(ROOMS)
-        for k in range(len(sites((ROOT / f).read_text())))
-    ]
+    core = [Path(f) for f in files if f.endswith(".py") and f.startswith(ROOMS)]
+    places = [(file, k) for file in core for k in range(len(mutants((ROOT / file).read_text())))]
     drawn = random.Random(asked.seed).sample(places, asked.count)
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
@@ -152,8 +136,7 @@ def main() -> None:
             if fails(file, tree, asked.timeout):
                 sys.exit(f"the tests of {room} fail before anything is changed")
         for number, (file, k) in enumerate(drawn, 1):
-            source = (tree / file).read_text()
-            one = mutant(source, *sites(source)[k])
+            one = mutants((tree / file).read_text())[k]
             alive = not killed(file, one, tree, asked.timeout)
             survivors += alive
             print(f"{number} {'SURVIVES' if alive else 'killed'} {file}:{one.line}: {one.before!r} -> {one.after!r}", flush=True)

@@ -1,9 +1,10 @@
 """tests/mutation.py makes one small fault at a time, and sees which of them tests notice."""
 
 import ast
+import re
 from pathlib import Path
 
-from mutation import killed, mutant, sites
+from mutation import killed, mutants
 
 SOURCE = '''def least(numbers: "list[1 < 2]", ß: float = 0.5) -> float:
     """The least, and half of it."""
@@ -15,7 +16,7 @@ SOURCE = '''def least(numbers: "list[1 < 2]", ß: float = 0.5) -> float:
 '''
 MADE = [
     ("0.5", "0.3"),
-    ("min(numbers[:2])", "max(numbers[:2])"),
+    ("min", "max"),
     (":2", ":1"),
     ("not ß == 0", "ß == 0"),
     ("ß == 0", "ß != 0"),
@@ -26,10 +27,10 @@ MADE = [
 
 
 def test_each_place_is_changed_alone_and_messages_and_types_are_not():
-    mutants = [mutant(SOURCE, *site) for site in sites(SOURCE)]
-    assert sorted((one.before, one.after) for one in mutants) == sorted(MADE)
+    found = mutants(SOURCE)
+    assert sorted((one.before, re.sub(r"^\((.*)\)$", r"\1", one.after)) for one in found) == sorted(MADE)
     whole = ast.unparse(ast.parse(SOURCE))
-    for one in mutants:
+    for one in found:
         assert len(ast.unparse(ast.parse(one.source)).splitlines()) == len(whole.splitlines())
         differing = [line for line, kept in zip(one.source.splitlines(), SOURCE.splitlines(), strict=True) if line != kept]
         assert len(differing) == 1
@@ -43,6 +44,6 @@ def test_a_mutant_that_a_test_notices_is_killed_and_the_file_is_itself_again(tmp
     (tmp_path / file).write_text("def least(a, b):\n    return min(a, b) + 0.5\n")
     (tests / "test_least.py").write_text("from models.least import least\ndef test_it(): assert int(least(1, 2)) == 1\n")
     source = (tmp_path / file).read_text()
-    found = {one.before: killed(file, one, tmp_path, 60.0) for one in (mutant(source, *site) for site in sites(source))}
-    assert found == {"min(a, b) + 0.5": True, "min(a, b)": True, "0.5": False}
+    found = {one.before: killed(file, one, tmp_path, 60.0) for one in mutants(source)}
+    assert found == {"min(a, b) + 0.5": True, "min": True, "0.5": False}
     assert (tmp_path / file).read_text() == source
