@@ -364,7 +364,7 @@ def test_a_stopped_run_leaves_nothing_running(tmp_path: Path, stop: signal.Signa
     _wait_for(lambda: not _sleeping())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("method", "termination", "says"),
     [
@@ -428,6 +428,7 @@ def test_who_changes_the_clock_of_its_process_pays_by_ours(tmp_path: Path) -> No
     assert re.search(r"^wall: the clock in its process showed \S+ s, ours outside it 0\.\d+ s, which counts", found.message)
 
 
+@pytest.mark.deep
 def test_a_hang_in_native_code_that_takes_no_signal_is_ended(tmp_path: Path) -> None:
     found = one(fake_run(tmp_path / "r", "freezes", time_limit=0.2))
     assert (found.termination, found.claims, found.residual) == ("time_limit", False, math.inf)
@@ -548,6 +549,7 @@ def test_why_a_method_fits_no_case_is_its_own_reason(tmp_path: Path) -> None:
     assert "progressive-filling needs one variant and one server for each user, but user " in told
 
 
+@pytest.mark.deep
 def test_a_case_that_cannot_be_solved_is_a_record_and_the_others_run(tmp_path: Path) -> None:
     cases = (
         SUITE.cases[0],
@@ -607,6 +609,7 @@ def test_files_that_are_not_records_are_refused(tmp_path: Path) -> None:
 # ---- report -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_the_page_needs_no_network_and_is_the_same_twice(tmp_path: Path) -> None:
     fake_run(tmp_path / "r", "highs", "one:highs", "lies", "raises")
     pages = [tmp_path / "1.html", tmp_path / "2.html"]
@@ -629,6 +632,7 @@ def test_a_summary_is_a_short_text_and_tables_in_a_notebook(tmp_path: Path) -> N
     assert "<td>one:highs</td>" in html
 
 
+@pytest.mark.deep
 def test_the_table_fits_100_columns(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "one:highs", "lies", "raises")
     long = tuple(replace(r, method=r.method.replace("one", "cvxpy-clarabel"), wall=12345.6) for r in summary.records)
@@ -643,6 +647,7 @@ def test_the_table_fits_100_columns(tmp_path: Path) -> None:
     assert "not available: install <it> first" in out.getvalue()
 
 
+@pytest.mark.deep
 def test_a_real_method_is_measured(tmp_path: Path) -> None:
     found = one(run(FAKES, tmp_path / "r", methods=["highs"], setting=Setting(repeats=1), progress=False))
     assert metrics.succeeded(found), found

@@ -139,6 +139,7 @@ def test_four_liars_are_told_from_an_honest_method(tmp_path):
     assert [rank.solved for rank in ranking.rows] == [1, 0, 0, 0, 0]
 
 
+@pytest.mark.deep
 def test_the_clock_of_who_forges_its_record_is_ours(tmp_path):
     def naps_and_forges(instance, mechanism, limits):
         if not is_warm_up(instance):

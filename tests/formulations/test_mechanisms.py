@@ -79,6 +79,7 @@ def test_every_published_answer_is_computed_by_several_methods():
     assert set.union(*computed.values()) == set(METHODS) - ELSEWHERE
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("item", [e for e in EXAMPLES if e.name in SLOW], ids=lambda e: e.name)
 def test_published_answers_by_gradients_at_low_accuracy(item):
     """K's distributed heuristic keeps the promise of "low", and its residual falls with epsilon."""

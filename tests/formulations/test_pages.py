@@ -181,7 +181,7 @@ def domains(item, many):
             continue
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "alpha-pf-vds"])
 def test_cvxpy_and_pyomo_are_one_model(name):
     """At random values of all variables: the objective, and how far the constraints are violated at most."""

@@ -188,6 +188,7 @@ def changed_records(file, rng):
     return column, value
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", ["report {file}", "report {file} --format json", "compare {file} {file}"])
 def test_edited_records(command, run, files, tmp_path):
     rng = random.Random(command)

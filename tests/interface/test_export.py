@@ -31,7 +31,7 @@ def test_highs_reads_back_the_same_program(tmp_path, name, rule, kind):
     assert highs.getInfo().objective_function_value == pytest.approx(wanted, rel=1e-7)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "rule", "more"), [*((*pair, {}) for pair in LINEAR), ("wang-pool", "fds", {"alpha": 3.0})])
 def test_the_script_solves_the_same_problem(tmp_path, name, rule, more):
     instance = example(name).instance

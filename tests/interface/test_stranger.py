@@ -91,6 +91,7 @@ def test_solve_takes_mechanism_edit_and_method(folder):
     assert "drfh by" in solved.stdout
 
 
+@pytest.mark.deep
 def test_check_takes_a_property(folder):
     solved = fairalloc(folder, "solve", "wang-fig2", "-m", "drfh", "--format", "json")
     (folder / "wang.json").write_text(solved.stdout)

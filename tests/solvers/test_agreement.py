@@ -78,7 +78,7 @@ def instances_for(name, family):
 PAIRS = [(name, family) for name, family in product(NAMES, FAMILIES) if instances_for(name, family)]
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(4)
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("name", "family"), PAIRS)
 def test_all_methods_agree(name, family, record_property):
@@ -141,9 +141,10 @@ def test_cheap_tasks_are_no_noise(record_property):
 def test_a_method_whose_prices_prove_too_little_does_not_claim():
     """Ipopt's prices are off by 1e-10, and one user's tasks cost 1e-8 of what another's cost: it cannot know and says so.
 
-    The instances have more arcs than are judged in rationals. By rounding, a later round is infeasible to Ipopt in some of them.
+    The instances have more arcs than are judged in rationals. By rounding, a later round is infeasible to Ipopt in some of them,
+    or its restoration fails.
     """
     answers = [solve(generators.badly_scaled(60, 4, 3, seed), "lmmf", "pyomo:ipopt") for seed in (5, 8, 9, 10)]
-    assert {answer.termination for answer in answers} <= {"inaccurate", "iteration_limit"}
+    assert {answer.termination for answer in answers} <= {"inaccurate", "iteration_limit", "error"}
     assert not any(answer.claims_success for answer in answers)
     assert any(answer.message.startswith("its answer proves no more than a residual of ") for answer in answers)

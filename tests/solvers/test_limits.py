@@ -626,6 +626,7 @@ def descriptor_1_in_a_file():
             os.close(copy)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", ["highs", "cvxpy:clarabel", "pyomo:highs", None])
 def test_threads_leave_descriptor_1_alone(method):
     """8 threads x 20 solves; another thread's lines all arrive, and nothing else does."""

@@ -287,6 +287,7 @@ def test_what_the_500_instances_contain():
     assert {(sized(s).N, sized(s).R) for s in range(500)} == set(product(range(1, 9), range(1, 9)))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("part", range(4))
 def test_enumeration_milp_and_vertices_agree_on_the_best_utilisation(part):
     """100 instances, equal as rationals; the vertices are found without any linear program."""

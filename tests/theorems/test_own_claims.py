@@ -143,6 +143,7 @@ def test_an_own_rule_with_exact_shares_is_refuted_in_rationals(capsys):
     assert run(result.code, capsys) == result.verdict.sentence
 
 
+@pytest.mark.deep
 def test_a_single_method_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(own, "_others", lambda *_: [])
     result = searched("the most tasks are shared", MOST, "sharing-incentive", "everywhere, one server, one resource")

@@ -140,6 +140,7 @@ def test_what_a_bundle_is_worth():
     assert worth == pytest.approx(h.utilities(0, h.bundles[1:2])[0], rel=ROUNDING)
 
 
+@pytest.mark.deep
 def test_the_search_counts_its_programs_and_is_not_led_astray():
     """A claim that is proved: programs are tried, nothing is refuted."""
     claim = STATEMENTS["P.Table1.tsf.envy"]
