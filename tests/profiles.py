@@ -2,7 +2,7 @@
 
 A test is deep by its marks:
 
-- `deep`: all its cases are,
+- `deep`: all its cases are, or the one that has the mark,
 - `few(n)`: n of its cases, which differ in as many parameters as can be, are quick, and the others deep,
 - of Hypothesis: the quick profile draws a part of its examples (`drawn`), the deep profile draws all.
 """
@@ -58,7 +58,7 @@ class Profiles:
     def pytest_collection_modifyitems(self, items):
         families = {}
         for item in items:
-            if item.get_closest_marker("few"):
+            if item.get_closest_marker("few") and not item.get_closest_marker("deep"):
                 families.setdefault(item.nodeid.partition("[")[0], []).append(item)
             if self.deep and getattr(item.obj, "is_hypothesis_test", False):
                 item.add_marker("deep")

@@ -107,6 +107,7 @@ def test_what_is_wrong_is_one_sentence(monkeypatch, tmp_path):
         measured(tmp_path / "r", scheduler="tcp://127.0.0.1:1")
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl command")
 def test_the_page_on_trust_shows_how_tls_works(tmp_path, monkeypatch):
     import dask

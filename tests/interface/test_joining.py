@@ -182,6 +182,7 @@ def command(*arguments, path):
     )
 
 
+@pytest.mark.deep
 def test_the_command_line_takes_what_joined_and_warns_in_one_line_each(plugin):
     done = command("solve", "wang-fig2", "-m", "capped", "--format", "json", path=plugin)
     assert done.returncode == 0, done.stderr

@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
 from mutation import killed, mutants
 
 SOURCE = '''def least(numbers: "list[1 < 2]", ß: float = 0.5) -> float:
@@ -36,6 +37,7 @@ def test_each_place_is_changed_alone_and_messages_and_types_are_not():
         assert len(differing) == 1
 
 
+@pytest.mark.deep
 def test_a_mutant_that_a_test_notices_is_killed_and_the_file_is_itself_again(tmp_path):
     file, tests = Path("models/least.py"), tmp_path / "tests/models"
     tests.mkdir(parents=True)

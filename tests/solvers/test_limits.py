@@ -465,7 +465,9 @@ def test_what_is_known_of_a_conflict_is_told_step_by_step():
 
 
 @pytest.mark.few(3)
-@pytest.mark.parametrize("weights", [[1e9, 1], [1e12, 1], [1e15, 1], [1, 1e-12], [1e-300, 1], [1e300, 1]])
+@pytest.mark.parametrize(
+    "weights", [[1e9, 1], [1e12, 1], [1e15, 1], [1, 1e-12], [1e-300, 1], pytest.param([1e300, 1], marks=pytest.mark.deep)]
+)
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "ps-dsf", "uniform", "nb"])
 def test_weights_far_apart_are_solved_or_not_claimed_and_nobody_disagrees(name, weights):
     instance = Instance(WANG.demands, WANG.capacities, weights=weights)
