@@ -293,7 +293,7 @@ def test_from_its_own_answer_a_method_needs_fewer_iterations(method, item, param
         assert warm.residual <= RESIDUAL
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", STARTING)
 def test_a_start_far_away_is_no_harm(method):
     """From the answer for other capacities, and from no tasks at all."""
