@@ -41,7 +41,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.analysis.differences import slopes
-from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import monopolies

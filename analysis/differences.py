@@ -33,9 +33,9 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.errors import NotInstalled
-from fairalloc.models.rationals import as_flint, as_fraction
+from fairalloc.models.exact.rationals import as_flint, as_fraction
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 

@@ -38,7 +38,7 @@ from functools import cached_property
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
@@ -139,7 +139,7 @@ def market(allocation: Allocation) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 
     The prices are those of the allocation, brought to the scale (*). Where it has none, or their residual is not small, prices
-    from an independent linear program (formulations/common/first_order.py) are computed too, and those with the smaller residual
+    from an independent linear program (formulations/common/duality_gap.py) are computed too, and those with the smaller residual
     are taken.
 
     Examples

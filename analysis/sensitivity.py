@@ -34,10 +34,10 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.models.tables import Grid, pandas
-from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
+from fairalloc.solvers.running.time_limits import checked_limit
 
 __all__ = ["Sensitivity", "sensitivity"]
 

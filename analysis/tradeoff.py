@@ -110,7 +110,7 @@ def tradeoff(
 
     Examples
     --------
-    >>> from fairalloc.models.published import example
+    >>> from fairalloc.models.examples.published import example
     >>> item = tradeoff(example("khamse-fig3").instance, [1, "inf"])
     >>> item.tasks.round(3)
     array([[ 2.   ,  6.   , 13.714,  4.571],

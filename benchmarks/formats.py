@@ -11,7 +11,7 @@ from fairalloc.benchmarks.page import sections, title
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.errors import UnknownName, no_such
-from fairalloc.models.files import write_file
+from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import csv_text
 from fairalloc.runs.pages import latex, markdown, page
 

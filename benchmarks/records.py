@@ -47,7 +47,7 @@ class Job:
     repeat : number of the repeat, from 0
     jobs : how many solves ran at the same time, each on a core of its own
     threads : that linear algebra and solvers may use in one solve
-    code : hash of the code, options and versions of the method and the mechanism (identity.py)
+    code : hash of the code, options and versions of the method and the mechanism (fingerprint.py)
     machine : id of the machine
     """
 

@@ -25,7 +25,7 @@ from fairalloc.models import Times
 from fairalloc.models.errors import shown
 from fairalloc.models.tables import Grid, width
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.installed import other_method
+from fairalloc.solvers.catalogue.installed import other_method
 
 __all__ = [
     "FailedCase",

@@ -24,16 +24,16 @@ from fairalloc.formulations import mechanism
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
 from fairalloc.runs import machine
 from fairalloc.runs.cluster import RemotePool
-from fairalloc.runs.identity import code_of
+from fairalloc.runs.fingerprint import code_of
 from fairalloc.runs.objects import is_in_file, packed
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.runs.progress import Progress
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.installed import other_method
+from fairalloc.solvers.catalogue.installed import other_method
+from fairalloc.solvers.catalogue.method_registry import method_of
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised, read_accuracy
-from fairalloc.solvers.registry import method_of
-from fairalloc.solvers.threads import checked_threads
+from fairalloc.solvers.running.threads import checked_threads
 
 __all__ = ["Setting", "measure"]
 

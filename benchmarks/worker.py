@@ -32,17 +32,17 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.jsonio import fingerprint
+from fairalloc.models.files.jsonio import fingerprint
 from fairalloc.runs.data import Data, written
 from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import Document
 from fairalloc.solvers import solve
-from fairalloc.solvers.dispatch import is_ours
+from fairalloc.solvers.catalogue.method_registry import find_method, method_of
 from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import read_accuracy
-from fairalloc.solvers.processor import processor_seconds
-from fairalloc.solvers.registry import find_method, method_of
+from fairalloc.solvers.running.cpu_time import processor_seconds
+from fairalloc.solvers.running.dispatch import is_ours
 
 __all__ = ["answer", "given", "judge", "prepare"]
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 if sys.stderr is None:  # it is closed: NumPy before 2.1 reads `sys.stderr.write` when it is imported
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
 
-from fairalloc import stop
+from fairalloc import sigint
 
-if stop.is_command_line():
-    stop.end_quietly()
+if sigint.is_command_line():
+    sigint.end_quietly()
 
-from fairalloc.models.figures import SOURCES
 from fairalloc.models.on_demand import on_demand
+from fairalloc.models.plot_hook import SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,17 +56,16 @@ if TYPE_CHECKING:
         NotInstalled,
         Overview,
         UnknownName,
-        generators,
-        traces,
     )
     from fairalloc.models.aggregation import aggregate, expand
-    from fairalloc.models.jsonio import read_instance, write_allocation, write_instance
-    from fairalloc.models.published import EXAMPLES, Example, example
+    from fairalloc.models.examples import generators, traces
+    from fairalloc.models.examples.published import EXAMPLES, Example, example
+    from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
     from fairalloc.solvers import METHODS, Method, options, solve, solve_many
+    from fairalloc.solvers.catalogue.own import method
     from fairalloc.solvers.export import export
     from fairalloc.solvers.files import read_allocation
     from fairalloc.solvers.model_page import ModelPage, show
-    from fairalloc.solvers.own import method
     from fairalloc.theorems.cases import Case
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
     from fairalloc.theorems.hypotheses import Hypotheses
@@ -155,13 +154,13 @@ PLACES = {
     "fairalloc.formulations.lexicographic.rule": "Leximin",
     "fairalloc.models": ("Allocation FairallocError Instance InstanceError NotApplicable NotInstalled Overview UnknownName"),
     "fairalloc.models.aggregation": "aggregate expand",
-    "fairalloc.models.jsonio": "read_instance write_allocation write_instance",
-    "fairalloc.models.published": "EXAMPLES Example example",
+    "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
+    "fairalloc.models.examples.published": "EXAMPLES Example example",
     "fairalloc.solvers": "METHODS Method options solve solve_many",
     "fairalloc.solvers.export": "export",
     "fairalloc.solvers.files": "read_allocation",
     "fairalloc.solvers.model_page": "ModelPage show",
-    "fairalloc.solvers.own": "method",
+    "fairalloc.solvers.catalogue.own": "method",
     "fairalloc.theorems.cases": "Case",
     "fairalloc.theorems.claims": "Claim ClaimResult claim",
     "fairalloc.theorems.hypotheses": "Hypotheses",
@@ -175,9 +174,9 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 
 PARTS = {
     **{room: f"fairalloc.{room}" for room in ROOMS},
-    "generators": "fairalloc.models.generators",
+    "generators": "fairalloc.models.examples.generators",
     "plots": "fairalloc.analysis.plots",
-    "traces": "fairalloc.models.traces",
+    "traces": "fairalloc.models.examples.traces",
 }
 """Modules that are names of the package."""
 

@@ -6,7 +6,7 @@ Example: a user with 20 % of the CPU, 7 % of the disk and 37 % of the network co
 """
 
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import rationals
+from fairalloc.models.exact import rationals
 from fairalloc.models.shares import asset_share
 
 mechanism = Leximin(

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import rationals
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 

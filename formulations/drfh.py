@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import rationals
+from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.shares import global_dominant_share
 

@@ -11,7 +11,7 @@ the result is not Pareto optimal. K Fig. 1 is such a case. Use drfh there.
 
 from fairalloc.formulations.drfh import DominantResourceFairness
 from fairalloc.formulations.lexicographic.rule import MaxMin
-from fairalloc.models import rationals
+from fairalloc.models.exact import rationals
 from fairalloc.models.shares import global_dominant_share
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.first_order import first_order_gain
+from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import rationals
+from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import count

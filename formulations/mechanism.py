@@ -31,7 +31,7 @@ class Mechanism:
 
     A mechanism of one's own is a subclass with an `id` and `write_cvxpy` or `write_pyomo`. Everything else has a default: what is
     not declared of `linear`, `integer` and `convex` is read off the model, and without a `residual` an answer is judged by the
-    optimality conditions of the model itself (common/optimality.py).
+    optimality conditions of the model itself (common/kkt_residual.py).
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Mechanism:
     takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
     unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
-    merges_users, merges_servers : whether identical ones may be solved as one (solvers/merging.py has the proofs)
+    merges_users, merges_servers : whether identical ones may be solved as one (solvers/symmetry.py has the proofs)
     own_objective : one sentence on what to do instead where an edit may not replace the objective, or ""
     functions : what was given to it and may have been written elsewhere
 

@@ -6,7 +6,7 @@ Only the poorest count: the answer is not unique and need not be Pareto optimal 
 """
 
 from fairalloc.formulations.lexicographic.rule import MaxMin
-from fairalloc.models import rationals
+from fairalloc.models.exact import rationals
 from fairalloc.models.shares import count
 
 mechanism = MaxMin(

@@ -10,7 +10,7 @@ The dual prices p of the capacities are market prices: user n has the income w_n
 d_3 = (1, 1) on a pool (1, 2) run u_3 = 1 - 1/sqrt(3) tasks of the third. So there are no exact answers, only rational bounds.
 
 **Residual.** The largest mean relative gain of K footnote 5, max over feasible u' of sum_n (w_n / W)(u'_n / u_n) - 1 with
-W = sum_n w_n, proved by prices as in common/first_order.py. By Jensen's inequality a residual rho bounds the objective gap:
+W = sum_n w_n, proved by prices as in common/duality_gap.py. By Jensen's inequality a residual rho bounds the objective gap:
 sum_n w_n log u*_n - sum_n w_n log u_n <= W log(1 + rho).
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.common.first_order import first_order_gain
+from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program

@@ -16,8 +16,10 @@ On one pool, e_i = weight_i / sum of weights, and a full request are q_i = min(m
 
 In (b) only j with r_ij >= e_i count, and z may be relaxed. Without `objective` the model is (c), with one it is (b), and the best
 answer by "utilisation" (the mean of the used parts), "sum" (sum_i x_i), "min" (min_i x_i) or "closest" (to `target`, in tasks).
-Residual: the largest complaint, over users of min(1 - x_i, min_j max(1 - load_j, 1 - x_i r_ij / e_i)), or the infeasibility where
-that is more; without a limit 1 - x_i is left out. docs/theory/njc.md has the proofs, and why servers and placement are refused.
+Residual: the largest complaint, over users of min(1 - x_i, min_j max(free_j, short_ij)), or the infeasibility where that is more;
+without a limit 1 - x_i is left out. free_j is 1 - load_j by what those load on j who want more. short_ij is what i lacks,
+s = max(0, e_i - x_i r_ij), by e_i, or where that is more min(s, x_k r_kj - e_k) by the load of a user k who has more than its
+entitlement. So a small user counts as a large one. docs/theory/njc.md has the proofs, and why servers and placement are refused.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -35,10 +37,10 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
-from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.models.feasibility import infeasibility, slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, rational
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
     from flint import fmpq
 
-__all__ = ["OBJECTIVES", "NoJustifiedComplaints", "Requests", "requests"]
+__all__ = ["OBJECTIVES", "NoJustifiedComplaints", "Requests", "largest_complaint", "requests"]
 
 OBJECTIVES = ("utilisation", "sum", "min", "closest")
 MODELS = ("market", "milp")
@@ -287,12 +289,37 @@ class NoJustifiedComplaints(Mechanism):
         if not allocation.has_point:
             return np.inf
         instance, tasks = allocation.instance, allocation.tasks
-        entitlement = instance.weights / instance.weights.sum()
-        spare = np.maximum(1.0 - allocation.load[0], 0.0)
-        short = np.maximum(1.0 - instance.arcs.load.toarray() * tasks / entitlement, 0.0)
-        unmet = np.maximum(1.0 - tasks / instance.max_tasks, 0.0)
-        complaint = np.minimum(unmet, np.maximum(spare[:, None], short).min(axis=0))
-        return max(infeasibility(allocation), float(complaint.max()))
+        used, unmet = instance.arcs.load.toarray() * tasks, np.maximum(1.0 - tasks / instance.max_tasks, 0.0)
+        slack = slack_of(allocation.load[0], instance.N)
+        return max(infeasibility(allocation), largest_complaint(used, unmet, instance.weights / instance.weights.sum(), slack))
+
+
+def largest_complaint(used: Floats, unmet: Floats, entitlement: Floats, slack: Floats) -> float:
+    """The largest complaint of users at a feasible point.
+
+    Parameters
+    ----------
+    used : (R, N) the loads x_i r_ij
+    unmet : (N,) 1 - x_i, the part of its request that each user wants yet; 1 without a limit
+    entitlement : (N,) e_i
+    slack : (R,) 1 - load_j
+    """
+    free = np.minimum(slack / np.maximum(used @ unmet, np.finfo(float).tiny), 1.0)
+    short = np.array([_short(entitlement, row) for row in used])
+    return float(np.minimum(unmet, np.maximum(free[:, None], short).min(axis=0)).max())
+
+
+def _short(entitlement: Floats, used: Floats) -> Floats:
+    """(N,) short_ij of one resource j, for the loads x_i r_ij (N,)."""
+    lack, more = np.maximum(entitlement - used, 0.0), used - entitlement
+    order = np.argsort(more)[np.count_nonzero(more <= 0) :]
+    rising, load = more[order], used[order]
+    given_up = np.concatenate([[0.0], np.maximum.accumulate(rising / load)])  # by users who have less to give than is lacking
+    least = np.append(np.minimum.accumulate(load[::-1])[::-1], np.inf)  # the smallest load of those who have as much
+    place = np.searchsorted(rising, lack)
+    own = np.divide(lack, entitlement, out=np.zeros(len(lack)), where=entitlement > 0)
+    result: Floats = np.maximum(own, np.maximum(given_up[place], lack / least[place]))
+    return result
 
 
 @dataclass(frozen=True)

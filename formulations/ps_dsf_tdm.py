@@ -22,10 +22,10 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.exact.rationals import best_mixture, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import worst
-from fairalloc.models.rationals import best_mixture, exact_arcs
 
 if TYPE_CHECKING:
     import cvxpy as cp

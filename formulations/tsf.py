@@ -8,7 +8,7 @@ every server, hence an alias. With one server both are DRF.
 """
 
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import rationals
+from fairalloc.models.exact import rationals
 from fairalloc.models.shares import task_share
 
 mechanism = Leximin(

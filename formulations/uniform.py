@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.exact.rationals import monopoly
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
-from fairalloc.models.rationals import monopoly
 from fairalloc.models.shares import gamma
 
 

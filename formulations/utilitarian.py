@@ -2,7 +2,8 @@ r"""Utilitarian: as many tasks as possible (a reference point; K section 2, D se
 
     max  sum_n w_n u_n   s.t.   u_n = sum of x over the user's arcs,    load @ x <= 1,    u_n <= max_tasks_n
 
-A linear program; some users may get no task. Residual: the largest relative gain in the objective, proved by prices.
+A linear program; some users may get no task. Residual: the largest relative gain in the objective, proved by prices, or where
+that is more the largest part of its tasks that a user could still run on what is free: a small weight hides it in the objective.
 """
 
 from typing import TYPE_CHECKING
@@ -10,18 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.first_order import first_order_gain
+from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
+
+
+ROUNDING = 1e-12
+"""The part of a capacity that may be free by rounding."""
 
 
 class Utilitarian(Mechanism):
@@ -79,8 +84,20 @@ class Utilitarian(Mechanism):
         return allocation.instance.weights
 
     def residual(self, allocation: Allocation) -> float:
-        """The largest relative gain that its prices leave possible."""
-        return first_order_gain(allocation, allocation.instance.weights)
+        """The largest relative gain that its prices leave possible, or what a user could run at once; inf without either."""
+        return worst([first_order_gain(allocation, allocation.instance.weights), _idle(allocation)])
+
+
+def _idle(allocation: Allocation) -> float:
+    """The largest room / (tasks + room) of a user: room is what it could run on what is free of one server."""
+    if not allocation.has_point:
+        return np.inf
+    instance, load = allocation.instance, allocation.instance.arcs.load.tocsc()
+    slack = 1.0 - (load @ np.maximum(allocation.x, 0.0))
+    free = np.where(slack > ROUNDING, slack, 0.0)
+    room = np.minimum.reduceat(free[load.indices] / load.data, load.indptr[:-1])
+    room = np.minimum(room, np.maximum(instance.max_tasks - allocation.tasks, 0.0)[instance.arcs.user])
+    return float((room / (allocation.tasks[instance.arcs.user] + room + np.finfo(float).tiny)).max(initial=0.0))
 
 
 mechanism = Utilitarian()

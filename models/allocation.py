@@ -14,10 +14,10 @@ import numpy as np
 
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
-from fairalloc.models.figures import SOURCES
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, worst
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.plot_hook import SOURCES
 from fairalloc.models.tables import Grid, pandas
 
 __all__ = ["USER_ERROR_NOT_KNOWN", "Allocation", "Times"]

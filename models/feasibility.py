@@ -1,11 +1,13 @@
 """How far an allocation is from being feasible (K 4, 10; W 3.2; Z II-A; D (1)). Dimensionless, from the instance alone."""
 
+from typing import Any
+
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.numbers import worst
+from fairalloc.models.numbers import Floats, worst
 
-__all__ = ["infeasibility", "overloads"]
+__all__ = ["infeasibility", "overloads", "slack_of"]
 
 
 def overloads(allocation: Allocation) -> dict[str, float]:
@@ -34,3 +36,10 @@ def infeasibility(allocation: Allocation) -> float:
         return np.inf
     with np.errstate(over="ignore", invalid="ignore"):  # tasks of 1e308
         return worst(overloads(allocation).values())
+
+
+def slack_of(load: Floats, terms: Any) -> Floats:
+    """The slack of loads, as parts of the capacities; 0 where it may be the rounding error of a sum of so many terms."""
+    slack = 1.0 - load
+    result: Floats = np.where(slack > np.finfo(float).eps * (4.0 + np.sqrt(terms)), slack, 0.0)
+    return result

@@ -7,27 +7,22 @@ resource r of server i that one task on arc a takes, so every row has the right-
 """
 
 import copy
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property
 from sys import modules
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import named
 from fairalloc.models.errors import InstanceError, shown, unprintable
-from fairalloc.models.labelled import plain_arguments
-from fairalloc.models.numbers import Floats, frozen, is_vector, rational
-from fairalloc.models.reading import (
+from fairalloc.models.input.named_input import plain_arguments
+from fairalloc.models.input.validation import (
     NumberedNames,
-    Places,
     count_of,
-    is_unlimited,
     read_capacities,
     read_counts,
     read_demands,
@@ -38,106 +33,13 @@ from fairalloc.models.reading import (
     read_weights,
     source_of,
 )
-from fairalloc.models.vectors import Vectors, index_type, scaled_rows, small, small_range
+from fairalloc.models.instance_data import InstanceData
+from fairalloc.models.numbers import Floats, frozen, is_vector
 
-__all__ = ["Arcs", "ExactData", "Instance", "as_instance"]
-
-
-@dataclass(frozen=True, eq=False)
-class Arcs:
-    """Every eligible (user, variant, server), in that order.
-
-    Attributes
-    ----------
-    user, variant, server : (A,) int arrays; `variant` counts within its user
-    load : ((K R) x A) sparse, by columns; the fraction of that server's resource a task takes, row i R + r
-    owner : (N x A) sparse 0/1; `owner @ x` is the number of tasks of each user
-    gamma : (A,) tasks the arc could run if it had the server for itself, 1 / max_r load (K 8)
-    vectors, row : (M x R) sparse and (A,); a task on arc a takes the resource vectors[row[a]]
-    """
-
-    user: NDArray[np.intp]
-    variant: NDArray[np.intp]
-    server: NDArray[np.intp]
-    load: sp.csc_array
-    owner: sp.csr_array
-    gamma: Floats
-    vectors: sp.csr_array
-    row: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.user)
-
-    @property
-    def first(self) -> NDArray[np.intp]:
-        """(N,) the first arc of each user; everybody has one."""
-        result: NDArray[np.intp] = self.owner.indptr[:-1]
-        return result
-
-    @cached_property
-    def by_arc(self) -> sp.csr_array:
-        """(A x (K R)) sparse, `load` by arcs: `by_arc @ prices` is what a task costs there."""
-        return self.load.T
-
-    @cached_property
-    def demand(self) -> Floats:
-        """(A, R) resource a task takes there: dense, for instances of a size that people look at."""
-        return frozen(self.vectors[self.row].toarray())
+__all__ = ["Instance", "as_instance"]
 
 
-class ExactData:
-    """The data of an instance as rationals, each read when it is first asked for; `None` in `max_tasks` means unlimited.
-
-    What was given in rationals stays exact, a float is the decimal it prints as.
-    """
-
-    def __init__(self, instance: "Instance", given: Mapping[str, Any]) -> None:
-        self._instance, self._given = instance, given
-
-    @cached_property
-    def demands(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
-        """For each user its variants."""
-        given = self._given["demands"]
-        return tuple(map(_rationals, self._instance.demands if given is None else given))
-
-    @cached_property
-    def capacities(self) -> tuple[tuple[Fraction, ...], ...]:
-        """For each row of servers."""
-        given = self._given["capacities"]
-        return tuple(_rationals(c)[0] for c in (self._instance.capacities if given is None else given))
-
-    @cached_property
-    def weights(self) -> tuple[Fraction, ...]:
-        """For each user."""
-        given = self._given["weights"]
-        return _rationals(self._instance.weights if given is None else given)[0]
-
-    @cached_property
-    def max_tasks(self) -> tuple[Fraction | None, ...]:
-        """For each user."""
-        given = self._given["max_tasks"]
-        limits = self._instance.max_tasks if given is None else given
-        return tuple(None if is_unlimited(v) else rational(v, "max_tasks") for v in limits)
-
-    @cached_property
-    def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
-        """By user and server."""
-        user, server = Places(self._instance.users, "user"), Places(self._instance.servers, "server")
-        given = self._given["demands_on"]
-        return MappingProxyType({(user(n), server(i)): _rationals(v) for (n, i), v in given.items()})
-
-    def _all(self) -> tuple[Any, ...]:
-        return self.capacities, self.weights, self.max_tasks, self.demands_on, self.demands
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ExactData):
-            return NotImplemented
-        return self._all() == other._all()
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class Instance:
+class Instance(InstanceData):
     """One multi-resource allocation problem, validated and read-only.
 
     Parameters
@@ -156,7 +58,7 @@ class Instance:
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.
     Dictionaries by name, DataFrames and Series of pandas, and sparse matrices of SciPy are read too, with their names
-    (labelled.py). Two instances are equal where their names and their exact data are.
+    (input/named_input.py). Two instances are equal where their names and their exact data are.
 
     Raises
     ------
@@ -174,18 +76,6 @@ class Instance:
     >>> Instance({"ann": {"cpu": 1, "ram": 2}, "bob": {"ram": 1, "cpu": 3}}, {"box": {"cpu": 4, "ram": 4}}).users
     ('ann', 'bob')
     """
-
-    name: str
-    _users: Sequence[str]
-    _servers: Sequence[str]
-    _resources: Sequence[str]
-    vectors: Vectors
-    capacities: Floats
-    counts: NDArray[np.int64]
-    weights: Floats
-    allowed: sp.csr_array | None
-    max_tasks: Floats
-    demands_on: Mapping[tuple[int, int], Floats]
 
     @named
     def __init__(
@@ -322,149 +212,7 @@ class Instance:
         for n in np.flatnonzero(np.diff(self.arcs.owner.indptr) == 0)[:1]:
             raise InstanceError(f"user {self._users[n]!r} has no eligible server: no server it may use has all it demands")
 
-    # ---- sizes and derived data ---------------------------------------------------------------------------------
-
-    @cached_property
-    def N(self) -> int:  # noqa: N802 (the papers' letter)
-        """Number of users."""
-        return len(self._users)
-
-    @cached_property
-    def K(self) -> int:  # noqa: N802
-        """Number of server rows (classes, where `counts` is not 1)."""
-        return len(self._servers)
-
-    @cached_property
-    def R(self) -> int:  # noqa: N802
-        """Number of resources."""
-        return len(self._resources)
-
-    @cached_property
-    def users(self) -> tuple[str, ...]:
-        """(N,) names."""
-        return tuple(self._users)
-
-    @cached_property
-    def servers(self) -> tuple[str, ...]:
-        """(K,) names."""
-        return tuple(self._servers)
-
-    @cached_property
-    def resources(self) -> tuple[str, ...]:
-        """(R,) names."""
-        return tuple(self._resources)
-
-    @cached_property
-    def demands(self) -> tuple[Floats, ...]:
-        """For each user (V_n, R) resource per task of each variant: dense, as `vectors` is not."""
-        return self.vectors.dense()
-
-    @cached_property
-    def placement(self) -> NDArray[np.bool_]:
-        """(N, K) bool, where placement constraints let users run: dense, as `allowed` is not."""
-        return frozen(np.ones((self.N, self.K), dtype=bool) if self.allowed is None else self.allowed.toarray())
-
-    @cached_property
-    def pools(self) -> Floats:
-        """(K, R) capacity of all servers of each row together: counts * capacities."""
-        return frozen(self.counts[:, None] * self.capacities)
-
-    @cached_property
-    def totals(self) -> Floats:
-        """(R,) total capacity c_r of each resource (K 2.2)."""
-        return frozen(self.pools.sum(axis=0))
-
-    @cached_property
-    def arcs(self) -> Arcs:
-        """The eligible (user, variant, server) triples with their sparse matrices."""
-        source, server = self._placed()
-        vectors, row = self._with_own_demands(source, server)
-        if not self.capacities.all():
-            keep = self._finds_everything(vectors[row], server)
-            source, server, row = source[keep], server[keep], row[keep]
-        return self._matrices(source, server, vectors, row)
-
-    def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Row of `vectors` and server of everything that placement allows."""
-        count = self.vectors.matrix.shape[0]
-        if self.allowed is None:
-            return np.repeat(np.arange(count), self.K), np.tile(np.arange(self.K), count)
-        allowed = self.allowed if self.vectors.is_single else self.allowed[self.vectors.user]
-        return np.repeat(np.arange(count), np.diff(allowed.indptr)), allowed.indices.astype(np.intp)
-
-    def _with_own_demands(self, source: NDArray[np.intp], server: NDArray[np.intp]) -> tuple[sp.csr_array, NDArray[np.intp]]:
-        """All demand vectors, those of `demands_on` below the others, and which of them each (row of `vectors`, server) takes."""
-        matrix, row, first = self.vectors.matrix, source, self.vectors.first
-        if not self.demands_on:
-            return matrix, row
-        keys = np.concatenate([(first[n] + np.arange(len(d))) * self.K + i for (n, i), d in self.demands_on.items()])
-        place = np.minimum(np.searchsorted(source * self.K + server, keys), len(source) - 1)
-        here = (source * self.K + server)[place] == keys
-        row = source.copy()
-        row[place[here]] = matrix.shape[0] + np.flatnonzero(here)
-        own = Vectors.of(np.concatenate(list(self.demands_on.values())))
-        return sp.vstack([matrix, own.matrix], format="csr"), row
-
-    def _finds_everything(self, each: sp.csr_array, server: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether the server has every resource that a task takes."""
-        there = self.capacities.ravel()[_entries(each, server, self.R)] > 0
-        result: NDArray[np.bool_] = np.logical_and.reduceat(there, each.indptr[:-1])
-        return result
-
-    def _matrices(self, source: NDArray[np.intp], server: NDArray[np.intp], vectors: sp.csr_array, row: NDArray[np.intp]) -> Arcs:
-        count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
-        start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
-        owner = sp.csr_array((np.ones(count), small_range(count), small(start)), shape=(self.N, count))
-        variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
-        for array in (owner.data, user, variant, server, row):
-            frozen(array)
-        load, gamma = self._loads(vectors, row, user, server)
-        return Arcs(user, variant, server, load, owner, gamma, vectors, row)
-
-    def _loads(
-        self, vectors: sp.csr_array, row: NDArray[np.intp], user: Any, server: Any, like: sp.csc_array | None = None
-    ) -> tuple[sp.csc_array, Floats]:
-        """`load` and `gamma` of arcs that take vectors[row]; `like` has the places of these loads, where they are known."""
-        with np.errstate(over="ignore"):
-            if vectors.nnz == vectors.shape[0] * self.R:
-                share, largest = _parts_of_all(vectors.data.reshape(-1, self.R), self.pools, row, server)
-                start = small_range((len(row) + 1) * self.R, self.R) if like is None else like.indptr
-                place = _places_of_all(server, self.R) if like is None else like.indices
-            else:
-                each = vectors[row]
-                start, place = each.indptr, _entries(each, server, self.R) if like is None else like.indices
-                share = each.data / self.pools.ravel()[place]
-                largest = np.maximum.reduceat(share, start[:-1]) if len(row) else np.empty(0)
-        self._check_range(largest, user, server)
-        load = sp.csc_array((frozen(share), place, small(start)), shape=(self.K * self.R, len(row)))
-        return load, frozen(1.0 / largest)
-
-    def _check_range(self, largest: Floats, user: Any, server: Any) -> None:
-        for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
-            where = f"user {self.users[user[a]]!r} on server {self.servers[server[a]]!r}"
-            raise InstanceError(f"a task of {where} takes {largest[a]:g} of a capacity, which is out of range: change units")
-
-    @cached_property
-    def eligible(self) -> NDArray[np.bool_]:
-        """(N, K) bool: placement, and some variant finds every resource it demands there."""
-        result = np.zeros((self.N, self.K), dtype=bool)
-        result[self.arcs.user, self.arcs.server] = True
-        return frozen(result)
-
-    @property
-    def single_variant(self) -> bool:
-        """Whether every user has exactly one demand vector."""
-        return self.vectors.is_single
-
-    @cached_property
-    def exact(self) -> ExactData:
-        """The data as rationals: what was given in rationals stays exact, a float is the decimal it prints as."""
-        return ExactData(self, self._given)
-
-    @property
-    def _given(self) -> dict[str, Any]:
-        given: dict[str, Any] = self.__dict__["_given"]
-        return given
+    # ---- instances made of this one ------------------------------------------------------------------------------
 
     @named
     def replace(self, **changes: Any) -> "Instance":
@@ -536,11 +284,6 @@ class Instance:
         return result
 
     @cached_property
-    def memo(self) -> dict[Hashable, Any]:
-        """What others have computed of this instance, by keys of theirs."""
-        return {}
-
-    @cached_property
     def pool(self) -> "Instance":
         """All servers as one, "pool", with the summed capacities, open to everybody (W section 2, K Def 1); see `pooled`."""
         exact = self.exact.capacities
@@ -566,14 +309,6 @@ class Instance:
             raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
         return frozen(limits)
 
-    def _arcs_in(self, unit: Floats) -> Arcs:
-        """The arcs with tasks in other units."""
-        arcs = self.arcs
-        rows = np.concatenate([unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.demands_on.items())])
-        vectors = scaled_rows(arcs.vectors, rows)
-        load, gamma = self._loads(vectors, arcs.row, arcs.user, arcs.server, arcs.load)
-        return replace(arcs, load=load, gamma=gamma, vectors=vectors)
-
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
         names = {"users": self._users, "servers": self._servers, "resources": self._resources}
@@ -588,36 +323,6 @@ NOTHING_GIVEN: Mapping[str, Any] = {"demands": None, "capacities": None, "weight
 """Where the floats are the exact data."""
 
 
-def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArray[Any]:
-    """The row i R + r of every stored entry of `each` (A x R), on server i."""
-    start = np.asarray(server * width, dtype=each.indices.dtype)
-    result: NDArray[Any] = each.indices + np.repeat(start, np.diff(each.indptr))
-    return result
-
-
-def _parts_of_all(demands: Floats, pools: Floats, row: NDArray[np.intp], server: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """demands[row] / pools[server] (A R,), and the largest of each arc, where every vector (M, R) takes of every resource."""
-    width = demands.shape[1]
-    share, largest = np.empty((len(row), width)), np.empty(len(row))
-    step = max(1, AT_ONCE // width)
-    for start in range(0, len(row), step):
-        part = slice(start, start + step)
-        np.divide(demands.take(row[part], axis=0), pools.take(server[part], axis=0), out=share[part])
-        largest[part] = reduce(np.maximum, share[part].T)
-    return share.ravel(), largest
-
-
-AT_ONCE = 1 << 17
-"""Numbers that are divided at a time: they stay in the processor's cache."""
-
-
-def _places_of_all(server: NDArray[np.intp], width: int) -> NDArray[Any]:
-    """The row i R + r of every load, where every vector takes of every resource."""
-    first = server.astype(index_type((int(server.max(initial=0)) + 1) * width))
-    result: NDArray[Any] = (first * width)[:, None] + np.arange(width, dtype=first.dtype)
-    return result.ravel()
-
-
 def _numbered(names: Any) -> bool:
     """Whether nobody gave these names."""
     return isinstance(names, NumberedNames)
@@ -630,11 +335,6 @@ def _bytes(values: Floats) -> bytes:
 
 def _restored(arguments: dict[str, Any]) -> Instance:
     return Instance(**arguments)
-
-
-def _rationals(value: Any) -> tuple[tuple[Fraction, ...], ...]:
-    rows = value if is_vector(value[0]) else [value]
-    return tuple(tuple(rational(v, "value") for v in vector) for vector in rows)
 
 
 def as_instance(value: Any) -> Instance:

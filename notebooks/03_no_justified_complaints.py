@@ -38,7 +38,7 @@ from scipy.integrate import solve_ivp
 
 import fairalloc as fa
 from fairalloc.analysis import solution_set
-from fairalloc.analysis.solution_sets.njc import polytopes
+from fairalloc.analysis.solution_sets.njc_answers import polytopes
 from fairalloc.formulations.njc import requests
 from fairalloc.solvers.njc.ode import trajectory
 

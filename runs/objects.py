@@ -22,8 +22,8 @@ from typing import Any
 
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such, shown
-from fairalloc.solvers.isolated import alarm
-from fairalloc.solvers.registry import as_method
+from fairalloc.solvers.catalogue.method_registry import as_method
+from fairalloc.solvers.running.time_limits import alarm
 
 __all__ = [
     "MECHANISM",

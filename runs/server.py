@@ -41,8 +41,8 @@ from types import ModuleType
 from typing import IO, Any
 
 from fairalloc.runs.processes import PREPARATION, Document, garbled, last_line, no_answer, parsed
-from fairalloc.solvers.isolated import be_watched
-from fairalloc.solvers.processor import adopt, processor_seconds
+from fairalloc.solvers.running.cpu_time import adopt, processor_seconds
+from fairalloc.solvers.running.time_limits import be_watched
 
 __all__ = ["serve"]
 

@@ -9,7 +9,7 @@
    and what a job that ended has taken stays idle.
 
 With `each_job`, jobs take part instead of users, each with the weight of its user, as in K 6.1 ("each user only submits one
-job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/merging.py), and
+job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/symmetry.py), and
 rules with rounds start from the level of the allocation before (level_start.py).
 """
 

@@ -13,10 +13,10 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
+from fairalloc.models.files.jsonio import instance_document
 from fairalloc.models.instance import Instance
-from fairalloc.models.jsonio import instance_document
 from fairalloc.models.tables import printable
-from fairalloc.solvers.silence import unlogged
+from fairalloc.solvers.running.solver_log import unlogged
 
 __all__ = ["FORMATS", "export"]
 

@@ -6,8 +6,8 @@ from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
+from fairalloc.models.files.jsonio import parse_allocation, read_json
 from fairalloc.models.instance import Instance
-from fairalloc.models.jsonio import parse_allocation, read_json
 
 __all__ = ["read_allocation"]
 

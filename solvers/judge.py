@@ -2,7 +2,7 @@
 
 1. The mechanism's residual at the allocation's own prices, once. Where it is small, that is the residual.
 2. Otherwise an independent reference is asked: for a lexicographic rule the rounds by another solver
-   (lexicographic/reference.py), for a program of utilities the prices that prove most (first_order.py). The best proof counts.
+   (lexicographic/reference.py), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it.
 4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for nb and fds to first order
@@ -27,17 +27,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
-from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
 from fairalloc.solvers.exact.many_digits import many_digits
 from fairalloc.solvers.interior_point.next_step import errors_by_next_step

@@ -35,10 +35,10 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
-from fairalloc.solvers.silence import captured
-from fairalloc.solvers.start import scaled_down
+from fairalloc.solvers.running.solver_log import captured
+from fairalloc.solvers.running.warm_start import scaled_down
 
-__all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped"]
+__all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped", "is_installed"]
 
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
 """Said of mechanisms with a residual of their own: an edit of a mechanism has none, and may be infeasible."""
@@ -131,7 +131,7 @@ class Stopped(Exception):  # noqa: N818 (a signal, not an error)
 class Answer:
     """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any.
 
-    `optimality` is the residual of the optimality conditions of the model that was solved (common/optimality.py), None where it
+    `optimality` is the residual of the optimality conditions of the model that was solved (common/kkt_residual.py), None where it
     cannot be told or is not asked for, `objective` the model's objective there, and `doubt` why the model may not be convex
     (common/convexity.py).
     """
@@ -363,7 +363,7 @@ class Method(ABC):
 
     def missing(self) -> str:
         """One sentence on what to install, or "" where the method is available."""
-        absent = [name for name in self.packages if not _installed(name)]
+        absent = [name for name in self.packages if not is_installed(name)]
         return f"{self.id} needs {', '.join(absent)}: {self.install}" if absent else ""
 
     def is_available(self) -> bool:
@@ -453,8 +453,8 @@ def _first_line(error: Exception) -> str:
 
 
 @cache
-def _installed(name: str) -> bool:
-    """Looked up once: it takes as long as solving a small instance."""
+def is_installed(name: str) -> bool:
+    """Whether a package can be imported; looked up once, for it takes as long as solving a small instance."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):  # ValueError: a module that nothing was found for

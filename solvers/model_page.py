@@ -10,10 +10,10 @@ from typing import overload
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.models import overview
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.examples.published import EXAMPLES
 from fairalloc.models.instance import Instance
 from fairalloc.models.overview import HEAD, AllocationOverview, Overview
-from fairalloc.models.published import EXAMPLES
-from fairalloc.solvers.registry import METHODS
+from fairalloc.solvers.catalogue.method_registry import METHODS
 
 __all__ = ["ModelPage", "show"]
 

@@ -1,7 +1,7 @@
 """`solve`: from an instance and a mechanism to an allocation.
 
 1. The mechanism with its parameters, and the methods to try: the one that was asked for, or the fastest first.
-2. Each is asked in turn within the time of the call, and judged by the mechanism's definition (dispatch.py).
+2. Each is asked in turn within the time of the call, and judged by the mechanism's definition (running/dispatch.py).
 3. The first that meets the accuracy is returned, else the best.
 
 Where a limit is given, the packages that the first method needs are imported before the clock starts, once in a process.
@@ -21,16 +21,16 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance
-from fairalloc.solvers import isolated
-from fairalloc.solvers.conflict import conflict
-from fairalloc.solvers.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
+from fairalloc.solvers.catalogue.method_registry import candidates, method_of, methods_for
+from fairalloc.solvers.catalogue.own import Own
+from fairalloc.solvers.iis import conflict
 from fairalloc.solvers.judge import judged
-from fairalloc.solvers.merging import classes_of
 from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
-from fairalloc.solvers.own import Own
-from fairalloc.solvers.registry import candidates, method_of, methods_for
-from fairalloc.solvers.threads import checked_threads, limited_threads
+from fairalloc.solvers.running import time_limits
+from fairalloc.solvers.running.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
+from fairalloc.solvers.running.threads import checked_threads, limited_threads
+from fairalloc.solvers.symmetry import classes_of
 
 __all__ = ["solve"]
 
@@ -58,7 +58,7 @@ def solve(
     ----------
     instance : the problem
     mechanism : id or alias, see `fairalloc list`, or a mechanism of your own
-    method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (solvers/own.py);
+    method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (catalogue/own.py);
         None takes the fastest available one whose residual meets the accuracy or whose answer is rational, else the best found
     accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it.
         Where the right tasks are unique, "optimal" also means that no user's are off by more than 100 times that, relative, and
@@ -76,7 +76,7 @@ def solve(
         at most 5,000 arcs (the judge's `reference_arcs`), where it costs no more than solving
     threads : that linear algebra and solvers may use; None = as the environment says (OMP_NUM_THREADS and its like).
         `Allocation.threads` says how many it were
-    merge : whether identical users and servers of larger instances are solved as one (solvers/merging.py) and the answer split,
+    merge : whether identical users and servers of larger instances are solved as one (solvers/symmetry.py) and the answer split,
         where this is right for the mechanism; None = where no method is named and nothing is traced
     isolate : whether, under a limit, code that may look at no clock runs in a child process that is ended then: solvers in native
         code, mechanisms and methods that are not of this package, and everything on large instances. What they change in memory
@@ -126,7 +126,7 @@ def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | 
         first = None if method is None else method_of(method)
         if first is None and is_ours(mechanism):
             first = next(candidates(mechanism.settled(instance), instance), None)
-        isolated.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
+        time_limits.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
 
 
 def _solved(request: Request, method: str | Own | None, options: Mapping[str, Any], keep: Keep | None) -> Allocation:
@@ -198,4 +198,4 @@ def _check(mechanism: Any, accuracy: Accuracy, time_limit: Any) -> float:
     if not isinstance(mechanism, str) and as_mechanism(mechanism) is None:
         raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)
-    return isolated.checked_limit(time_limit)
+    return time_limits.checked_limit(time_limit)

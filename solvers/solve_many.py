@@ -25,15 +25,15 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.dispatch import is_ours, meets
 from fairalloc.solvers.interior_point.batch import Stack, StackAnswer, solve_stack
-from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
-from fairalloc.solvers.processor import processor_seconds
+from fairalloc.solvers.running.cpu_time import processor_seconds
+from fairalloc.solvers.running.dispatch import is_ours, meets
+from fairalloc.solvers.running.threads import checked_threads, limited_threads, threads_used
+from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.solvers.solve import solve
-from fairalloc.solvers.threads import checked_threads, limited_threads, threads_used
 
 __all__ = ["solve_many"]
 

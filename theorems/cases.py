@@ -11,8 +11,8 @@ import numpy as np
 
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.files.jsonio import instance_document, parse_instance
 from fairalloc.models.instance import Instance
-from fairalloc.models.jsonio import instance_document, parse_instance
 from fairalloc.models.numbers import rational
 
 __all__ = ["Case", "Draft", "Slot", "instance_code", "parse_case"]

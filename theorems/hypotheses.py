@@ -16,8 +16,8 @@ import numpy as np
 
 from fairalloc.models.arguments import checked, is_list
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case, Draft, DraftUser
 
 __all__ = ["MOST", "Hypotheses"]

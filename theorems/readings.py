@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from fairalloc.models.jsonio import read_json, write_json
+from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.proofs import Proof
 
 __all__ = ["keep_readings", "read_on"]

@@ -9,7 +9,7 @@
 | program.py | linear programs (utilitarian, mmf, drfh-lp, uniform): a dual solution |
 | nash_bargaining.py | nb: bounds on the optimal value |
 | justified.py | njc: the bottleneck of each user |
-| game.py | ps-dsf by exact levels, alpha-pf-vds by a bound on its residual |
+| game_certificate.py | ps-dsf by exact levels, alpha-pf-vds by a bound on its residual |
 | prices.py | ps-dsf with several variants: layers of prices |
 | construct.py | `certify`, which makes all of these |
 | documents.py | reads them from JSON |
@@ -18,7 +18,7 @@
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.certificates.documents import parse_certificate
-from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCertificate
+from fairalloc.analysis.certificates.game_certificate import LevelsCertificate, ResidualCertificate
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate

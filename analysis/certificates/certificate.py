@@ -18,8 +18,8 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.arguments import checked
+from fairalloc.models.exact.rationals import ExactArcs, Rationals
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import ExactArcs, Rationals
 from fairalloc.models.tables import Grid
 
 __all__ = ["SCHEMA", "Certificate", "Refuted", "check_prices", "dual_bound", "feasible", "require", "short"]

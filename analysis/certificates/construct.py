@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted
-from fairalloc.analysis.certificates.game import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
+from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
@@ -24,7 +24,7 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
-from fairalloc.formulations.common.first_order import reference_prices
+from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
@@ -36,19 +36,19 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.proofs import ExactLayer, ExactProgram
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.proofs import ExactLayer, ExactProgram
-from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
-from fairalloc.solvers.isolated import checked_limit, within
 from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
-from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
+from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near, far_apart
 from fairalloc.solvers.options import allowed_user_error
+from fairalloc.solvers.running.time_limits import checked_limit, within
 
 __all__ = ["NotCertified", "certified_answer", "certify"]
 
@@ -263,6 +263,9 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
     for i in np.flatnonzero(game.several & ~game.finite)[:1]:
         who = f"server {given.instance.servers[i]!r} has alpha = inf and a user with several variants"
         raise Refuted(f"{who}: its residual comes from linear programs, of which a bound for finite alpha holds no proof")
+    residual = item.residual(given)
+    if residual > tolerance:
+        raise Refuted(f"the residual of the allocation is {residual:.3g}, but {tolerance:.3g} is allowed")
     arcs = exact_arcs(given.instance)
     x = _shrunk(arcs, given.x)
     near = game.shrunk(np.maximum(given.x, 0.0))
@@ -275,12 +278,13 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
             proof = residual_proof(given.instance, x, alpha, A, B, kappa)
         except Refuted:
             continue
-        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bound))
+        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bounds))
     if not made:
         raise Refuted("no known prices prove a bound")
     best = min(made, key=lambda one: one.bound)
     if best.bound > tolerance:
-        raise Refuted(f"the residual is proved to be at most {float(best.bound):.3g} only, but {tolerance:.3g} is allowed")
+        what = f"the residual is {residual:.3g}, but proved to be at most {float(best.bound):.3g} only"
+        raise Refuted(f"not decided: {what}, and {tolerance:.3g} is allowed")
     return best
 
 
@@ -302,8 +306,7 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
         if found is None:
             raise Refuted(f"no NJC allocation was found within {tolerance:.1g} of the allocation")
         x = d.tasks(found[0])
-        far = max(abs(float(a) - b) for a, b in zip(found[0], part.tolist(), strict=True))
-        about = f"the tasks of the allocation differ by at most {far:.1e} of a request"
+        about = f"the tasks of the allocation differ by at most {far_apart(found[0], part):.1e}, relative"
     total = sum(instance.exact.weights)
     return JustifiedCertificate("njc", x, *justified(arcs, x), tuple(w / total for w in instance.exact.weights), about=about)
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from fairalloc.analysis.certificates.certificate import SCHEMA, Certificate
-from fairalloc.analysis.certificates.game import LevelsCertificate, ResidualCertificate
+from fairalloc.analysis.certificates.game_certificate import LevelsCertificate, ResidualCertificate
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate

@@ -11,8 +11,8 @@ from typing import ClassVar
 from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 
 __all__ = ["JustifiedCertificate", "justified"]
 

@@ -19,9 +19,9 @@ from typing import ClassVar
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted, check_prices, feasible, require, short
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.exact.proofs import ExactRound
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.proofs import ExactRound
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 
 __all__ = ["LeximinCertificate"]
 

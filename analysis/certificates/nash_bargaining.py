@@ -15,8 +15,8 @@ from typing import ClassVar
 from fairalloc.analysis.certificates.certificate import Certificate, dual_bound, feasible, require
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
 
 __all__ = ["STEP", "BoundsCertificate", "log_value", "nb_gap"]
 

@@ -1,4 +1,6 @@
-r"""The certificate of PS-DSF where users have several variants: layers of prices at each server (formulations/game/max_min.py).
+r"""The certificate of PS-DSF where users have several variants: layers of prices at each server.
+
+The definition is that of formulations/game/ps_dsf_variants.py.
 
 With sum_r p_r = 1 and c_m(p) the cost of m's cheapest task on server i, a layer of prices at server i with
 
@@ -6,7 +8,7 @@ With sum_r p_r = 1 and c_m(p) the cost of m's cheapest task on server i, a layer
 
 proves that nobody n with c_n(p) > 0 can have more there without less for an m with z_m <= z_n, if nobody with a larger share than
 n pays anything. So every user below its limit needs such a layer at every server where it has arcs. gamma_ni in z_ni is computed
-from the data with its own proof, a solution of a linear program and of its dual of the same value (models/rationals.py).
+from the data with its own proof, a solution of a linear program and of its dual of the same value (models/exact/rationals.py).
 """
 
 from collections.abc import Sequence
@@ -19,9 +21,9 @@ import numpy as np
 from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.models.exact.proofs import ExactLayer
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.proofs import ExactLayer
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.solvers.exact.ps_dsf import unit
 
 __all__ = ["PricesCertificate"]

@@ -16,9 +16,9 @@ from fairalloc.analysis.certificates.certificate import Certificate, dual_bound,
 from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.exact.proofs import ExactProgram
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.proofs import ExactProgram
-from fairalloc.models.rationals import Rationals, exact_arcs
 
 __all__ = ["ProgramCertificate"]
 

@@ -1,4 +1,4 @@
-r"""Why nb and fds give what they give: prices and budgets (formulations/common/first_order.py; for nb also analysis/market.py).
+r"""Why nb and fds give what they give: prices and budgets (formulations/common/duality_gap.py; for nb also analysis/market.py).
 
 1. Prices p that prove the allocation optimal: at them each user's cheapest task costs q_n, its marginal utility a_n or less.
 2. nb: user n has the budget w_n and buys w_n / q_n tasks. fds: a_n is the derivative of its alpha-fair term, it spends a_n u_n.
@@ -12,7 +12,7 @@ import numpy as np
 from fairalloc.analysis.explanations.costs import SAME, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, REFUSED, refused
-from fairalloc.formulations.common.first_order import first_order_gain, reference_prices
+from fairalloc.formulations.common.duality_gap import first_order_gain, reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
 from fairalloc.models.numbers import Floats

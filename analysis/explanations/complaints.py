@@ -12,7 +12,7 @@ import numpy as np
 from fairalloc.analysis.certificates import JustifiedCertificate
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import EXACT, PROVED, certificate_of, refused
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs
 
 __all__ = ["explain_complaints"]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Number, Sentence, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.models.exact.rationals import ExactArcs, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import ExactArcs, exact_arcs
 
 __all__ = ["NOISE", "SAME", "Costs", "Priced", "cleaned"]
 

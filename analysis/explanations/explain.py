@@ -25,8 +25,8 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.method import now
+from fairalloc.solvers.running.time_limits import checked_limit
 
 __all__ = ["explain"]
 

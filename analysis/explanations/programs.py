@@ -20,8 +20,8 @@ from fairalloc.analysis.explanations.rounds import EXACT, REFUSED, certificate_o
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import exact_arcs
 
 __all__ = ["explain_program"]
 

@@ -26,8 +26,8 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, Leximin
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import exact_arcs
 
 __all__ = ["EXACT", "PROVED", "REFUSED", "certificate_of", "explain_rounds", "refused"]
 

@@ -25,8 +25,8 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.ps_dsf import unit
 
 __all__ = ["explain_servers"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fairalloc.analysis.plots import measured, style
 from fairalloc.analysis.plots.profiles import svg_element, svg_text
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.files import write_file
+from fairalloc.models.files.writing import write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,7 +1,7 @@
 """Sets of two or three users' tasks: what is feasible, and D's level sets, trajectory and NJC allocations (D Figs. 3 to 6).
 
-Everything drawn is computed: the feasible set by feasible_set.py, the solutions by the exact vertices of solution_sets/njc.py,
-the trajectory by solvers/njc/ode.py, level sets from (D 5).
+Everything drawn is computed: the feasible set by feasible_set.py, the solutions by the exact vertices of
+solution_sets/njc_answers.py, the trajectory by solvers/njc/ode.py, level sets from (D 5).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -51,7 +51,7 @@ def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utili
     Examples
     --------
     >>> from fairalloc.analysis.tradeoff import tradeoff
-    >>> from fairalloc.models.published import example
+    >>> from fairalloc.models.examples.published import example
     >>> axes = sweep(tradeoff(example("khamse-fig3").instance, [1, "inf"]), "total")
     >>> axes.lines[0].get_ydata().round(3).tolist()
     [26.286, 24.0]

@@ -23,14 +23,14 @@ from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanis
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.numbers import worst
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.models.registry import Registry
-from fairalloc.solvers.distance import distance
-from fairalloc.solvers.isolated import checked_limit, within
+from fairalloc.solvers.gap_of_given import distance
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Judging, allowed_user_error
+from fairalloc.solvers.running.time_limits import checked_limit, within
 
 __all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check"]
 

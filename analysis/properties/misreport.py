@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals
 
 __all__ = ["Misreport", "Vectors"]
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from fairalloc.analysis.solution_sets.answers import SolutionSet
-from fairalloc.analysis.solution_sets.game import equilibrium_pieces
-from fairalloc.analysis.solution_sets.njc import njc_pieces
+from fairalloc.analysis.solution_sets.game_answers import equilibrium_pieces
+from fairalloc.analysis.solution_sets.njc_answers import njc_pieces
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
@@ -32,7 +32,7 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
     Parameters
     ----------
     instance : up to `largest` arcs for ps-dsf and ps-dsf-tdm, up to 10 users and 10 resources in one pool for njc
-    mechanism : "ps-dsf", "ps-dsf-tdm", "njc", or "alpha-pf-vds" where its equilibria are rational (solution_sets/game.py); an id,
+    mechanism : "ps-dsf", "ps-dsf-tdm", "njc", or "alpha-pf-vds" where its equilibria are rational (game_answers.py); an id,
         or the mechanism itself
     largest : arcs of a game that are allowed; a tenth of a second for 6, and about three times as long for each more
     parameters : of the mechanism, such as alpha

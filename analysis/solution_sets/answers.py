@@ -10,10 +10,10 @@ from fairalloc.formulations.common.objectives import linear_objective
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.exact.polytopes import Piece, best_vertex
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import is_vector, rational
-from fairalloc.models.polytopes import Piece, best_vertex
-from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.models.tables import Grid
 
 __all__ = ["Best", "SolutionSet"]

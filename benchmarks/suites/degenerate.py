@@ -5,7 +5,7 @@ and weights or demands up to 12 decades apart.
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 SEVERITIES = (0, 25, 50, 75, 100)
 SEEDS = (0, 1)

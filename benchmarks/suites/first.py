@@ -11,7 +11,8 @@ from functools import partial
 from fairalloc.benchmarks.suites.papers import published
 from fairalloc.benchmarks.suites.real import SAMPLES
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import Instance, generators
+from fairalloc.models import Instance
+from fairalloc.models.examples import generators
 
 EXAMPLES = ("wang-fig2", "khamse-fig1")
 SIZE, LARGE = (40, 10, 4), (200, 40, 4)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "badly_scaled")
 ALPHAS = (0.5, 1, 2, 3, 5, 10, 50, "inf")

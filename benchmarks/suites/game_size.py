@@ -3,7 +3,7 @@
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 SIZES = ((20, 5, 3), (50, 10, 4), (100, 20, 4), (500, 50, 4))
 

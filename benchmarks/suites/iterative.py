@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 SIZES = ((8, 3, 2), (20, 5, 3))
 ALPHAS = (1, 3, "inf")

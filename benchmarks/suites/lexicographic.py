@@ -3,7 +3,7 @@
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 SUITE = Suite(
     id="lexicographic",

@@ -8,7 +8,7 @@ users 39 to 63 s at 5 s; nb by `pyomo:ipopt` with 1,000 users 93 s at 20 s.
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 SUITE = Suite(
     id="limits",

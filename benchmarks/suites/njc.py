@@ -3,7 +3,7 @@
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 SIZES = ((10, 1, 3), (30, 1, 5), (100, 1, 10), (300, 1, 20))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models.published import EXAMPLES
+from fairalloc.models.examples.published import EXAMPLES
 
 
 def published() -> Iterator[SuiteCase]:

@@ -3,7 +3,7 @@
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 SIZES = ((20, 5, 2), (50, 20, 3), (200, 50, 4), (1000, 100, 4), (4000, 250, 4))
 FAMILIES = (generators.generic, generators.placement)

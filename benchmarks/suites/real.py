@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
-from fairalloc.models import Instance, traces
+from fairalloc.models import Instance
+from fairalloc.models.examples import traces
 
 MECHANISMS = ("drfh", "tsf", "nb", "ps-dsf")
 

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase, is_ours
-from fairalloc.models import Instance, generators
+from fairalloc.models import Instance
+from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS
 
 Sizes: TypeAlias = tuple[tuple[int, int, int], ...]

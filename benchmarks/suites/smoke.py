@@ -7,7 +7,7 @@ from functools import partial
 
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.formulations import MECHANISMS
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 BUILD = partial(generators.generic, 3, 2, 2)
 PARAMETERS: dict[str, tuple[dict[str, object], ...]] = {

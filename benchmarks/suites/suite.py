@@ -16,7 +16,7 @@ from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
-from fairalloc.models.jsonio import read_instance
+from fairalloc.models.files.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers.options import Accuracy

@@ -67,16 +67,21 @@ def _directive(name: str) -> str:
     """What autodoc shows a name with."""
     value = getattr(fairalloc, name)
     if isinstance(value, type):
-        return f".. autoclass:: fairalloc.{name}\n   :members:\n"
+        end = next(base.__name__ for base in value.__mro__[1:] if base.__name__ in fairalloc.__all__ or not _is_ours(base))
+        return f".. autoclass:: fairalloc.{name}\n   :members:\n   :inherited-members: {end}\n"
     if hasattr(value, "__path__") or type(value).__name__ == "module":
         return f".. automodule:: {value.__name__}\n   :members:\n"
     return f".. autofunction:: fairalloc.{name}\n" if callable(value) else f".. autodata:: fairalloc.{name}\n   :no-value:\n"
 
 
+def _is_ours(item: type) -> bool:
+    return item.__module__.startswith("fairalloc.")
+
+
 def _modules(room: str, what: str) -> str:
     package = getattr(fairalloc, room)
     found = sorted(part.name for part in walk_packages(package.__path__, f"{package.__name__}."))
-    elsewhere = {"fairalloc.models.generators", "fairalloc.models.traces", "fairalloc.analysis.plots"}
+    elsewhere = {"fairalloc.models.examples.generators", "fairalloc.models.examples.traces", "fairalloc.analysis.plots"}
     parts = [f"# {room}\n\nThe texts of the modules of `{room}/`: {what}.\n"]
     for name in [package.__name__, *found]:
         if name not in elsewhere:
@@ -137,7 +142,7 @@ def _help(action: argparse.Action) -> str:
 def _schemas() -> str:
     parts = ["# JSON schemas\n\nWhat `read_instance` and `read_allocation` read and the commands write.\n"]
     for kind in ("instance", "allocation"):
-        text = files("fairalloc.models").joinpath(f"{kind}.schema.json").read_text(encoding="utf-8")
+        text = files("fairalloc.models.files").joinpath(f"{kind}.schema.json").read_text(encoding="utf-8")
         schema = json.loads(text)
         parts += [
             f"## {schema.get('title', kind)}\n",

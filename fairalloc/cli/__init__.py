@@ -25,7 +25,7 @@ from fairalloc import __version__
 from fairalloc.cli.output import ReaderGone, complain, emit, prepare_streams
 from fairalloc.models.errors import FairallocError, said, shown
 from fairalloc.models.tables import Grid
-from fairalloc.stop import INTERRUPTED, raise_again
+from fairalloc.sigint import INTERRUPTED, raise_again
 
 COMMANDS = {
     **dict.fromkeys(("solve",), "solve"),
@@ -78,6 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "null byte" not in str(error):
             return _internal(error, "--debug" in words)
         complain("a file cannot be used: no name of a file holds a null character")
+        return 2
+    except ModuleNotFoundError as error:
+        if (error.name or "fairalloc").startswith("fairalloc"):
+            return _internal(error, "--debug" in words)
+        complain(f"this command needs {error.name}, which is not installed: pip install fairalloc")
         return 2
     except MemoryError:
         complain("the memory of this machine does not suffice")
@@ -180,14 +185,14 @@ def _mechanism_rows() -> list[list[str]]:
 
 
 def _method_rows() -> list[list[str]]:
-    from fairalloc.coverage import computed
+    from fairalloc.method_table import computed
     from fairalloc.solvers import METHODS
 
     return [[k, m.kind, computed(m), "yes" if m.is_available() else "no"] for k, m in METHODS.items()]
 
 
 def _example_rows() -> list[list[str]]:
-    from fairalloc.models.published import EXAMPLES
+    from fairalloc.models.examples.published import EXAMPLES
 
     return [[e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in EXAMPLES]
 

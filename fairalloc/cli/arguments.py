@@ -11,9 +11,9 @@ from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
+from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.files.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.instance import Instance
-from fairalloc.models.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
-from fairalloc.models.published import EXAMPLES, example
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
 from fairalloc.solvers import ACCURACY, METHODS, find_method
 from fairalloc.solvers.options import promised, read_accuracy

@@ -13,13 +13,13 @@ from fairalloc.cli.bench_report import add_report, show
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.models import traces
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.models.jsonio import INSTANCE_SCHEMA, parse_json
+from fairalloc.models.examples import traces
+from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, parse_json
 from fairalloc.models.tables import printable
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.registry import method_of
+from fairalloc.solvers.catalogue.method_registry import method_of
 
 
 def add_commands(commands: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit
-from fairalloc.models.files import write_file
+from fairalloc.models.files.writing import write_file
 from fairalloc.solvers.export import FORMATS, export
 
 

@@ -13,10 +13,10 @@ from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName
-from fairalloc.models.jsonio import parse_allocation
+from fairalloc.models.files.jsonio import parse_allocation
 from fairalloc.models.tables import Grid, printable
 from fairalloc.runs.objects import PROPERTY, is_in_file, load_object
-from fairalloc.solvers.isolated import checked_limit
+from fairalloc.solvers.running.time_limits import checked_limit
 
 OWN = "the allocation's own"
 

@@ -10,7 +10,7 @@ from typing import Any
 from fairalloc.cli.arguments import a_path, completed, mechanism_names, use_data
 from fairalloc.cli.output import complain, emit
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.models.files import check_writable
+from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
 
 SEEDS = 10_000

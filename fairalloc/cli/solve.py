@@ -19,15 +19,15 @@ from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, said
+from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.models.instance import Instance
-from fairalloc.models.jsonio import allocation_document
 from fairalloc.models.tables import Grid, printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers import options as options_of
 from fairalloc.solvers.files import read_allocation
-from fairalloc.solvers.isolated import checked_limit
 from fairalloc.solvers.options import promised
-from fairalloc.solvers.threads import checked_threads
+from fairalloc.solvers.running.threads import checked_threads
+from fairalloc.solvers.running.time_limits import checked_limit
 
 ROWS = 40
 """Users and events that a table shows."""

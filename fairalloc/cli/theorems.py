@@ -16,11 +16,11 @@ from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
-from fairalloc.models.files import check_writable
+from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.solvers.isolated import checked_limit
+from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.optimality import gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
+from fairalloc.formulations.common.kkt_residual import gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 

@@ -8,8 +8,8 @@ sum           sum_n x_n / G_n,   G_n = min(max_tasks_n, what n could run alone o
 from fractions import Fraction
 
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals, exact_arcs, exact_monopolies
 
 __all__ = ["LINEAR_OBJECTIVES", "linear_objective"]
 

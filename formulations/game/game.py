@@ -32,11 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.marginal import Marginals, OwnPart, Utility
-from fairalloc.formulations.game.max_min import OneServer
 from fairalloc.formulations.game.parameters import by_name, per_server
+from fairalloc.formulations.game.ps_dsf_variants import OneServer, relative_gains
 from fairalloc.formulations.game.residual import candidates, gaps, infinite_gaps
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.feasibility import slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, is_vector
 
@@ -202,10 +203,26 @@ class Game:
         tasks = self.tasks(x)
         return bool(np.all(tasks > 0) or (self.own.any() and np.all(np.isfinite(self.log_marginal(self.shares(tasks))))))
 
+    def own_parts(self, x: Floats) -> Floats:
+        """(A,) o: the part of all its tasks that the arc's user runs here; 0 where it runs none."""
+        tasks = self.tasks(x)[self.user]
+        return np.divide(x, tasks, out=np.zeros(len(x)), where=tasks > 0)
+
+    def gains(self, x: Floats) -> Floats:
+        """(A, R) s: how much more its user could run by the slack of r alone, relative to all its tasks; at most 1."""
+        load, count = self.load(self.fractions(x)), np.bincount(self.server, minlength=self.instance.K)
+        return relative_gains(slack_of(load, count[:, None])[self.server], self.w, self.tasks(x)[self.user] / self.gamma)
+
     def log_price(self, kappa: Floats) -> Floats:
-        """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0."""
+        """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0.
+
+        Parameters
+        ----------
+        kappa : (K, R), or (A, R) where each arc has its own
+        """
+        at = kappa[self.server] if len(kappa) == self.instance.K else kappa
         with np.errstate(divide="ignore"):
-            terms = self.beta[self.server, None] * np.log(np.maximum(kappa, 0.0))[self.server]
+            terms = self.beta[self.server, None] * np.log(np.maximum(at, 0.0))
             log_w = np.log(self.w)
         finite = self.finite[self.server]
         smooth = np.logaddexp.reduce(terms + log_w, axis=1)
@@ -214,7 +231,7 @@ class Game:
         return result
 
     def excess(self, tasks: Floats, kappa: Floats) -> Floats:
-        """(A,) E of (*), for tasks (N,) and kappa (K, R)."""
+        """(A,) E of (*), for tasks (N,) and the kappa of `log_price`."""
         result: Floats = (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
         return result
 
@@ -242,12 +259,12 @@ class Game:
         return np.split(np.argsort(self.server, kind="stable"), np.cumsum(counts)[:-1])
 
     def at_servers(self, x: Floats, servers: NDArray[np.intp]) -> Iterator[OneServer]:
-        """The arrays of some servers, one after the other, for max_min.py at tasks x (A,)."""
+        """The arrays of some servers, one after the other, for ps_dsf_variants.py at tasks x (A,)."""
         tasks, y = self.tasks(x), self.fractions(x)
-        z, wanted = self.shares(tasks), self.wanted(tasks)[self.user]
+        z, wanted, total = self.shares(tasks), self.wanted(tasks)[self.user], tasks[self.user] / self.gamma
         for i in servers:
             here = self.arcs_of_servers[i]
-            yield OneServer(self.w[here], y[here], z[here], wanted[here], self.user[here])
+            yield OneServer(self.w[here], y[here], z[here], wanted[here], self.user[here], total[here])
 
     def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
         """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.max_min import TEN_DIGITS
+from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 
 __all__ = ["SERVED_THRESHOLDS", "recovered_candidates", "recovered_prices"]
@@ -65,13 +65,13 @@ def recovered_prices(
     -------
     kappa : (K, R), 0 for other servers and where there are no such prices
     """
-    y, tasks = game.fractions(x), game.tasks(x)
+    y, own, tasks = game.fractions(x), game.own_parts(x), game.tasks(x)
     log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold
     kappa = np.zeros((game.instance.K, game.instance.R))
     for i in servers:
         here = game.arcs_of_servers[i]
         some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
-        served = np.where(y[here] > threshold, y[here], 0.0)
+        served = np.where(own[here] > threshold, own[here], 0.0)
         prices = ServerPrices(game.w[here], served, y[here], log_g[here], satisfied[here], game.user[here])
         kappa[i] = prices.least_violating(float(game.beta[i]), some)
     return kappa

@@ -1,17 +1,19 @@
 r"""How far an allocation is from an equilibrium of the game: the residual of alpha-pf-vds and ps-dsf, and its bounds.
 
-The largest over the servers of the following, each in [0, 1], with t_n = 1 - x_n / M_n (1 without a limit).
+The largest over the servers of the following, each in [0, 1], with t_n = 1 - x_n / M_n (1 without a limit). A small user
+counts as a large one: o_ni = x_ni / x_n is the part of its tasks that it runs here, and s_nr = slack_r gamma_ni / (w_nr x_n) is
+how much more it could run by the slack of r, relative to all that it runs; s <= 1.
 *Finite alpha*: the larger of two numbers, at the best of some prices.
 (a) `definition_gap`: the relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni
 g_i'(z_ni)), bounded above by weak duality with the prices. Satisfied users count with what they pay, if that is less than g_i'; a
 user counts as satisfied up to any t_n, but then (a) is at least t_n.
 (b) `level_gap`: how far the levels are from (K 28-29). It is needed because for large alpha a user with a large share has a tiny
-g_i' and so hardly changes (a). For an arc: min(t_n, 1 - exp(E)) where E < 0, and min(y, 1 - exp(-D)), D = E - min(0, the least E
-of the user's variants there), where D > 0. For a resource r: the smaller of its slack and of the largest min(t_n, 1 - exp(E))
-that results when the prices of r and of all resources with at least as much slack are set to 0. Prices come from the method where
-it has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
+g_i' and so hardly changes (a). For an arc: min(t_n, 1 - exp(E)) where E < 0, and min(o, 1 - exp(-D)), D = E - min(0, the least E
+of the user's variants there), where D > 0. For an arc and a resource r: the smaller of s_nr and of the min(t_n, 1 - exp(E)) that
+results when the prices of r and of all resources with at least as large an s are set to 0. Prices come from the method where it
+has any; where they prove too little, a linear program for each server finds its own (`recovered_prices`).
 *alpha = infinity*: how far Theorem 1 of P is violated (`bottleneck_gap`), or where a user of the server has several variants P's
-Definition 2 (`max_min_gap` of max_min.py, which is the same number for one variant); it needs no prices.
+Definition 2 (`max_min_gap` of ps_dsf_variants.py, which is the same number for one variant); it needs no prices.
 """
 
 from typing import Any
@@ -19,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.max_min import OneServer, max_min_gap
 from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_candidates
+from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
 from fairalloc.models.numbers import Floats
 
 __all__ = ["bottleneck_gap", "candidates", "definition_gap", "gaps", "infinite_gaps", "level_gap"]
@@ -148,20 +150,19 @@ def level_gap(game: Any, x: Floats, kappa: Floats) -> Floats:
     -------
     (K,) in [0, 1]; 0 for a server without arcs
     """
-    y, tasks = game.fractions(x), game.tasks(x)
+    tasks = game.tasks(x)
+    own, gains = game.own_parts(x), game.gains(x)
     E, wanted = game.excess(tasks, kappa), game.wanted(tasks)[game.user]
     short = np.minimum(wanted, -np.expm1(np.minimum(E, 0.0)))
     with np.errstate(invalid="ignore"):
         dear = np.maximum(np.nan_to_num(E - np.minimum(game.cheapest(E), 0.0), nan=0.0, posinf=np.inf), 0.0)
     arcs = np.where(E < 0, short, 0.0)
-    arcs = np.maximum(arcs, np.minimum(y, -np.expm1(-dear)))
-    result = by_server(game, arcs, np.maximum, 0.0)
-    slack = np.maximum(1.0 - game.load(y), 0.0)
-    for r in range(game.instance.R):
-        fuller = np.where(slack < slack[:, r, None], kappa, 0.0)
+    arcs = np.maximum(arcs, np.minimum(own, -np.expm1(-dear)))
+    for gain in gains.T:
+        fuller = np.where(gains < gain[:, None], kappa[game.server], 0.0)
         lost = np.minimum(wanted, -np.expm1(np.minimum(game.excess(tasks, fuller), 0.0)))
-        result = np.maximum(result, np.minimum(slack[:, r], by_server(game, lost, np.maximum, 0.0)))
-    return result
+        arcs = np.maximum(arcs, np.minimum(gain, lost))
+    return by_server(game, arcs, np.maximum, 0.0)
 
 
 def bottleneck_gap(game: Any, x: Floats, i: int) -> float:
@@ -169,11 +170,10 @@ def bottleneck_gap(game: Any, x: Floats, i: int) -> float:
 
     r is a bottleneck for n if w_nr > 0, r is full, and z_ni >= z_mi for all m with x_mi d_mr > 0 (P 13). The gap is
 
-        max over n  min over r with w_nr > 0  of the larger of slack_r and max over m with w_mr > 0 of min(y_mi, 1 - z_ni / z_mi)
+        max over n  min over r with w_nr > 0  of the larger of s_nr and max over m with w_mr > 0 of min(o_mi, 1 - z_ni / z_mi)
 
-    with t_n in its place where that is less: a satisfied user needs no bottleneck. It has y_mi and not w_mr y_mi: the definition
-    changes discontinuously where w_mr becomes 0, so a user with a large y_mi and a
-    tiny w_mr is not close to one with w_mr = 0.
+    with t_n in its place where that is less: a satisfied user needs no bottleneck. It has o_mi and not w_mr o_mi: the definition
+    changes discontinuously where w_mr becomes 0, so a user with a tiny w_mr is not close to one with w_mr = 0.
 
     Parameters
     ----------
@@ -192,23 +192,22 @@ def bottleneck_gap(game: Any, x: Floats, i: int) -> float:
 def _bottlenecks(server: OneServer) -> float:
     """`bottleneck_gap`, by sorting.
 
-    Of those who use r, nobody counts beside one with more tasks and a larger share. In the order of falling y the others' z rise,
-    and so does (1 - y) z. While that is below z_n, min(y, 1 - z_n / z) is 1 - z_n / z and rises; from there on it is y and falls.
+    Of those who use r, nobody counts beside one with a larger o and a larger share. In the order of falling o the others' z rise,
+    and so does (1 - o) z. While that is below z_n, min(o, 1 - z_n / z) is 1 - z_n / z and rises; from there on it is o and falls.
     """
     if not len(server.y):
         return 0.0
-    w, y, z = server.w, server.y, server.z
-    slack = np.maximum(1.0 - y @ w, 0.0)
-    worst = np.ones(len(y))
+    w, own, z, gains = server.w, server.own, server.z, server.gains
+    worst = np.ones(len(own))
     for r in range(w.shape[1]):
         wants = w[:, r] > 0
-        falling = np.flatnonzero(wants)[np.lexsort((-z[wants], -y[wants]))]
+        falling = np.flatnonzero(wants)[np.lexsort((-z[wants], -own[wants]))]
         rises = np.diff(np.maximum.accumulate(z[falling]), prepend=0.0) > 0
-        most, share = y[falling[rises]], z[falling[rises]]
+        most, share = own[falling[rises]], z[falling[rises]]
         first = np.searchsorted((1.0 - most) * share, z)
         before, after = np.maximum(first - 1, 0), np.minimum(first, len(most) - 1)
-        envied = np.zeros(len(y))
+        envied = np.zeros(len(own))
         for place in (before, after) if len(most) else ():
             envied = np.maximum(envied, np.minimum(most[place], 1.0 - z / share[place]))
-        worst = np.where(wants, np.minimum(worst, np.maximum(slack[r], envied)), worst)
+        worst = np.where(wants, np.minimum(worst, np.maximum(gains[:, r], envied)), worst)
     return float(np.minimum(worst, server.wanted).max())

@@ -6,7 +6,7 @@ from typing import Any
 
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
-from fairalloc.models.jsonio import NotJson, parse_json
+from fairalloc.models.files.jsonio import NotJson, parse_json
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
 from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler
 

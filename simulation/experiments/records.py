@@ -29,7 +29,7 @@ class Asked:
     sent : that from which another process makes the competitor
     seed : of everything that is drawn
     settings : of the size, as JSON
-    code : hash of the code of the experiment and the competitor (runs/identity.py)
+    code : hash of the code of the experiment and the competitor (runs/fingerprint.py)
     """
 
     experiment: str

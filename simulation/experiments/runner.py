@@ -15,7 +15,7 @@ from typing import Any
 
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.runs.cluster import RemotePool
-from fairalloc.runs.identity import code_behind
+from fairalloc.runs.fingerprint import code_behind
 from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.runs.progress import Progress
 from fairalloc.simulation.experiments.competitors import Competitor, competitor, competitors

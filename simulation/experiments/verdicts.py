@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.jsonio import read_json, write_json
+from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.simulation.experiments.experiment import Outcomes
 from fairalloc.simulation.experiments.report import command
 

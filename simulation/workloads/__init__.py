@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from fairalloc.models.errors import NotInstalled, UnknownName, no_such
-from fairalloc.models.traces import data_missing
+from fairalloc.models.examples.traces import data_missing
 from fairalloc.simulation.workloads.alibaba import alibaba_pods
 from fairalloc.simulation.workloads.bitbrains import bitbrains_day, bitbrains_instant
 from fairalloc.simulation.workloads.clusters import data_centre, four_classes, google_servers

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.trace_files import csv_table, sample_file
-from fairalloc.models.traces import alibaba_nodes, found_data, pod_name
+from fairalloc.models.examples.traces import alibaba_nodes, found_data, pod_name
+from fairalloc.models.files.trace_files import csv_table, sample_file
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.simulation.workloads.described import DescribedWorkload
 
@@ -22,7 +22,7 @@ def alibaba_pods(
 
     Resources are cpu (cores), memory (GiB) and gpu (GPUs). A pod runs from its scheduling to its deletion; where it was never
     scheduled, as long as from its creation to its deletion; at least 1 s. A user is a group of pods with the same requests and
-    GPU types, as in models/traces.py: the trace names no users. A task that demands 8 GPUs fits on a node with 8; that a
+    GPU types, as in models/examples/traces.py: the trace names no users. A task that demands 8 GPUs fits on a node with 8; that a
     fraction of a GPU cannot be split over two GPUs is not modelled.
 
     Parameters

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.examples.traces import found_data
+from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.trace_files import csv_table, parquet_columns, sample_file
-from fairalloc.models.traces import found_data
 from fairalloc.simulation.workload import Workload
 from fairalloc.simulation.workloads.clusters import data_centre
 from fairalloc.simulation.workloads.described import DescribedWorkload

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.examples.traces import found_data, google2019_demands
+from fairalloc.models.files.trace_files import parquet_columns, sample_file
 from fairalloc.models.numbers import Floats
-from fairalloc.models.trace_files import parquet_columns, sample_file
-from fairalloc.models.traces import found_data, google2019_demands
 from fairalloc.simulation.workload import Workload
 from fairalloc.simulation.workloads import fitted
 from fairalloc.simulation.workloads.clusters import four_classes

@@ -1,7 +1,7 @@
 """Workloads from the official raw files: Google 2011 (task_events, machine_events) and Bitbrains (one file for each VM).
 
 Google's files have no header; the fields are those of the format + schema document, in its order. Rows may stand in any order and
-in several files. The Bitbrains files are read by models/traces.py; their traps are handled here:
+in several files. The Bitbrains files are read by models/examples/traces.py; their traps are handled here:
 
 | trap | what is done |
 | --- | --- |
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, NotInstalled
+from fairalloc.models.examples.traces import GOOGLE_TABLES, TEXT, read_bitbrains_raw
 from fairalloc.models.numbers import Floats
-from fairalloc.models.traces import GOOGLE_TABLES, TEXT, read_bitbrains_raw
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.simulation.workloads.bitbrains import UNITS, vm_periods
 from fairalloc.simulation.workloads.clusters import data_centre

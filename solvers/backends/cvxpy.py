@@ -7,7 +7,7 @@ import numpy as np
 
 from fairalloc.formulations.common.conic import Bound, conic_bound
 from fairalloc.formulations.common.convexity import doubt, with_values
-from fairalloc.formulations.common.optimality import gap_of_cvxpy, optimality_of_cvxpy
+from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, optimality_of_cvxpy
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism

@@ -17,7 +17,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession, unpack
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.options import Accuracy, solver_options
-from fairalloc.solvers.start import interior
+from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
     import cvxpy as cp

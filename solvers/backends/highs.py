@@ -23,10 +23,10 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.schur import plan_for
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import Result
+from fairalloc.solvers.kkt.schur import plan_for
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.options import solver_options
 
@@ -146,6 +146,7 @@ class HighsSession(Session):
             chosen = (FIRST_DENSE if self.dense else FIRST_SPARSE) if self.keep_model else self.chosen
             meant = solver_options(self.table, self.limits.accuracy)
             ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
+            ours |= {"presolve": "off"} if lp.far_apart else {}
             with self.logged():
                 for option, value in ours.items():
                     _checked(self.highs.setOptionValue(option, value), option)

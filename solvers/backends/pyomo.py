@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairalloc.formulations.common.convexity import doubt
-from fairalloc.formulations.common.optimality import gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
+from fairalloc.formulations.common.kkt_residual import gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
@@ -20,8 +20,8 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import check_highs_options
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import Accuracy, solver_options
-from fairalloc.solvers.silence import uncaptured
-from fairalloc.solvers.start import interior
+from fairalloc.solvers.running.solver_log import uncaptured
+from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

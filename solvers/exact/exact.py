@@ -8,7 +8,7 @@ r"""`exact`: the rational answer of a linear program, of a sequence of them, or 
 3. For a lexicographic mechanism: fix the users at the round's level g whose y_n > 0, which makes the bound (*) of rule.py zero,
    or who run all their tasks. Their levels enter the next round as rationals. Repeat from 1 until every user is fixed.
 
-The answer comes with the dual values of every round, which prove it (models/proofs.py).
+The answer comes with the dual values of every round, which prove it (models/exact/proofs.py).
 
 PS-DSF is not a linear program. `continuation` finds which arcs are used and which resources are full, and ps_dsf.py
 solves the linear equations that follow.
@@ -28,9 +28,9 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.exact.proofs import ExactProgram, ExactRound
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.proofs import ExactProgram, ExactRound
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.backends.highs import HighsSession
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution

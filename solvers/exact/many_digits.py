@@ -22,9 +22,9 @@ from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, global_dominant_share, point_as_fraction
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import ExactArcs, Rationals, as_ball, exact_arcs, global_dominant_share, point_as_fraction
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
 

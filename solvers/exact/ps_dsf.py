@@ -1,6 +1,6 @@
 r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (P Theorem 1; with variants P Definition 2).
 
-1. With a tolerance, read the pattern of the floating-point answer (solvers/game/layers.py).
+1. With a tolerance, read the pattern of the floating-point answer (solvers/game/price_layers.py).
 2. Solve its linear equations in rationals, for the tasks on the arcs in use and the level of every layer. Unknowns that they
    leave free keep the value of the floating-point answer, as the simplest fraction near by.
 3. Check exactly: Theorem 1 of P (`levels`) where users have one variant, else whether each user has its prices (`exact_layers`).
@@ -8,8 +8,8 @@ r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (
 
 They may have many solutions: x on arcs is not unique in general, and x_n for ps-dsf not always.
 
-**Prices in rationals** (`exact_layers`, condition (*) of max_min.py). For the users n of one share at a server, with prices for
-full resources only that nobody with a larger share uses, all conditions on p are linear and homogeneous:
+**Prices in rationals** (`exact_layers`, condition (*) of ps_dsf_variants.py). For the users n of one share at a server, with
+prices for full resources only that nobody with a larger share uses, all conditions on p are linear and homogeneous:
 
     max  sum_n s_n    s.t.   s_n <= 1,   s_n <= p . w_nv for all v,   p . w_mv <= p . w_mu where y_mv > 0, z_m <= z_n, for all u
 
@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.game.game import Game
+from fairalloc.models.exact.proofs import ExactLayer
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.proofs import ExactLayer
-from fairalloc.models.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
 from fairalloc.solvers.exact.simplex import RationalProgram, SimplexOptions, optimal_basic_solution
-from fairalloc.solvers.game.layers import Pattern, patterns
+from fairalloc.solvers.game.price_layers import Pattern, patterns
 from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["ExactOptions", "exact_layers", "exact_levels", "levels", "unit"]

@@ -13,7 +13,7 @@ Each P(S, r) has PS-DSF allocations only, since who has x_mi > 0 is in S; and an
 
 1. At each server by itself, list S and r up to what they demand of x there: rows that must be full, arcs that are closed, and
    pairs (m, n) with z_mi <= z_ni. Leave out a choice whose full row nobody in S demands, and one that demands more than another.
-2. For one choice at every server, compute the vertices of the polytope with 0 <= x_a <= gamma_a (models/polytopes.py).
+2. For one choice at every server, compute the vertices of the polytope with 0 <= x_a <= gamma_a (models/exact/polytopes.py).
 3. Leave out polytopes all of whose vertices are in another one.
 
 Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so few arcs are allowed.
@@ -25,9 +25,9 @@ from itertools import product
 from typing import NamedTuple
 
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.polytopes import LinearRow, Piece, capacity_rows, full_rows, outermost, polytope_vertices
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
-from fairalloc.models.polytopes import LinearRow, Piece, capacity_rows, full_rows, outermost, polytope_vertices
-from fairalloc.models.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.solvers.exact.ps_dsf import unit
 
 __all__ = ["LARGEST", "ps_dsf_pieces", "too_large"]

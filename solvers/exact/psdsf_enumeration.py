@@ -13,8 +13,8 @@ import numpy as np
 from fairalloc.formulations.common.objectives import linear_objective
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.models.exact.polytopes import best_vertex
 from fairalloc.models.instance import Instance
-from fairalloc.models.polytopes import best_vertex
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces, too_large
 from fairalloc.solvers.method import Answer, Limits, Method, Session

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fairalloc.models.rationals import as_flint
+from fairalloc.models.exact.rationals import as_flint
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
 

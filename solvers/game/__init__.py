@@ -7,10 +7,10 @@
 | vds-distributed | vds_distributed.py | K 5.2 |
 | psdsf-algorithm-1 | psdsf_algorithm_1.py | P III-C, Algorithm I |
 | psdsf-distributed | psdsf_distributed.py | P III-D |
-| continuation | continuation.py, central_path.py, active_arcs.py, small_changes.py | own: K (28)-(29) |
+| continuation | continuation.py, central_path.py, active_set.py, small_changes.py | own: K (28)-(29) |
 | semismooth-newton | semismooth_newton.py, complementarity.py | own: K (28)-(29), (35) |
 | josephy-newton | josephy_newton.py, complementarity.py | own: K (28)-(29) |
 
 session.py is what the papers' algorithms share, equations.py what the Newton methods share;
-max_min_response.py and layers.py are for alpha = infinity with several variants, variants_response.py for finite alpha.
+max_min_response.py and price_layers.py are for alpha = infinity with several variants, variants_response.py for finite alpha.
 """

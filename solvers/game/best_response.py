@@ -43,9 +43,9 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.game.max_min_response import max_min_response
 from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays
 from fairalloc.solvers.game.variants_response import VariantsResponse

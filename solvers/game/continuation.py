@@ -7,7 +7,7 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
 5. Each time tau has decreased to a hundredth (from FINISH_TAU on), or hardly does so any more: guess the arcs and prices in use,
-   and solve their equations by Newton's method (active_arcs.py). On a long path, from PROGRAMS_TAU on, small changes of tasks and
+   and solve their equations by Newton's method (active_set.py). On a long path, from PROGRAMS_TAU on, small changes of tasks and
    prices by linear programs are next (small_changes.py). End if the residual is small enough.
 6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
@@ -17,8 +17,8 @@ almost straight. The cap on alpha rises while tau decreases, so alpha = infinity
 users demand all resources alpha = infinity has no cap and takes half of that.
 
 **alpha = infinity with variants.** There alpha is capped at max(30, 0.3 / sqrt(tau)), since variants are told apart by prices,
-which levels tell as log p / alpha. Step 5 is then linear (layers.py): tasks on the arcs in use with one share for each layer;
-where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py).
+which levels tell as log p / alpha. Step 5 is then linear (price_layers.py): tasks on the arcs in use with one share for each
+layer; where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py).
 
 **Orientation.** Along a path the sign of d log tau / d length times that of the determinant of the equations without tau never
 changes (Allgower and Georg 1990, 2.1). Where it turns sharply, a corrector may land on the part that comes from the turn or on
@@ -43,16 +43,16 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.schur import most_rows, plan_for
-from fairalloc.solvers.game.active_arcs import newton_on_active_arcs
+from fairalloc.solvers.game.active_set import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
-from fairalloc.solvers.game.layers import corrected, patterns
+from fairalloc.solvers.game.price_layers import corrected, patterns
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.solvers.game.small_changes import end_by_programs
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
+from fairalloc.solvers.kkt.schur import most_rows, plan_for
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 MARGIN = 10.0
@@ -311,7 +311,7 @@ class PathFollowing:
 
 
 def finish_by_layers(session: NewtonSession, x: Floats) -> None:
-    """Step 5 for alpha = infinity with variants: the equations of the pattern (layers.py), one after the other.
+    """Step 5 for alpha = infinity with variants: the equations of the pattern (price_layers.py), one after the other.
 
     Parameters
     ----------

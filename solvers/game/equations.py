@@ -33,8 +33,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.loads import ArcLoads
-from fairalloc.solvers.arrow.schur import Plan, plan_without_symmetry
+from fairalloc.solvers.kkt.loads import ArcLoads
+from fairalloc.solvers.kkt.schur import Plan, plan_without_symmetry
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 

@@ -1,4 +1,4 @@
-r"""One server's PS-DSF answer given the others, by linear programs where users have several variants (game/max_min.py).
+r"""One server's PS-DSF answer given the others, by linear programs where users have several variants (game/ps_dsf_variants.py).
 
 1. Everybody with tasks left to want is active. Start with no levels.
 2. Solve  max g  s.t.  sum_a w_ar y_a <= 1,   sum_v y_nv >= phi_n (g - b_n) for active n, = what it was fixed at for the others,
@@ -13,7 +13,7 @@ comes to b_n. The y of the last program are max-min fair.
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.game.max_min import TEN_DIGITS
+from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ServerArrays
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
-from fairalloc.formulations.game.max_min import TEN_DIGITS
+from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import CentralPathPoint
 from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, linear_in_price

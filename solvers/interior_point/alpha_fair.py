@@ -19,7 +19,7 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
 3. End where the error no longer decreases: the largest of the relative duality gap, the residuals, and what y differs from the
    marginal utility, relative.
 
-**What is claimed.** The prices p prove a bound on the residual of nb and fds (common/first_order.py), for nb also the gap of
+**What is claimed.** The prices p prove a bound on the residual of nb and fds (common/duality_gap.py), for nb also the gap of
 Eisenberg and Gale (analysis/certificates/nash_bargaining.py); they are judged by it. Where a row is full at price 0, tasks are
 known to about the square root of the gap only, which is why the gap is brought to `target`.
 """

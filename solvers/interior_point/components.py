@@ -27,7 +27,7 @@ from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptio
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import Result
 from fairalloc.solvers.method import Limits, Session
-from fairalloc.solvers.start import equal_partition
+from fairalloc.solvers.running.warm_start import equal_partition
 
 __all__ = ["MaxMinComponents", "MaxMinSession"]
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.loads import Loads, loads_of
-from fairalloc.solvers.arrow.schur import Plan, most_rows, plan_for
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
+from fairalloc.solvers.kkt.loads import Loads, loads_of
+from fairalloc.solvers.kkt.schur import Plan, most_rows, plan_for
 
 __all__ = ["ArrowEquations", "parts_of"]
 

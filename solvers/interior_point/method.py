@@ -5,10 +5,10 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.arrow.schur import most_rows, plan_for
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.components import MaxMinSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
+from fairalloc.solvers.kkt.schur import most_rows, plan_for
 from fairalloc.solvers.method import Limits, Method, Session
 
 

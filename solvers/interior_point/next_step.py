@@ -17,11 +17,11 @@ from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.schur import NEGLIGIBLE
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual
 from fairalloc.solvers.interior_point.method import why_not
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 
 __all__ = ["errors_by_next_step"]
 

@@ -25,15 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.loads import restricted
-from fairalloc.solvers.arrow.schur import NEGLIGIBLE, Plan, multiplications, scattered
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
+from fairalloc.solvers.kkt.loads import restricted
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, multiplications, scattered
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.start import scaled_down
+from fairalloc.solvers.running.warm_start import scaled_down
 
 __all__ = ["ArrowProgram", "Result"]
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.arrow.loads import ArcLoads, Loads
+from fairalloc.solvers.kkt.loads import ArcLoads, Loads
 
 __all__ = ["BLOCKED", "DIGITS", "FOLLOWING", "KeptArcs"]
 

@@ -33,7 +33,11 @@ class ScipyRounds:
         given = np.isfinite(sides)
         bounds = np.column_stack([np.zeros(len(lp.most)), lp.most])
         tolerance = self.limits.judging.reference_tolerance
-        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        options = {
+            "primal_feasibility_tolerance": tolerance,
+            "dual_feasibility_tolerance": tolerance,
+            "presolve": not lp.far_apart,
+        }
         options |= {"time_limit": self.limits.left} if self.limits.limited else {}
         answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
         if not answer.success:

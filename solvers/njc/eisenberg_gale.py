@@ -17,9 +17,9 @@ import numpy as np
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.exact.simplex import SimplexOptions
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped

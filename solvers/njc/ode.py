@@ -34,10 +34,10 @@ from typing import ClassVar
 import numpy as np
 
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
+from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, largest_complaint
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
@@ -102,10 +102,7 @@ class TrajectoryEquations:
 
     def complaint(self, x: Floats) -> float:
         """The residual of njc.py at a feasible x."""
-        slack = self.slack(x)
-        short = 1.0 - x[:, None] * self.r / self.e[:, None]
-        at = np.maximum(slack[: self.r.shape[1]], short).min(axis=1)
-        return float(np.minimum(1.0 - x, at).max())
+        return largest_complaint((x[:, None] * self.r).T, 1.0 - x, self.e, self.slack(x)[: self.r.shape[1]])
 
     def scale(self, x: Floats) -> float:
         """The factor c of (D 12)."""

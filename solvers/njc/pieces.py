@@ -28,20 +28,17 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction
 from fairalloc.solvers.backends.highs import highs_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
-__all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "linear_coefficients"]
+__all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "far_apart", "linear_coefficients"]
 
 
 PENALTIES = (10**6, 10**18)
 """Costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one."""
-
-DENOMINATOR = 10**12
-"""To which floats are rounded, unless a fraction with a small denominator is as close."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +242,7 @@ def exact_point_near(
     d : requests and entitlements
     x : (N,) fractions of full requests in floating point
     candidates : sets I, in this order
-    near : the largest difference of a coordinate
+    near : the largest difference of a coordinate, relative to it
     limits : of which the deadline and the `SimplexOptions` count
 
     Returns
@@ -255,18 +252,23 @@ def exact_point_near(
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
         piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
-        if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) and (found := piece.any_point(limits)) is not None:
-            far = max(abs(float(a) - b) for a, b in zip(found, x.tolist(), strict=True))
-            if far <= near and d.fair(found):
-                return found, bottlenecks
+        found = piece.any_point(limits) if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) else None
+        if found is not None and far_apart(found, x) <= near and d.fair(found):
+            return found, bottlenecks
     return None
 
 
+def far_apart(exact: Rationals, x: Floats) -> float:
+    """The largest difference of a coordinate, relative to the larger of both."""
+    pairs = zip(map(float, exact), x.tolist(), strict=True)
+    return max(abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0 for a, b in pairs)
+
+
 def _rounded(value: float) -> Fraction:
-    """A short fraction within 1e-9, else one with that denominator; between 0 and 1."""
+    """A short fraction within 1e-9 of it, relative, else one of twelve digits; between 0 and 1."""
     value = min(max(value, 0.0), 1.0)
     short = Fraction(value).limit_denominator(1000)
-    return short if abs(float(short) - value) <= 1e-9 else Fraction(round(value * DENOMINATOR), DENOMINATOR)
+    return short if abs(float(short) - value) <= 1e-9 * value else Fraction(f"{value:.12g}")
 
 
 def as_floats(values: Sequence[Fraction]) -> Floats:

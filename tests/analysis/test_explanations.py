@@ -15,9 +15,10 @@ from tolerances import RESIDUAL, SHARES
 import fairalloc as fa
 from fairalloc.analysis.explanations import effects, programs, rounds
 from fairalloc.analysis.explanations.explanation import Explanation
-from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName, generators
-from fairalloc.models.published import EXAMPLES
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES
 from fairalloc.solvers import solve
 
 STEP = Fraction(1, 10**8)

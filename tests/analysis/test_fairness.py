@@ -14,7 +14,7 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
 from fairalloc.models import Allocation, Instance, NotApplicable
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import Hypotheses

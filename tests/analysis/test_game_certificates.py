@@ -10,11 +10,11 @@ from planted_games import planted_game
 from tolerances import RECOVERED, RESIDUAL, ROUNDING
 
 from fairalloc.analysis import NotCertified, certify, explain
-from fairalloc.analysis.certificates.game import ResidualCertificate
+from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.published import EXAMPLES, example
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import residual, solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
 

@@ -13,9 +13,10 @@ import fairalloc as fa
 from fairalloc.analysis import check
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.formulations.common.first_order import first_order_gain
-from fairalloc.models import Allocation, Instance, NotApplicable, generators
-from fairalloc.models.published import EXAMPLES, example
+from fairalloc.formulations.common.duality_gap import first_order_gain
+from fairalloc.models import Allocation, Instance, NotApplicable
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import solve
 
 FAMILIES = ["generic", "tied", "zero_demand", "placement", "finite", "badly_scaled", "variants"]

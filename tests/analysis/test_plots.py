@@ -13,8 +13,8 @@ import fairalloc as fa
 from fairalloc.analysis.feasible_set import feasible_vertices
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.tradeoff import TradeOff, tradeoff
-from fairalloc.models import generators
-from fairalloc.models.polytopes import polytope_vertices
+from fairalloc.models.exact.polytopes import polytope_vertices
+from fairalloc.models.examples import generators
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="pip install fairalloc[plots]")
 

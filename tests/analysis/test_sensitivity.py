@@ -10,7 +10,8 @@ from profiles import drawn
 from tolerances import ROUNDING
 
 import fairalloc as fa
-from fairalloc.models import Instance, InstanceError, generators
+from fairalloc.models import Instance, InstanceError
+from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
 
 QUOTIENT = 1e-6

@@ -11,12 +11,12 @@ from profiles import drawn
 from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.analysis import solution_set
-from fairalloc.analysis.solution_sets import game
+from fairalloc.analysis.solution_sets import game_answers
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common.objectives import linear_objective
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
 
@@ -196,10 +196,12 @@ def test_a_wrong_guess_is_not_believed(alpha, monkeypatch):
     """The guess with a thousandth less, or more, of somebody's tasks proves nothing."""
     instance = Instance([[2, 1], [1, 2], [2, 1], [1, 3]], [[6, 6], [6, 6]], eligible=[[1, 0], [1, 0], [0, 1], [0, 1]])
     assert solution_set(instance, "alpha-pf-vds", alpha=alpha).is_single
-    guess = game._guess
+    guess = game_answers._guess
     for n in range(4):
         for change in (F(1, 1000), -F(1, 1000)):
-            monkeypatch.setattr(game, "_guess", lambda v, n=n, d=change: tuple(u + d * (k == n) for k, u in enumerate(guess(v))))
+            monkeypatch.setattr(
+                game_answers, "_guess", lambda v, n=n, d=change: tuple(u + d * (k == n) for k, u in enumerate(guess(v)))
+            )
             with pytest.raises(NotApplicable, match="irrational"):
                 solution_set(instance, "alpha-pf-vds", alpha=alpha)
 

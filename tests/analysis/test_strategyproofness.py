@@ -11,7 +11,7 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.properties.strategyproofness import NOISE, _MisreportSearch, gains, leaving, misreporting, without
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, UnknownName
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import Hypotheses

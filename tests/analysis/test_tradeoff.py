@@ -7,8 +7,9 @@ from tolerances import BARGAINING
 from fairalloc.analysis.plots.tradeoff import frontier, server_shares
 from fairalloc.analysis.tradeoff import TradeOff, tradeoff, utilisation
 from fairalloc.formulations.game.equilibrium import deviation
-from fairalloc.models import Allocation, Instance, InstanceError, NotInstalled, UnknownName, generators
-from fairalloc.models.published import example
+from fairalloc.models import Allocation, Instance, InstanceError, NotInstalled, UnknownName
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 
 K3 = example("khamse-fig3").instance
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairalloc.benchmarks import BenchmarkError, Suite, SuiteCase, run
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 
 
 def napping(instance, mechanism, limits):

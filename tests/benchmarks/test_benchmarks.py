@@ -35,10 +35,10 @@ from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models import Instance, Times
 from fairalloc.models.errors import FairallocError
-from fairalloc.runs import identity
+from fairalloc.runs import fingerprint
 from fairalloc.solvers import METHODS
+from fairalloc.solvers.catalogue.own import own_method
 from fairalloc.solvers.method import Answer, Limits, Method, Session
-from fairalloc.solvers.own import own_method
 
 # ---- the fakes: found by the processes under the name of this file ------------------------------------------------
 
@@ -383,6 +383,7 @@ def test_a_solve_that_breaks_is_recorded_and_the_next_one_runs(tmp_path: Path, m
     assert all(metrics.succeeded(r) for r in summary.records[1::2])
 
 
+@pytest.mark.deep
 def test_what_a_solver_prints_is_not_taken_for_its_answer(tmp_path: Path) -> None:
     assert metrics.succeeded(one(fake_run(tmp_path / "r", "chats")))
 
@@ -397,6 +398,7 @@ def test_a_lie_lowers_honesty_and_so_does_modesty(tmp_path: Path) -> None:
     assert re.fullmatch(r"inaccurate, but the residual \S+ passes", told["modest"])
 
 
+@pytest.mark.deep
 def test_a_claim_without_a_finite_point_is_dishonest(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "nan")
     assert [(row.success, row.honesty) for row in summary.rows] == [(0.0, 0.0)]
@@ -540,6 +542,7 @@ def test_a_named_method_that_fits_nothing_is_said_and_the_others_run(tmp_path: P
         fake_run(tmp_path / "none", "idle")
 
 
+@pytest.mark.deep
 def test_why_a_method_fits_no_case_is_its_own_reason(tmp_path: Path) -> None:
     placed = SuiteCase("placed", "drfh", partial(Instance, np.ones((2, 2)), [[1, 2], [2, 1]]))
     asked = {"setting": Setting(repeats=1), "progress": False}
@@ -571,26 +574,29 @@ def test_a_case_that_cannot_be_solved_is_a_record_and_the_others_run(tmp_path: P
 def test_comments_and_texts_change_no_identity(tmp_path: Path) -> None:
     code = ast.parse("def f(x):\n    'one text'\n    return x + 1\n")
     other = ast.parse("def f(x):  # a comment\n    'another text'\n    return x + 1\n")
-    assert identity._dumped(code) == identity._dumped(other)
-    assert identity._dumped(code) != identity._dumped(ast.parse("def f(x):\n    return x + 2\n"))
+    assert fingerprint._dumped(code) == fingerprint._dumped(other)
+    assert fingerprint._dumped(code) != fingerprint._dumped(ast.parse("def f(x):\n    return x + 2\n"))
 
 
 def test_only_the_modules_of_a_method_count() -> None:
-    behind = identity.modules_behind(METHODS["highs"], mechanism("drfh"))
+    behind = fingerprint.modules_behind(METHODS["highs"], mechanism("drfh"))
     assert {"fairalloc.solvers.backends.highs", "fairalloc.models.shares"} <= behind
-    assert not {"fairalloc.formulations.nb", "fairalloc.solvers.backends.pyomo", "fairalloc.solvers.registry"} & behind
+    assert (
+        not {"fairalloc.formulations.nb", "fairalloc.solvers.backends.pyomo", "fairalloc.solvers.catalogue.method_registry"}
+        & behind
+    )
 
 
 def test_options_and_code_of_ones_own_are_part_of_the_identity() -> None:
     item, method = mechanism("alpha-pf-vds"), METHODS["continuation"]
     option = next(field.name for field in fields(method.options) if field.type in ("int", int))
     changed = method.configure({option: getattr(method.options, option) + 1})
-    assert identity.code_of(method, item) != identity.code_of(changed, item)
-    assert identity.code_of(method, item) != identity.code_of(method, item.configure(alpha=2))
+    assert fingerprint.code_of(method, item) != fingerprint.code_of(changed, item)
+    assert fingerprint.code_of(method, item) != fingerprint.code_of(method, item.configure(alpha=2))
     one, two = ({}, {})
     exec("def _typed_in(instance, mechanism, limits):\n    return 1", one)
     exec("def _typed_in(instance, mechanism, limits):\n    return 2", two)
-    codes = {identity.code_of(own_method(names["_typed_in"]), item) for names in (one, two)}
+    codes = {fingerprint.code_of(own_method(names["_typed_in"]), item) for names in (one, two)}
     assert len(codes) == 2
 
 

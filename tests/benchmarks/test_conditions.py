@@ -63,6 +63,7 @@ def row(**changes):
 # ---- limits ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_builds_are_under_limits_too(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "BUILD_SECONDS", 1.0)
     setting = Setting(repeats=1, memory_mb=1024)

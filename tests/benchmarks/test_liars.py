@@ -21,7 +21,8 @@ from fairalloc.benchmarks import Setting, Suite, SuiteCase, metrics, run, worker
 from fairalloc.models import Instance, InstanceError
 from fairalloc.runs.data import written
 from fairalloc.runs.objects import packed
-from fairalloc.solvers import dispatch, judge
+from fairalloc.solvers import judge
+from fairalloc.solvers.running import dispatch
 
 HERE = Path(__file__)
 RIGHT = "highs:leximin"
@@ -151,12 +152,14 @@ def test_the_clock_of_who_forges_its_record_is_ours(tmp_path):
     assert "ours outside it 0." in found.message
 
 
+@pytest.mark.deep
 def test_who_writes_without_its_word_has_no_answer(tmp_path):
     (found,) = measured(tmp_path, forges_without_the_word).records
     assert (found.termination, found.claims) == ("error", False)
     assert found.message.startswith("its process wrote what is no answer: ")
 
 
+@pytest.mark.deep
 def test_the_clock_is_set_back_once(tmp_path):
     start = time.monotonic()
     (found,) = measured(tmp_path, restarts_its_clock, time_limit=1.0).records

@@ -30,7 +30,7 @@ from fairalloc.benchmarks.references import Reference, distance_to, printed_quan
 from fairalloc.benchmarks.report import advice
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName
-from fairalloc.models.jsonio import write_instance
+from fairalloc.models.files.jsonio import write_instance
 
 
 def cases(method, walls, **changes):

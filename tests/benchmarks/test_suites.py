@@ -7,8 +7,9 @@ from fairalloc.benchmarks import SUITES, Setting, metrics, run
 from fairalloc.benchmarks.suites.real import SAMPLES
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.models import Instance, traces
+from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, NotInstalled
+from fairalloc.models.examples import traces
 from fairalloc.solvers import METHODS
 
 HEAVY = ("random", "scaling", "limits", "game-size")
@@ -41,7 +42,7 @@ def test_every_sample_has_its_instance_where_the_data_are(sample):
 
 
 def test_without_data_nothing_else_takes_its_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairalloc.models.traces.data_dir", lambda: None)
+    monkeypatch.setattr("fairalloc.models.examples.traces.data_dir", lambda: None)
     real = [case for case in SUITES["first"].cases if case.name.startswith("real/")]
     assert real
     for case in real:

@@ -10,8 +10,8 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.formulations.common.convexity import _proved, doubt, is_refuted, with_values
-from fairalloc.formulations.common.optimality import value_of_pyomo
-from fairalloc.models.published import example
+from fairalloc.formulations.common.kkt_residual import value_of_pyomo
+from fairalloc.models.examples.published import example
 
 KHAMSE = example("khamse-fig1").instance
 

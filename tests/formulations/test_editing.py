@@ -12,8 +12,9 @@ from tolerances import EXACT, RESIDUAL
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.models import Allocation, generators
-from fairalloc.models.published import example
+from fairalloc.models import Allocation
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import residual
 from fairalloc.solvers.lexicographic.faces import next_face
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tolerances import ROUNDING
 
-from fairalloc.formulations.common.first_order import first_order_gain
+from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.examples import generators
 
 
 def least_over_all_kinks(allocation, marginal):

@@ -13,8 +13,9 @@ from fairalloc.formulations.game.merit import SCALE
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.game.printed import printed_merit
 from fairalloc.formulations.ps_dsf import LevelBounds
-from fairalloc.models import Allocation, FairallocError, Instance, generators
-from fairalloc.models.published import example
+from fairalloc.models import Allocation, FairallocError, Instance
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.backends.cvxpy_nlp import compiled, nonlinear
 from fairalloc.solvers.backends.pyomo import ipopt, solve_relaxations

@@ -11,12 +11,13 @@ from tolerances import RESIDUAL
 import fairalloc as fa
 from fairalloc.formulations.common import conic
 from fairalloc.formulations.common.conic import Bound, conic_bound
-from fairalloc.formulations.common.optimality import gap_of_cvxpy, gap_of_pyomo
-from fairalloc.models.published import example
-from fairalloc.solvers import dispatch, distance
+from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, gap_of_pyomo
+from fairalloc.models.examples.published import example
+from fairalloc.solvers import gap_of_given
 from fairalloc.solvers.backends import cvxpy as backend
 from fairalloc.solvers.backends.cvxpy import reference_bound
 from fairalloc.solvers.method import Limits
+from fairalloc.solvers.running import dispatch
 
 KHAMSE = example("khamse-fig1").instance
 SHIFT = 1e-2
@@ -240,7 +241,7 @@ def solves(monkeypatch):
     """A list that grows with every solve."""
     done, answered = [], dispatch._answered
     monkeypatch.setattr(dispatch, "_answered", lambda *given: done.append(given) or answered(*given))
-    distance._proved_answer.cache_clear()
+    gap_of_given._proved_answer.cache_clear()
     return done
 
 

@@ -12,8 +12,8 @@ from tolerances import RESIDUAL
 
 import fairalloc as fa
 from fairalloc.cli import main
-from fairalloc.models.jsonio import allocation_document
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
+from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.theorems.judges.trials import Undecided, answered
 
 KHAMSE = example("khamse-fig1").instance
@@ -226,7 +226,7 @@ def test_it_is_said_in_words_everywhere(tmp_path, monkeypatch, capsys):
     allocation = fa.solve(KHAMSE, own)
     assert "stationary point, not judged" in repr(allocation)
     document = json.loads(json.dumps(allocation_document(allocation)))
-    schema = json.loads((files("fairalloc.models") / "allocation.schema.json").read_text())
+    schema = json.loads((files("fairalloc.models.files") / "allocation.schema.json").read_text())
     Draft202012Validator(schema).validate(document)
     assert document["termination"] == "stationary"
     assert "not proved to be concave" in document["not_judged"]

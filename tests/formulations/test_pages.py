@@ -19,8 +19,9 @@ from fairalloc.formulations.game.printed import covers, printed_functions
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 from fairalloc.formulations.lmmf import iterations
 from fairalloc.formulations.njc import NoJustifiedComplaints
-from fairalloc.models import FairallocError, Instance, generators
-from fairalloc.models.published import EXAMPLES, example
+from fairalloc.models import FairallocError, Instance
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers.backends.pyomo import ipopt
 
 ROOM = Path(__file__).resolve().parents[2] / "formulations"

@@ -11,9 +11,10 @@ from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
-from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.models.feasibility import infeasibility, overloads
-from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import judged, residual, solve
 
 SEEDS = st.integers(0, 10_000)

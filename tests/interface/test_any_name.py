@@ -93,6 +93,7 @@ def keywords(code, call):
     return {item.arg: ast.literal_eval(item.value) for item in calls[0].keywords}
 
 
+@pytest.mark.deep
 @given(NAMES)
 @example(NASTY[:9])
 @example(NASTY[27:36])

@@ -18,7 +18,7 @@ import pytest
 import fairalloc as fa
 from fairalloc import simulation
 from fairalloc.analysis.tradeoff import tradeoff
-from fairalloc.models import traces
+from fairalloc.models.examples import traces
 
 SECONDS = 5.0
 """Seconds of computing after which a call has hung."""

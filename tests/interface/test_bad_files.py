@@ -13,7 +13,7 @@ import pytest
 import fairalloc as fa
 from fairalloc import benchmarks
 from fairalloc.cli import INTERNAL, main
-from fairalloc.models.jsonio import allocation_document, instance_document
+from fairalloc.models.files.jsonio import allocation_document, instance_document
 
 SECONDS = 5.0
 """Seconds of computing after which a command has hung."""

@@ -11,10 +11,11 @@ import pytest
 
 from fairalloc.analysis import PROPERTIES, certify, check
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, generators
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError
 from fairalloc.models.allocation import TERMINATIONS
-from fairalloc.models.jsonio import allocation_document, instance_document, parse_allocation, parse_instance, read_json
-from fairalloc.models.published import example
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
+from fairalloc.models.files.jsonio import allocation_document, instance_document, parse_allocation, parse_instance, read_json
 from fairalloc.models.shares import vds
 from fairalloc.solvers import METHODS, methods_for, solve
 

@@ -18,9 +18,10 @@ from fairalloc import __version__, cli
 from fairalloc.analysis import PROPERTIES
 from fairalloc.cli import main
 from fairalloc.cli import solve as cli_solve
-from fairalloc.models import Allocation, generators
-from fairalloc.models.jsonio import instance_document, write_json
-from fairalloc.models.published import EXAMPLES, example
+from fairalloc.models import Allocation
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.files.jsonio import instance_document, write_json
 from fairalloc.solvers import METHODS, solve
 
 
@@ -31,7 +32,7 @@ def test_the_first_promise(run):
     assert code == 0
     assert [u["tasks"] for u in document["users"]] == pytest.approx([10, 10], rel=EXACT)
     assert document["values"]["g"] == pytest.approx(5 / 7, rel=EXACT)
-    schema = json.loads(files("fairalloc.models").joinpath("allocation.schema.json").read_text())
+    schema = json.loads(files("fairalloc.models.files").joinpath("allocation.schema.json").read_text())
     jsonschema.validate(document, schema)
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from fairalloc.models import generators
-from fairalloc.models.jsonio import instance_document, write_json
+from fairalloc.models.examples import generators
+from fairalloc.models.files.jsonio import instance_document, write_json
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """The glossary names what exists: every name in its column "in the code" is one of the package."""
 
 import re
-from dataclasses import is_dataclass
 from importlib import import_module
+from inspect import get_annotations
 from pathlib import Path
 
 import pytest
@@ -39,8 +39,7 @@ def _inside(item, names):
     """Whether attributes lead from `item` along `names`; annotated fields count."""
     for k, name in enumerate(names):
         if not hasattr(item, name):
-            fields = {**getattr(item, "__annotations__", {}), **(item.__dataclass_fields__ if is_dataclass(item) else {})}
-            return k == len(names) - 1 and name in fields
+            return k == len(names) - 1 and any(name in get_annotations(base) for base in getattr(item, "__mro__", ()))
         item = getattr(item, name)
     return True
 

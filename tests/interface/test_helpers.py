@@ -12,7 +12,7 @@ from tolerances import RESIDUAL, VISIBLE
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.theorems.cases import Case, Misreport
 
 ONE = Instance([[1], [1]], [[1]])

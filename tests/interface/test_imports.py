@@ -19,13 +19,13 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 
 PARTS = {
     "models": (
-        *("errors", "arguments", "numbers", "tables", "vectors", "reading", "labelled", "instance"),
-        *("shares", "rationals", "*", "__init__"),
+        *("errors", "arguments", "numbers", "tables", "input.demand_matrix", "input.validation", "input.named_input"),
+        *("instance_data", "instance", "shares", "exact.rationals", "*", "__init__"),
     ),
     "formulations": (
         *(
             "common",
-            "game.max_min",
+            "game.ps_dsf_variants",
             "game.parameters",
             "game.marginal",
             "game.prices",
@@ -40,10 +40,11 @@ PARTS = {
         ),
     ),
     "solvers": (
-        *("options", "threads", "start", "silence"),
+        *("options", "running.threads", "running.warm_start", "running.solver_log"),
         *("lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
-        *("lexicographic", "arrow", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
-        *("choice", "registry", "judge", "dispatch", "solve", "solve_many", "distance", "model_page", "__init__"),
+        *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
+        *("catalogue.choice", "catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
+        *("gap_of_given", "model_page", "__init__"),
     ),
     "analysis": (
         "verdict",
@@ -93,7 +94,7 @@ PARTS = {
         *("suites", "records", "references", "worker", "*"),
         *("runner", "metrics", "ranking", "compare", "report", "growth", "figures", "page", "formats", "__init__"),
     ),
-    "fairalloc": ("stop", "__init__", "*", "cli", "__main__"),
+    "fairalloc": ("sigint", "__init__", "*", "cli", "__main__"),
 }
 """Inside a room, files and folders in the order in which they may import; "*" stands for all that are not named."""
 

@@ -1,7 +1,7 @@
-"""A class name says one thing: no two classes of the package have the same name."""
+"""Names say one thing: no two classes have the same, file names occur at most twice, and folders can be read at a glance."""
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +37,24 @@ def test_a_class_name_that_is_used_twice_is_seen():
     texts = {"a.py": "class Point:\n    pass\n", "b.py": nested, "c.py": "class Inner: ..."}
     assert repeated(texts) == {"Point": ["a.py", "b.py"]}
     assert repeated({"a.py": "def Point(): ...\n", "b.py": "class Point: ...\n"}) == {}
+
+
+def crowded(paths):
+    """File names that occur more than twice, and folders that hold more than 15 files, among these paths."""
+    files = [Path(path) for path in paths]
+    names = Counter(file.name for file in files if file.name != "__init__.py")
+    return {name for name, k in names.items() if k > 2} | {str(f) for f, k in Counter(x.parent for x in files).items() if k > 15}
+
+
+def test_file_names_can_be_searched():
+    """Larger folders have a file for each mechanism, suite or algorithm; theorems/ has files of one name for each paper."""
+    names = crowded(path for path in package() if not path.startswith("theorems/"))
+    assert names <= {"formulations", "benchmarks/suites", "solvers/game"}
+
+
+def test_what_is_crowded_is_seen():
+    assert crowded(["a/game.py", "b/game.py", "c/game.py", "a/nb.py", "b/nb.py", "a/__init__.py"]) == {"game.py"}
+    assert crowded(f"models/m{k}.py" for k in range(16)) == {"models"}
 
 
 def test_every_module_is_read():

@@ -12,7 +12,7 @@ from fairalloc.benchmarks import Setting, Suite, SuiteCase
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.models import InstanceError, UnknownName
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.runs.objects import MECHANISM, METHOD, PROPERTY, load_object, load_objects, packed, unpacked
 from fairalloc.solvers import METHODS
 
@@ -132,7 +132,7 @@ def test_bench_runs_a_suite_and_a_method_in_a_file(own, capsys):
 
 @pytest.mark.deep
 def test_bench_runs_a_glob_of_instances_under_several_mechanisms(own, capsys, tmp_path):
-    from fairalloc.models.jsonio import instance_document, write_json
+    from fairalloc.models.files.jsonio import instance_document, write_json
 
     for name in ("wang-fig2", "wang-pool"):
         write_json(instance_document(example(name).instance), tmp_path / f"{name}.json")

@@ -60,7 +60,7 @@ def test_the_wheel_holds_exactly_the_tree(wheel):
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert held == in_tree()
     assert "fairalloc/py.typed" in held
-    assert "fairalloc/models/instance.schema.json" in held
+    assert "fairalloc/models/files/instance.schema.json" in held
 
 
 def test_every_folder_of_code_is_a_package():

@@ -15,10 +15,10 @@ from tolerances import SHARES
 from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.records import BenchmarkStore
 from fairalloc.cli import main
-from fairalloc.coverage import MARK, coverage
 from fairalloc.formulations import MECHANISMS
+from fairalloc.method_table import MARK, method_table
 from fairalloc.models import FairallocError
-from fairalloc.models.jsonio import parse_instance, parse_json
+from fairalloc.models.files.jsonio import parse_instance, parse_json
 from fairalloc.solvers import METHODS, solve
 
 ROOT = Path(__file__).parents[2]
@@ -127,5 +127,5 @@ def test_the_marks_are_what_the_methods_compute():
 
 
 def test_the_marks_are_as_the_package_writes_them():
-    written = [line for line in coverage().markdown().splitlines() if line.startswith("|")]
+    written = [line for line in method_table().markdown().splitlines() if line.startswith("|")]
     assert "\n".join(written) in ROUTES

@@ -15,7 +15,7 @@ import pytest
 import fairalloc as fa
 from fairalloc.benchmarks.records import BenchmarkStore
 from fairalloc.cli import main
-from fairalloc.models.trace_files import csv_table, parquet_columns
+from fairalloc.models.files.trace_files import csv_table, parquet_columns
 from fairalloc.simulation.experiments.records import ExperimentStore
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.simulation.workloads import bitbrains_files
@@ -307,14 +307,14 @@ REASONS = {
     "models/on_demand.py": "modules of this package, by a table",
     "models/registry.py": "its own folders, and what installed packages declare",
     "runs/data.py": "nothing: arrays are read without pickles",
-    "runs/identity.py": "modules that the code which was given imports",
+    "runs/fingerprint.py": "modules that the code which was given imports",
     "runs/objects.py": "a file that a typed word names; pickles in requests through pipes of the same run",
     "runs/server.py": "a handler of this package, and modules of installed packages that a child of the same run imported",
     "simulation/experiments/registry.py": "its own folder",
     "solvers/backends/cvxpy_nlp.py": "CVXPY, by its name",
     "solvers/backends/ortools.py": "what pdlp_process.py answers through a pipe",
     "solvers/backends/pdlp_process.py": "what ortools.py asks through a pipe",
-    "solvers/isolated.py": "what a forked child of this process answers through a pipe",
+    "solvers/running/time_limits.py": "what a forked child of this process answers through a pipe",
     "theorems/code.py": "no code is loaded: the witness of a claim is written so that it loads the user's file",
     "theorems/engine/parallel.py": "nothing: it asks whether a finding can be pickled",
     "theorems/lone/catalogue.py": "modules of this package, by a table",

@@ -9,9 +9,9 @@ from strategies import allocations, instances
 
 from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.aggregation import aggregate, aggregate_allocation, expand, expand_allocation, pooled
+from fairalloc.models.examples.published import example
 from fairalloc.models.feasibility import infeasibility, overloads
-from fairalloc.models.jsonio import fingerprint
-from fairalloc.models.published import example
+from fairalloc.models.files.jsonio import fingerprint
 from fairalloc.solvers import solve
 
 ROUNDING = 1e-14

@@ -48,7 +48,7 @@ def test_each_refusal_is_of_the_class_that_fits(call, kind, says):
 def test_a_missing_package_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.lib", None)
-    from fairalloc.models.trace_files import parquet_columns
+    from fairalloc.models.files.trace_files import parquet_columns
 
     with pytest.raises(NotInstalled, match="reading parquet files needs pyarrow"):
         parquet_columns(Path("nowhere.parquet"), ("a",))

@@ -11,10 +11,11 @@ from profiles import drawn
 from strategies import instances
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import Instance, generators
+from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.jsonio import fingerprint
-from fairalloc.models.published import example
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
+from fairalloc.models.files.jsonio import fingerprint
 from fairalloc.models.shares import dominant_resource, gamma, global_dominant_share, task_share, vds
 
 ULPS = 4e-16

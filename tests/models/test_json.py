@@ -16,7 +16,8 @@ from strategies import allocations, instances
 
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.allocation import TERMINATIONS
-from fairalloc.models.jsonio import (
+from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.files.jsonio import (
     allocation_document,
     fingerprint,
     instance_document,
@@ -25,13 +26,12 @@ from fairalloc.models.jsonio import (
     read_instance,
     write_json,
 )
-from fairalloc.models.published import EXAMPLES, example
 from fairalloc.solvers import solve
 
 
 def schema(kind):
     """The validator of a schema file in the package."""
-    document = json.loads(files("fairalloc.models").joinpath(f"{kind}.schema.json").read_text())
+    document = json.loads(files("fairalloc.models.files").joinpath(f"{kind}.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(document)
     return jsonschema.Draft202012Validator(document)
 

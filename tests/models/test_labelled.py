@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fairalloc.models import Instance, InstanceError
-from fairalloc.models.jsonio import write_allocation, write_instance
+from fairalloc.models.files.jsonio import write_allocation, write_instance
 
 PLAIN = Instance(
     [["1/5", 1], [1, "1/5"]],

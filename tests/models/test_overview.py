@@ -10,7 +10,8 @@ from strategies import instances
 from tolerances import EXACT
 
 import fairalloc as fa
-from fairalloc.models import InstanceError, generators
+from fairalloc.models import InstanceError
+from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
 
 

@@ -114,11 +114,11 @@ def test_the_bars_are_the_loads():
 def test_modules_are_there_and_nothing_heavy_comes_with_them():
     code = (
         "import sys, fairalloc as fa; "
-        "print(sorted({'matplotlib', 'pandas', 'rich', 'fairalloc.models.traces'} & set(sys.modules))); "
+        "print(sorted({'matplotlib', 'pandas', 'rich', 'fairalloc.models.examples.traces'} & set(sys.modules))); "
         "print(fa.traces.__name__, fa.generators.__name__, fa.plots.__name__)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\nfairalloc.models.traces fairalloc.models.generators fairalloc.analysis.plots\n"
+    assert run.stdout == "[]\nfairalloc.models.examples.traces fairalloc.models.examples.generators fairalloc.analysis.plots\n"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         fa.nothing  # noqa: B018
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairalloc.models import FairallocError, InstanceError, traces
+from fairalloc.models import FairallocError, InstanceError
+from fairalloc.models.examples import traces
 
 MIX = "count,cpu,memory\n3,0.5,0.25\n1,1,1\n"
 NODES = "sn,cpu_milli,memory_mib,gpu,model\na,8000,2048,2,T4\nb,8000,2048,2,T4\nc,16000,4096,4,G2\nd,32000,1024,0,\n"
@@ -72,7 +73,7 @@ def test_data_dir_is_beside_the_current_folder_then_beside_the_checkout(tmp_path
     for name in ("a/here", "a/shared/data", "b/checkout/models", "b/shared/data", "c/here"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.delenv("FAIRALLOC_DATA", raising=False)
-    monkeypatch.setattr(traces, "__file__", str(tmp_path / "b/checkout/models/traces.py"))
+    monkeypatch.setattr(traces, "__file__", str(tmp_path / "b/checkout/models/examples/traces.py"))
     monkeypatch.chdir(tmp_path / "a/here")
     assert Path(traces.data_dir() or "").resolve() == (tmp_path / "a/shared/data").resolve()
     monkeypatch.chdir(tmp_path / "c/here")

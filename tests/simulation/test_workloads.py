@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName
-from fairalloc.models.traces import data_dir
+from fairalloc.models.examples.traces import data_dir
 from fairalloc.simulation.workload import Cluster
 from fairalloc.simulation.workloads import (
     WORKLOADS,

@@ -15,8 +15,10 @@ import pytest
 from tolerances import RESIDUAL, SHARES, SILENT
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import FairallocError, generators
-from fairalloc.solvers import METHODS, isolated, methods_for, solve
+from fairalloc.models import FairallocError
+from fairalloc.models.examples import generators
+from fairalloc.solvers import METHODS, methods_for, solve
+from fairalloc.solvers.running import time_limits
 
 NAMES = ("drf", "drfh", "drf-per-server", "tsf", "lmmf", "asset", "uniform", "nb", "fds")
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "variants", "planted")
@@ -25,7 +27,7 @@ EACH = 9  # seeds for each pair of mechanism and family; pairs that are not defi
 
 @pytest.fixture(autouse=True)
 def no_children(monkeypatch):
-    monkeypatch.setattr(isolated, "watched", lambda: True)
+    monkeypatch.setattr(time_limits, "watched", lambda: True)
 
 
 def mixed(family, seed):
@@ -138,6 +140,7 @@ def test_cheap_tasks_are_no_noise(record_property):
         np.testing.assert_allclose(found.tasks, exact.tasks, rtol=SHARES)
 
 
+@pytest.mark.deep
 def test_a_method_whose_prices_prove_too_little_does_not_claim():
     """Ipopt's prices are off by 1e-10, and one user's tasks cost 1e-8 of what another's cost: it cannot know and says so.
 

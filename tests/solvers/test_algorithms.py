@@ -9,8 +9,9 @@ from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic import weak_duality
-from fairalloc.models import Instance, NotApplicable, generators
-from fairalloc.models.published import EXAMPLES, example
+from fairalloc.models import Instance, NotApplicable
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import methods_for, solve
 from fairalloc.solvers.nash_bargaining import pdhg
 from fairalloc.solvers.nash_bargaining.pdhg import PdhgOptions, SaddlePoint, SaddleProblem

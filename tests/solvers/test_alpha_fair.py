@@ -12,13 +12,14 @@ from tolerances import DEGENERATE, EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.analysis import certify
 from fairalloc.formulations import mechanism
-from fairalloc.models import Instance, generators
+from fairalloc.models import Instance
+from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
-from fairalloc.solvers.arrow.schur import NEGLIGIBLE
 from fairalloc.solvers.interior_point import program
 from fairalloc.solvers.interior_point.alpha_fair import FLOOR, LAG, AlphaFairArrow
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import fairalloc as fa
-from fairalloc.solvers import installed
-from fairalloc.solvers.threads import threads_used
+from fairalloc.solvers.catalogue import installed
+from fairalloc.solvers.running.threads import threads_used
 
 GENERIC, WANG, POOL = fa.generators.generic(6, 4, 2, 0), fa.example("wang-fig2").instance, fa.example("wang-pool").instance
 
@@ -120,8 +120,8 @@ def test_what_is_installed_is_looked_for_once_and_not_here(monkeypatch):
     """Pyomo redirects `sys.stdout` where it looks for Xpress: two threads closed it for good."""
     installed._found_by_pyomo.cache_clear()
     children = []
-    isolated = installed.isolated.isolated
-    monkeypatch.setattr(installed.isolated, "isolated", lambda *a: (children.append(1), isolated(*a))[1])
+    isolated = installed.time_limits.isolated
+    monkeypatch.setattr(installed.time_limits, "isolated", lambda *a: (children.append(1), isolated(*a))[1])
     with spied() as seen, ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: [installed._pyomo_finds(solver) for solver in installed.PYOMO], range(4)))
     assert (len(children), seen) == (1, [])

@@ -5,9 +5,9 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.formulations.common.tasks import cvxpy_tasks
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.choice import MANY, ORDER, order
+from fairalloc.solvers.catalogue.choice import MANY, ORDER, order
 
 
 def test_every_name_of_the_order_is_a_method_that_may_be_asked():
@@ -51,6 +51,6 @@ def test_what_is_here_to_be_compared_with_is_not_asked_without_being_named(monke
     instance = generators.generic(4, 2, 2)
     peers = [key for key, method in METHODS.items() if method.peer]
     assert {"highs:ipx", "ortools:pdlp", "cvxpy:rounds"} <= set(peers)
-    monkeypatch.setattr("fairalloc.solvers.registry.order", lambda *_: peers)
+    monkeypatch.setattr("fairalloc.solvers.catalogue.method_registry.order", lambda *_: peers)
     assert fa.solve(instance, "drfh").method not in peers
     assert fa.solve(instance, "drfh", "highs:ipx").method == "highs:ipx"

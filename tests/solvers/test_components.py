@@ -7,7 +7,8 @@ import pytest
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.models import Instance, generators
+from fairalloc.models import Instance
+from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from tests.tolerances import RESIDUAL, SHARES

@@ -24,16 +24,18 @@ from fairalloc.analysis.certificates.nash_bargaining import log_value
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable, generators
-from fairalloc.models.jsonio import allocation_document
-from fairalloc.models.published import EXAMPLES, example
-from fairalloc.models.rationals import exact_arcs, monopoly
-from fairalloc.solvers import METHODS, dispatch, methods_for, solve
-from fairalloc.solvers.dispatch import meets
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs, monopoly
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.files.jsonio import allocation_document
+from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.exact import simplex
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.running import dispatch
+from fairalloc.solvers.running.dispatch import meets
 
 COMPUTED = [name for name, item in MECHANISMS.items() if METHODS["exact"].computes(item)]
 PUBLISHED = [(item, name) for item in EXAMPLES for name in item.answers if name in COMPUTED]

@@ -1,12 +1,19 @@
 """Weights, demands and capacities many powers of ten apart: no answer called "optimal" has a user off by more than 1.1e-4."""
 
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import fairalloc as fa
 from tests import far_apart
 
 EACH = 12
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.few(3)
@@ -35,3 +42,44 @@ def test_a_wrong_answer_is_found(monkeypatch):
     monkeypatch.setattr(far_apart.fa, "solve", liar)
     for name, one, parameters in far_apart.cases(7, 1, 6, ("drfh", "nb", "fds")):
         assert far_apart.tried(name, one, **parameters).outcome == "wrong"
+
+
+ONE_POOL = {
+    "ps-dsf": {},
+    "njc": {},
+    "alpha-pf-vds": {"alpha": 2},
+}
+
+
+@pytest.mark.parametrize("name", ONE_POOL)
+@pytest.mark.parametrize("weight", [1e-7, 1e-10, 1e-12])
+def test_a_small_user_counts_as_a_large_one(name, weight):
+    """One resource, so that the tasks are in proportion to the weights; twice its right share is no answer for the small user."""
+    one = fa.Instance([[1], [1], [1], [1]], [[1]], weights=[weight, 1, 2, 3])
+    right = one.weights / one.weights.sum()
+    item = fa.mechanism(name).configure(**ONE_POOL[name])
+    answer = fa.solve(one, item)
+    assert answer.termination == "optimal"
+    assert answer.tasks == pytest.approx(right, rel=1e-4)
+    twice = fa.Allocation(one, right + np.array([right[0], 0, 0, -right[0]]))
+    assert item.residual(twice) > 0.1
+    assert not fa.certify(twice, item)
+    assert not fa.check(twice, item)
+
+
+@pytest.mark.parametrize("tasks", [0.0, 1e-9, 0.5])
+def test_what_a_small_weight_hides_in_the_objective_is_seen(tasks):
+    one = fa.Instance([[1, 0], [0, 1]], [[1, 1]], weights=[1, 1e-7])
+    assert fa.check(fa.Allocation(one, [1, 1]), "utilitarian")
+    assert fa.check(fa.Allocation(one, [1, tasks]), "utilitarian").margin >= 0.5
+    assert not fa.check(fa.Allocation(one, [1, tasks]), "utilitarian")
+    assert fa.solve(one, "utilitarian").tasks == pytest.approx([1, 1])
+
+
+def test_a_crash_of_a_solver_on_numbers_far_apart_is_an_error_of_that_method():
+    """HiGHS 1.15 writes beyond its memory on a round of this instance; the process lives, and the answer is the right one."""
+    code = (
+        "import tests.far_apart as f; (*_, (_, one, _)) = f.cases(21, 225, 12.0, ('lmmf',)); print(f.tried('lmmf', one).outcome)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "optimal\n")

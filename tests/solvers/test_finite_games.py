@@ -9,8 +9,9 @@ from tolerances import BARGAINING, EQUILIBRIUM, RESIDUAL, ROUNDING, VISIBLE
 from fairalloc.analysis import certify
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
-from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models import Allocation, Instance
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.game.best_response import water_filling

@@ -10,7 +10,7 @@ from fairalloc.analysis import check
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import residual, solve
 
 

@@ -15,10 +15,10 @@ from tolerances import BARGAINING, DIFFERENCE, EXACT, GRADIENTS, RESIDUAL, ROUND
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
-from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, generators
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
-from fairalloc.solvers.dispatch import Request, best_attempt
 from fairalloc.solvers.game.best_response import ServerDual, rational_sweeps, water_filling
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation
@@ -26,6 +26,7 @@ from fairalloc.solvers.game.psdsf_distributed import Event, cluster, section_v, 
 from fairalloc.solvers.game.session import GameSession, servers_of
 from fairalloc.solvers.game.vds_distributed import VdsDistributedSession
 from fairalloc.solvers.method import Limits
+from fairalloc.solvers.running.dispatch import Request, best_attempt
 
 FILLING = ["best-response", "psdsf-algorithm-1", "psdsf-distributed"]
 FOLLOWING = ["ps-mfa", "vds-distributed"]

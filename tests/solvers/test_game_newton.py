@@ -14,8 +14,9 @@ from strategies import instances
 from tolerances import BARGAINING, DIFFERENCES, EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import Allocation, Instance, NotApplicable, generators
+from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.aggregation import expand
+from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
 from fairalloc.solvers.game.complementarity import Complementarity, lemke, lemke_from_guess

@@ -7,10 +7,11 @@ import pytest
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import Instance, generators
+from fairalloc.models import Instance
+from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game import central_path
-from fairalloc.solvers.game.active_arcs import ActiveStep, Guess
+from fairalloc.solvers.game.active_set import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
 from fairalloc.solvers.game.continuation import ContinuationSession, PathFollowing
 from fairalloc.solvers.game.equations import LevelEquations, equal

@@ -11,8 +11,10 @@ from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
 from fairalloc.formulations import mechanism
-from fairalloc.models import NotApplicable, NotInstalled, UnknownName, generators
-from fairalloc.solvers import METHODS, installed, methods_for, solve
+from fairalloc.models import NotApplicable, NotInstalled, UnknownName
+from fairalloc.models.examples import generators
+from fairalloc.solvers import METHODS, methods_for, solve
+from fairalloc.solvers.catalogue import installed
 
 SMALL = generators.generic(6, 3, 2)
 
@@ -94,7 +96,9 @@ def test_their_accuracy_is_their_own_and_is_judged():
 
 
 def test_a_solver_of_pyomo(stand_in, monkeypatch):
-    monkeypatch.setattr("fairalloc.solvers.isolated.AVAILABLE", False)  # its calls are looked at here, not in a child process
+    monkeypatch.setattr(
+        "fairalloc.solvers.running.time_limits.AVAILABLE", False
+    )  # its calls are looked at here, not in a child process
     allocation = solve(SMALL, "drfh", "pyomo:standin", time_limit=60, options={"speed": 3})
     assert allocation.method == "pyomo:standin"
     assert allocation.claims_success

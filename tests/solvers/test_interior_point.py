@@ -12,12 +12,9 @@ from fairalloc.formulations import mechanism
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.weak_duality import feasible
-from fairalloc.models import Instance, NotApplicable, generators
+from fairalloc.models import Instance, NotApplicable
+from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, methods_for, solve
-from fairalloc.solvers.arrow import elimination
-from fairalloc.solvers.arrow.loads import ArcLoads, GridLoads, MaskedLoads, twins
-from fairalloc.solvers.arrow.schur import NEGLIGIBLE, Arrowhead, factorised, plan_for, scattered
-from fairalloc.solvers.arrow.sparse_factor import SparseFactor
 from fairalloc.solvers.backends import highs
 from fairalloc.solvers.interior_point import max_min, optimal_face, program, system
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions, PrimalDual
@@ -25,6 +22,10 @@ from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.interior_point.steps import combined, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
+from fairalloc.solvers.kkt import elimination
+from fairalloc.solvers.kkt.loads import ArcLoads, GridLoads, MaskedLoads, twins
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Arrowhead, factorised, plan_for, scattered
+from fairalloc.solvers.kkt.sparse_factor import SparseFactor
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"

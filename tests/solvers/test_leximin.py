@@ -14,8 +14,9 @@ from tolerances import EXACT, RESIDUAL, SHARES
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
-from fairalloc.models import Allocation, Instance, generators
-from fairalloc.models.published import example
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import METHODS, residual, solve
 from fairalloc.solvers.lexicographic import rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds

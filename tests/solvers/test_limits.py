@@ -24,22 +24,24 @@ from fairalloc.analysis.certificates import construct
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks
-from fairalloc.models import Allocation, Instance, InstanceError, generators
-from fairalloc.models.published import example
-from fairalloc.solvers import METHODS, dispatch, isolated, judged, solve
+from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
+from fairalloc.solvers import METHODS, judged, solve
 from fairalloc.solvers.backends.pyomo import CasadiProgram
-from fairalloc.solvers.conflict import conflict
-from fairalloc.solvers.dispatch import LARGE, Request, best_attempt
+from fairalloc.solvers.iis import conflict
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.lexicographic.reference import reference_allocation
 from fairalloc.solvers.method import UNFOUNDED, Limits, Method, Session, Stopped
 from fairalloc.solvers.options import Judging
-from fairalloc.solvers.start import equal_partition
+from fairalloc.solvers.running import dispatch, time_limits
+from fairalloc.solvers.running.dispatch import LARGE, Request, best_attempt
+from fairalloc.solvers.running.warm_start import equal_partition
 
 DRFH = mechanism("drfh")
 WANG = example("wang-fig2").instance
 BIG = generators.generic(60, 50, 4, 0)
-forks = pytest.mark.skipif(not isolated.AVAILABLE, reason="processes cannot be forked here")
+forks = pytest.mark.skipif(not time_limits.AVAILABLE, reason="processes cannot be forked here")
 
 
 class Clock:
@@ -176,11 +178,11 @@ def test_what_a_child_raises_is_raised_and_its_death_is_an_error():
     allocation, _ = within(1e6, Double(lambda session: os.kill(os.getpid(), signal.SIGKILL)))
     assert (allocation.termination, allocation.message) == ("error", "its process ended with exit code -9")
     with pytest.raises(ZeroDivisionError):
-        isolated.isolated(lambda send: send(1 / 0), np.inf, time.perf_counter)
-    sent = isolated.isolated(lambda send: [send(k) for k in range(3)], np.inf, time.perf_counter)
+        time_limits.isolated(lambda send: send(1 / 0), np.inf, time.perf_counter)
+    sent = time_limits.isolated(lambda send: [send(k) for k in range(3)], np.inf, time.perf_counter)
     assert (sent.messages, sent.ending) == ([0, 1, 2], "done")
     with pytest.raises(RuntimeError, match="pickle"):
-        isolated.isolated(lambda send: send(lambda: 0), np.inf, time.perf_counter)
+        time_limits.isolated(lambda send: send(lambda: 0), np.inf, time.perf_counter)
 
 
 @forks
@@ -249,7 +251,7 @@ def test_without_isolation_what_a_method_notes_is_kept():
 ORPHANS = """
 import os, sys, time
 from fairalloc import solve
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 
 def starts(instance, mechanism, limits):
     for apart in (False, True)[: 1 if sys.argv[1] == "dies" else 2]:
@@ -333,7 +335,7 @@ def test_a_mechanism_that_hangs_is_ended(place):
 def test_packages_are_imported_before_the_clock_starts(monkeypatch):
     events, place = [], sys.modules["fairalloc.solvers.solve"]
     monkeypatch.setattr(place, "now", lambda: events.append("clock") or time.perf_counter())
-    monkeypatch.setattr(isolated, "import_all", lambda names: events.append(tuple(names)))
+    monkeypatch.setattr(time_limits, "import_all", lambda names: events.append(tuple(names)))
     assert solve(WANG, "nb", "cvxpy:clarabel", time_limit=60.0).residual <= RESIDUAL
     assert events[:2] == [("cvxpy", "clarabel"), "clock"]
     events.clear()
@@ -416,7 +418,7 @@ def test_a_solver_that_finds_no_point_where_there_is_one_is_inaccurate():
 
 
 def test_after_a_method_ran_out_of_time_those_with_a_point_at_any_time_come_next(monkeypatch):
-    monkeypatch.setattr(isolated, "AVAILABLE", False)
+    monkeypatch.setattr(time_limits, "AVAILABLE", False)
     tried = []
 
     def late(session):
@@ -546,7 +548,7 @@ def interrupt_with_a_point(session):
 def test_ctrl_c_keeps_the_best_point(instance, limit):
     limits = Limits(deadline=limit, clock=Clock(0.0))
     allocation = best_attempt(Request(DRFH, instance, limits), [Double(interrupt_with_a_point), Double(hang)])
-    if limit < np.inf and instance is BIG and isolated.AVAILABLE:
+    if limit < np.inf and instance is BIG and time_limits.AVAILABLE:
         assert allocation.has_point
         return
     assert allocation.termination == "interrupted"
@@ -657,7 +659,7 @@ def test_threads_leave_descriptor_1_alone(method):
 
 
 def test_captures_in_threads_end_where_they_began():
-    from fairalloc.solvers.silence import captured
+    from fairalloc.solvers.running.solver_log import captured
 
     def work(k):
         with captured() as lines:

@@ -18,11 +18,11 @@ from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.max_min import OneServer, max_min_gap
+from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf_tdm import mixed
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.rationals import best_mixture, exact_monopolies
+from fairalloc.models.exact.rationals import best_mixture, exact_monopolies
 from fairalloc.solvers import solve
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -78,9 +78,9 @@ def test_who_could_have_more_is_found(seed):
 
 
 def test_a_server_with_nobody_to_prove_anything_for_has_no_residual():
-    server = OneServer(np.ones((1, 1)), np.array([0.5]), np.array([0.5]), np.array([0.0]), np.array([0]))
+    server = OneServer(np.ones((1, 1)), np.array([0.8]), np.array([0.8]), np.array([0.0]), np.array([0]), np.array([0.8]))
     assert max_min_gap(server) == 0
-    assert max_min_gap(replace(server, wanted=np.array([1.0]))) == pytest.approx(0.5, rel=0.021)
+    assert max_min_gap(replace(server, wanted=np.array([1.0]))) == pytest.approx(0.25, rel=0.021)
 
 
 # ---- monopolies in rationals ----------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from tolerances import EXACT, RESIDUAL, SHARES
 import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance
-from fairalloc.solvers import merging
-from fairalloc.solvers.merging import classes_of
+from fairalloc.solvers import symmetry
+from fairalloc.solvers.symmetry import classes_of
 
 WORDS = "which stand for identical ones"
 RULES = ["drfh", "tsf", "lmmf", "asset", "mmf", "drfh-lp"]
@@ -20,7 +20,7 @@ ALL = [*((rule, {}) for rule in RULES), ("nb", {}), *GAMES, *POOLED, ("drf-per-s
 
 @pytest.fixture(autouse=True)
 def _small_instances_too(monkeypatch):
-    monkeypatch.setattr(merging, "FEWEST", 0)
+    monkeypatch.setattr(symmetry, "FEWEST", 0)
 
 
 def repeated(placement=True, limits=True, variants=False, seed=1, users=5, servers=3, times=4):
@@ -149,13 +149,13 @@ def test_mechanisms_that_do_not_allow_it_and_small_instances_are_left_alone(monk
     assert WORDS not in fa.solve(PAIR, "drfh", trace=True).message
     assert WORDS not in fa.solve(PAIR, "drfh", "interior-point").message
     assert WORDS in fa.solve(PAIR, "drfh", "interior-point", merge=True).message
-    monkeypatch.setattr(merging, "FEWEST", 1000)
+    monkeypatch.setattr(symmetry, "FEWEST", 1000)
     assert WORDS not in fa.solve(PAIR, "drfh").message
 
 
 def test_what_is_not_proved_on_the_given_instance_is_solved_again(monkeypatch):
     """Were two users who differ taken for one, the residual would not allow it."""
-    monkeypatch.setattr(merging, "_same_users", lambda instance: np.zeros(instance.N, dtype=np.intp))
+    monkeypatch.setattr(symmetry, "_same_users", lambda instance: np.zeros(instance.N, dtype=np.intp))
     instance = Instance([[1, 2], [2, 1]], [[4, 4]])
     answer = fa.solve(instance, "drfh")
     assert WORDS not in answer.message

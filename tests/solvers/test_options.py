@@ -9,7 +9,8 @@ from tolerances import RESIDUAL, ROUNDING
 
 import fairalloc as fa
 from fairalloc.formulations import mechanism
-from fairalloc.models import InstanceError, NotApplicable, UnknownName, generators
+from fairalloc.models import InstanceError, NotApplicable, UnknownName
+from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, METHODS, solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import OPTIONS, Judging, at_accuracy, promised, solver_options

@@ -8,8 +8,9 @@ import pytest
 from tolerances import RESIDUAL, ROUNDING
 
 import fairalloc as fa
-from fairalloc.models import Instance, InstanceError, NotApplicable, NotInstalled, generators
+from fairalloc.models import Instance, InstanceError, NotApplicable, NotInstalled
 from fairalloc.models.allocation import Times
+from fairalloc.models.examples import generators
 from fairalloc.solvers.method import Answer, Limits, Session
 
 WANG = fa.example("wang-fig2").instance

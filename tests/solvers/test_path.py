@@ -9,7 +9,8 @@ from tolerances import RESIDUAL
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.merit import StartingPoint
-from fairalloc.models import NotInstalled, generators
+from fairalloc.models import NotInstalled
+from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.backends.gamspy import data
 

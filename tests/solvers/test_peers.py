@@ -5,7 +5,7 @@ import pytest
 from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.models.generators import racks
+from fairalloc.models.examples.generators import racks
 from fairalloc.solvers import METHODS
 
 RACKS = racks(60, 12, 3, 1)

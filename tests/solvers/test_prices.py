@@ -6,7 +6,7 @@ from tolerances import DUALS, ROUNDING, VISIBLE
 
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.backends.pyomo import CasadiProgram, _silent
 from fairalloc.solvers.options import solver_options

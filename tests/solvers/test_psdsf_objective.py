@@ -11,8 +11,9 @@ from fairalloc.analysis import certify, solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common.objectives import LINEAR_OBJECTIVES, linear_objective
-from fairalloc.models import Instance, InstanceError, NotApplicable, generators
-from fairalloc.models.published import example
+from fairalloc.models import Instance, InstanceError, NotApplicable
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import methods_for, solve
 
 TWO = example("two-answers").instance

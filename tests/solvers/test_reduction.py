@@ -12,15 +12,15 @@ from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
-from fairalloc.solvers.arrow.loads import loads_of, restricted
 from fairalloc.solvers.interior_point import program as kernel
 from fairalloc.solvers.interior_point import reduction
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import FAR, WORSE, ArrowProgram
 from fairalloc.solvers.interior_point.reduction import DIGITS, FALLING, FOLLOWING, KEPT, ROOM, KeptArcs
+from fairalloc.solvers.kkt.loads import loads_of, restricted
 from fairalloc.solvers.method import Limits
 
 METHOD = "interior-point"

@@ -7,7 +7,7 @@ import pytest
 from tolerances import EXACT, ROUNDING
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game import continuation
 from fairalloc.solvers.game.continuation import Attempts, Continuation, PathFollowing

@@ -8,8 +8,8 @@ import pytest
 from tolerances import RESIDUAL
 
 import fairalloc as fa
-from fairalloc.models import generators
-from fairalloc.solvers.processor import processor_seconds
+from fairalloc.models.examples import generators
+from fairalloc.solvers.running.cpu_time import processor_seconds
 
 CALLS = {"drfh": 1000, "nb": 2600}
 """Calls of functions of this package in a solve of 20 users, 5 servers and 2 resources: a half more than there are for drfh, a

@@ -12,7 +12,7 @@ from strategies import instances
 from tolerances import DEGENERATE, RESIDUAL, ROUNDING, SHARES
 
 import fairalloc as fa
-from fairalloc.models import generators
+from fairalloc.models.examples import generators
 from fairalloc.solvers.interior_point.batch import Stack, _solutions, solve_stack
 
 module = importlib.import_module("fairalloc.solvers.solve_many")

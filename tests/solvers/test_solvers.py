@@ -15,15 +15,17 @@ from tolerances import RESIDUAL, SHARES
 
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations import _add as add_mechanism
-from fairalloc.models import Allocation, NotInstalled, Times, generators
+from fairalloc.models import Allocation, NotInstalled, Times
 from fairalloc.models.aggregation import expand
-from fairalloc.models.published import example
-from fairalloc.solvers import ACCURACY, METHODS, dispatch, methods_for, solve
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
+from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.backends import cvxpy_nlp
+from fairalloc.solvers.catalogue.method_registry import _add as add_method
 from fairalloc.solvers.method import Limits, Method, Stopped
 from fairalloc.solvers.options import OPTIONS
-from fairalloc.solvers.registry import _add as add_method
-from fairalloc.solvers.silence import captured
+from fairalloc.solvers.running import dispatch
+from fairalloc.solvers.running.solver_log import captured
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
 SOLVED = [(m, k) for m in ("drfh", "nb") for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
@@ -186,7 +188,7 @@ def test_the_private_names_of_cvxpys_nlp_route_are_there():
 @pytest.mark.parametrize(("module", "name"), cvxpy_nlp.SEAM)
 def test_without_those_names_only_the_nonlinear_route_is_missing(module, name, monkeypatch):
     monkeypatch.delattr(import_module(module), name)
-    monkeypatch.setattr("fairalloc.solvers.method._installed", lambda package: True)
+    monkeypatch.setattr("fairalloc.solvers.method.is_installed", lambda package: True)
     why = f"{name} of CVXPY's nonlinear route, which CVXPY {cp.__version__} does not have: pip install 'cvxpy>=1.9,<1.10'"
     pool = example("wang-pool").instance
     for method in ("cvxpy:ipopt", "cvxpy:uno"):

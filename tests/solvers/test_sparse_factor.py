@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from profiles import drawn
 from tolerances import EXACT, SINGLE
 
-from fairalloc.solvers.arrow.block_matrix import (
+from fairalloc.solvers.kkt.block_matrix import (
     dense,
     of_blocks,
     on_the_diagonal,
@@ -16,8 +16,8 @@ from fairalloc.solvers.arrow.block_matrix import (
     rows_of,
     separated,
 )
-from fairalloc.solvers.arrow.dense_factor import bordered, cholesky, solved
-from fairalloc.solvers.arrow.sparse_factor import SparseFactor, independent
+from fairalloc.solvers.kkt.dense_factor import bordered, cholesky, solved
+from fairalloc.solvers.kkt.sparse_factor import SparseFactor, independent
 
 
 def blocked(servers, R, pairs, seed, left_out=0):

@@ -9,15 +9,16 @@ from profiles import drawn
 from tolerances import EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import Instance, NotApplicable, generators
+from fairalloc.models import Instance, NotApplicable
+from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
-from fairalloc.solvers.arrow.block_matrix import separated
-from fairalloc.solvers.arrow.dense_factor import ScaledLU
-from fairalloc.solvers.arrow.elimination import Elimination
-from fairalloc.solvers.arrow.loads import ArcLoads, loads_of
-from fairalloc.solvers.arrow.schur import NEGLIGIBLE, plan_without_symmetry
-from fairalloc.solvers.arrow.sparse_factor import SparseLU
 from fairalloc.solvers.game.equations import LevelEquations
+from fairalloc.solvers.kkt.block_matrix import separated
+from fairalloc.solvers.kkt.dense_factor import ScaledLU
+from fairalloc.solvers.kkt.elimination import Elimination
+from fairalloc.solvers.kkt.loads import ArcLoads, loads_of
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, plan_without_symmetry
+from fairalloc.solvers.kkt.sparse_factor import SparseLU
 
 GAME = "alpha-pf-vds"
 

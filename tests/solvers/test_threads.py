@@ -10,10 +10,10 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from tolerances import RESIDUAL
 
 import fairalloc as fa
-from fairalloc.models.generators import generic
-from fairalloc.models.jsonio import allocation_document
+from fairalloc.models.examples.generators import generic
+from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.threads import THREADED, limited_threads, threads_used
+from fairalloc.solvers.running.threads import THREADED, limited_threads, threads_used
 
 GENERIC = generic(6, 3, 2)
 

@@ -7,13 +7,13 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.formulations import mechanism
-from fairalloc.models import generators
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
-from fairalloc.solvers.dispatch import meets
+from fairalloc.models.examples import generators
 from fairalloc.solvers.interior_point.next_step import errors_by_next_step
 from fairalloc.solvers.judge import judged, right_tasks
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import Judging, allowed_user_error
+from fairalloc.solvers.running.dispatch import meets
 
 UNIQUE = ("drf", "drfh", "tsf", "lmmf", "asset", "drf-per-server", "uniform", "nb", "fds")
 TINY = fa.Instance([[1], [1]], [[1]], weights=[1, 1e-7], name="tiny")

@@ -9,8 +9,9 @@ import pytest
 from fairalloc.analysis import check_mechanism, solution_set
 from fairalloc.analysis.properties import Misreport
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
-from fairalloc.models import Allocation, Instance, generators
-from fairalloc.models.published import example
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import cells_of, columns_of, evidence

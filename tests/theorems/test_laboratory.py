@@ -24,7 +24,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.cli import theorems as cli_theorems
 from fairalloc.models import FairallocError, Instance, InstanceError, NotApplicable
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.solvers import solve
 from fairalloc.theorems import registry as claims

@@ -11,8 +11,8 @@ import z3
 
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled
+from fairalloc.models.exact.rationals import exact_monopolies, global_dominant_share, task_share
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_monopolies, global_dominant_share, task_share
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import now
 from fairalloc.theorems.machine.claims import questions, smallest_size

@@ -11,7 +11,7 @@ from fairalloc.cli import main
 from fairalloc.cli import theorems as cli_theorems
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import Instance
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.theorems import cells
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import LEGEND, Column

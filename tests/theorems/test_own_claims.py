@@ -211,6 +211,7 @@ def test_an_own_judge_sees_the_mechanism(capsys):
     assert run(result.code, capsys, misreporting_helps=misreporting_helps) == result.verdict.sentence
 
 
+@pytest.mark.deep
 def test_the_definition_of_another_mechanism_is_a_property():
     result = searched("TSF is LMMF", "tsf", "lmmf")
     assert result.status == "not decided: violated in floating point"
@@ -463,6 +464,7 @@ def test_claims_in_a_file_are_verified_in_several_processes(own_file, capsys):
         laboratory.verify(strangers.values(), time_limit=5, jobs=2)
 
 
+@pytest.mark.deep
 def test_claims_in_a_file_are_verified(own_file, capsys):
     ask = ["--time-limit", "600s", "--trials", "40"]
     assert main(["theorems", "verify", "mine.py", *ask, "--format", "json"]) == 1

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
-from fairalloc.solvers.isolated import alarm
+from fairalloc.solvers.running.time_limits import alarm
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.objects import packed, unpacked
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
-from fairalloc.solvers.isolated import AVAILABLE, alarm, be_watched, end_of, isolated, watched
+from fairalloc.solvers.running.time_limits import AVAILABLE, alarm, be_watched, end_of, isolated, watched
 from fairalloc.theorems.cases import Draft
 from fairalloc.theorems.engine.search import measure
 from fairalloc.theorems.statement import Finding, Status, parse_finding

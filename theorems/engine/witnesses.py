@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError
-from fairalloc.models.jsonio import read_json, write_json
+from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.statement import Finding, Statement, Status, answers_known, parse_verdict, verdict_document
 from fairalloc.theorems.status import status_of

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 
 from fairalloc.runs.processes import Document
-from fairalloc.solvers.isolated import be_watched
+from fairalloc.solvers.running.time_limits import be_watched
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.registry import all_statements

@@ -33,15 +33,15 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.solution_sets import SEVERAL, SolutionSet, solution_set
-from fairalloc.analysis.solution_sets.game import one_server_each
+from fairalloc.analysis.solution_sets.game_answers import one_server_each
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations import mechanism_of
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case

@@ -20,8 +20,8 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, attempted, proved

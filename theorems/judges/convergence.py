@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.game import ExactServer
+from fairalloc.analysis.certificates.game_certificate import ExactServer
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.exact.polytopes import polytope_vertices
+from fairalloc.models.exact.rationals import Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.models.instance import Instance
-from fairalloc.models.polytopes import polytope_vertices
-from fairalloc.models.rationals import Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.options import ACCURACY

@@ -16,7 +16,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import NotCertified, certify
-from fairalloc.analysis.certificates.game import ExactServer, ResidualCertificate
+from fairalloc.analysis.certificates.game_certificate import ExactServer, ResidualCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings, Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE
@@ -27,8 +27,8 @@ from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST

@@ -38,7 +38,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.registry import candidates
+from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import labelled
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting

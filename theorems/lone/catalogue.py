@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from fairalloc.models.files import write_file
+from fairalloc.models.files.writing import write_file
 from fairalloc.models.registry import naming_the_file
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript

@@ -11,8 +11,8 @@ from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.linear import Optimum, maximum
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_arcs
 
 __all__ = [
     "by_server",

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.formulations.njc import Requests
+from fairalloc.models.exact.polytopes import polytope_vertices
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.polytopes import polytope_vertices
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import farkas, multipliers
 from fairalloc.theorems.lone.definitions import bound, complaint_rows, listed, no_complaint, part_of_the_truth, reasons

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.models.exact.rationals import solved
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import solved
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import by_server, least_prices, rational_answer

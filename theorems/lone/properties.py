@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import by_server, lexicographic_answer, most_tasks, rational_answer
 from fairalloc.theorems.lone.definitions import alone, lexicographic, short_of_its_part

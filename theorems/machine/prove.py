@@ -20,8 +20,8 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels
-from fairalloc.solvers.isolated import within
 from fairalloc.solvers.method import now
+from fairalloc.solvers.running.time_limits import within
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.machine.claims import questions, smallest_size
 from fairalloc.theorems.machine.patterns import InstancePattern, Size

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.jsonio import read_json, write_json
+from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.cases import Case
 
 __all__ = ["WITHOUT_FORMULAS", "MachineVerdict", "document", "keep", "kept_proofs", "machine_line", "recorded", "sizes_proved"]

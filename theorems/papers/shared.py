@@ -7,8 +7,8 @@ from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
-from fairalloc.models.published import example
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import Row, about_mechanism, certified, printed_numbers
 from fairalloc.theorems.judges.game import about_ps_dsf, misreporting_for_every_choice

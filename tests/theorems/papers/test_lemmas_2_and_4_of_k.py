@@ -10,7 +10,7 @@ from tolerances import AMPLE, DIFFERENCES, RECOVERED, RESIDUAL
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.models import Allocation, Instance, NotApplicable
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate

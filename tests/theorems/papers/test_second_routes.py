@@ -12,8 +12,8 @@ import pytest
 from tolerances import AMPLE, DIFFERENCES, ROUNDING, SHARES
 
 from fairalloc.models import Allocation, FairallocError, Instance
-from fairalloc.models.published import example
-from fairalloc.models.rationals import exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case

@@ -10,7 +10,7 @@ import pytest
 from tolerances import LEVELSET, ROUNDING
 
 from fairalloc.models import FairallocError, Instance, NotApplicable
-from fairalloc.models.published import example
+from fairalloc.models.examples.published import example
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case

@@ -10,9 +10,10 @@ import pytest
 from tolerances import SHARES
 
 from fairalloc.analysis.properties.misreport import Misreport
-from fairalloc.models import Allocation, Instance, generators
+from fairalloc.models import Allocation, Instance
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.published import example
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case

@@ -12,9 +12,10 @@ from tolerances import BARGAINING, RECOVERED, RESIDUAL
 from fairalloc.analysis import check
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared
-from fairalloc.models import Allocation, Instance, generators
-from fairalloc.models.published import EXAMPLES, example
-from fairalloc.models.rationals import as_flint, exact_arcs
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.exact.rationals import as_flint, exact_arcs
+from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import residual, solve
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution

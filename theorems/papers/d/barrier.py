@@ -22,8 +22,8 @@ import numpy as np
 
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs, solved
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs, solved
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, data, loads
 

@@ -1,6 +1,6 @@
 r"""What claims of D are tried and confirmed with: D (1)-(2) as printed, and two unrelated ways to all NJC allocations.
 
-    by_polytopes    the vertices of every P_I by double description (analysis/solution_sets/njc.py)
+    by_polytopes    the vertices of every P_I by double description (analysis/solution_sets/njc_answers.py)
     by_equations    the solutions of every N of the equations  sum_i x_i r_ij = 1,  x_i = 1,  x_i r_ij = e_i  that have one and
                     fulfil (1)-(2); a vertex of P_I is the solution of N such equations, so none is missing
 
@@ -19,13 +19,13 @@ from itertools import combinations, product
 from typing import Any, TypeAlias
 
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.solution_sets.njc import polytopes
+from fairalloc.analysis.solution_sets.njc_answers import polytopes
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.polytopes import polytope_vertices
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction
+from fairalloc.models.exact.polytopes import polytope_vertices
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, attempted, proved
 

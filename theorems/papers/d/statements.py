@@ -20,9 +20,9 @@ from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, for_the_answer_of
 from fairalloc.formulations.njc import Requests
+from fairalloc.models.exact.rationals import asset_share
+from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
-from fairalloc.models.published import example
-from fairalloc.models.rationals import asset_share
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import attempted, proved
 from fairalloc.theorems.papers.d import judges

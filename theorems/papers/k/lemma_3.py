@@ -27,8 +27,8 @@ from fractions import Fraction
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k import problem_3
 from fairalloc.theorems.papers.k.lemma_4 import root_between, slopes

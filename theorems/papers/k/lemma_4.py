@@ -41,8 +41,8 @@ import numpy as np
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals, exact_arcs
 from fairalloc.theorems.cases import Case
 
 __all__ = ["FAMILY", "assumption_2", "confirmed", "constructed", "first_server", "lemma_4_at", "root_between", "slopes", "tried"]

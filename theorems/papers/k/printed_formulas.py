@@ -26,7 +26,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.rationals import exact_arcs, exact_monopolies
+from fairalloc.models.exact.rationals import exact_arcs, exact_monopolies
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.convergence import gain_left

@@ -20,8 +20,8 @@ from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, as_ball, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import Rationals, as_ball, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.solvers.game.ps_mfa import projected

@@ -22,7 +22,7 @@ from itertools import combinations
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.surds import Surd, root, total

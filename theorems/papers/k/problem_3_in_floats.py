@@ -10,8 +10,8 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3 import price_factor

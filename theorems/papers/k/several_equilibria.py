@@ -38,9 +38,9 @@ from numpy.typing import NDArray
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, exact_arcs, solved
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import Rationals, exact_arcs, solved
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 

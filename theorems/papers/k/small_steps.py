@@ -22,8 +22,8 @@ from fractions import Fraction
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.exact.rationals import as_ball
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import as_ball
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 

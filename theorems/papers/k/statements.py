@@ -27,8 +27,8 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.ps_dsf_tdm import time_shared
+from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
-from fairalloc.models.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import Row, about_mechanism, as_one_pool, certified, printed_numbers

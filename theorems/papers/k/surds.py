@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isqrt
 
-from fairalloc.models.rationals import as_ball
+from fairalloc.models.exact.rationals import as_ball
 
 __all__ = ["Surd", "root"]
 

@@ -29,8 +29,8 @@ from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure

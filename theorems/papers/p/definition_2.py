@@ -10,8 +10,8 @@ from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import exact_arcs
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified

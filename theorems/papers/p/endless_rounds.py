@@ -22,8 +22,8 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
+from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case

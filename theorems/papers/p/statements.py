@@ -17,9 +17,9 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
+from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
-from fairalloc.models.published import example
-from fairalloc.models.rationals import exact_arcs, global_dominant_share
 from fairalloc.solvers.game.psdsf_distributed import section_v
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import (

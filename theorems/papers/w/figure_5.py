@@ -5,7 +5,7 @@ of servers by class lie in the polytope {q >= 0 : 100 in all, with these totals}
 
 1. The share g(q) of (6) is concave in q: what fits on q and on q' fits on their mean, with the mean of the shares. So its least
    value over the polytope is at a vertex, where at most three classes have servers.
-2. At a vertex, g(q) is the exact answer of drfh on one pool for each class: equal servers are one pool (solvers/merging.py). A
+2. At a vertex, g(q) is the exact answer of drfh on one pool for each class: equal servers are one pool (solvers/symmetry.py). A
    user who is alone has all that it can run.
 
 With tasks as wholes, as W 6.1 runs them, less fits: a server (1/2, 1/2) takes one task (1/5, 3/10) of user 1, and 5/3 in (6).
@@ -16,8 +16,8 @@ from fractions import Fraction
 from itertools import combinations
 
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.exact.rationals import global_dominant_share
 from fairalloc.models.instance import Instance
-from fairalloc.models.rationals import global_dominant_share
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified
 

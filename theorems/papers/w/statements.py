@@ -22,9 +22,9 @@ import numpy as np
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import global_dominant_share
+from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
-from fairalloc.models.published import example
-from fairalloc.models.rationals import global_dominant_share
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import (

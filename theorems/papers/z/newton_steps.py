@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.certificates.nash_bargaining import nb_gap
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.rationals import exact_arcs
 
 __all__ = ["centre_path", "proved_gap"]
 

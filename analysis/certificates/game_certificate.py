@@ -1,0 +1,315 @@
+r"""Certificates of the game (formulations/game/game.py): PS-DSF by exact levels, any other alpha by a bound on the residual.
+
+**Levels.** x is PS-DSF iff every arc of a user below its limit reaches a level: kappa_ir = 1 / l_ir, where l_ir is the largest
+z_mi that a full resource serves, and 0 where a resource is not full (P Theorem 1, ps_dsf.py). All of it is rational.
+
+**Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks near it, rational kappa
+and an upper bound on the residual of game.py. The bound is computed from exp and log in ball arithmetic, whose balls contain
+the exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
+
+    gain    1 - (sum_n y_n g_n) / (max_n g_n / P_n  *  sum_r kappa_r^beta)
+    levels  the larger of min(t_n, 1 - q_n) and min(o_n, 1 - min(1, c_n) / q_n),    q_n = (P_n / g_n)^(1 / beta)
+    slack   min(s_nr, t_n, 1 - q_n without the prices of r and of all resources with as large an s)
+
+with c_n the least q of the user's variants there, t_n = 1 - x_n / M_n, 1 without a limit, and o_n and s_nr of
+formulations/game/residual.py. A user with t_n <= SATISFIED counts
+in `gain` as satisfied, in return for a bound of at least t_n: its g_n is at most what it pays, its cheapest P_n, times the
+largest g_m / P_m of the others. On a server with alpha = infinity it is the gap of Theorem 1 (`bottleneck_gap`), which is
+rational. The certificate contains the q_n rounded down to STEP. So that a changed number cannot pass unnoticed, kappa must be
+doubles, each price must be a part of at least VISIBLE of what some user pays, and A and B must each be such a part of some user's
+marginal utility g_n.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, exact_monopolies, point_as_fraction
+from fairalloc.models.instance import Instance
+from fairalloc.solvers.exact.ps_dsf import levels, unit
+
+__all__ = ["VISIBLE", "LevelsCertificate", "ResidualBound", "ResidualCertificate", "residual_proof"]
+
+STEP = Fraction(1, 10**24)
+"""The numbers of a residual certificate are rounded to multiples of this."""
+
+SATISFIED = Fraction(1, 10**12)
+"""The part of its limit up to which a user counts as satisfied in `gain`."""
+
+VISIBLE = Fraction(1, 10**16)
+"""Each price in a certificate is at least this part of what some user pays; smaller ones are left out."""
+
+
+@dataclass(frozen=True, repr=False)
+class LevelsCertificate(Certificate):
+    """Exact PS-DSF tasks.
+
+    Attributes
+    ----------
+    tasks : (N,) x_n, which x require add up to
+    kappa : (K R,) 1 / level of each full resource, 0 of the others
+    """
+
+    kind: ClassVar[str] = "levels"
+
+    tasks: Rationals
+    kappa: Rationals
+
+    @property
+    def claim(self) -> str:
+        """The number of full resources, each with a level."""
+        full = sum(1 for value in self.kappa if value)
+        return f"per-server dominant-share fair, {full} resources are full and every user has a bottleneck at each of its servers"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, PsDsf | TimeShared), f"{self.mechanism!r} is not about levels")
+        require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
+        right = levels(domain, self.x)
+        require(right is not None, "a user has no bottleneck at one of its servers")
+        require(self.kappa == right, "a level is not the largest share that its resource serves")
+
+
+@dataclass(frozen=True, repr=False)
+class ResidualCertificate(Certificate):
+    """A bound on the residual of formulations/game/residual.py at rational tasks.
+
+    Attributes
+    ----------
+    tasks : (N,) x_n, which x require add up to
+    alpha : (K,) 0 for infinity
+    A, B : (K,) the coefficients of (K 22)
+    kappa : (K R,) the prices as levels; 0 on servers with alpha = infinity, which need none
+    ratios : (A,) q_n, rounded down to STEP; 0 on servers with alpha = infinity
+    bounds : (K,) what the residual of each server does not exceed, multiples of STEP
+    """
+
+    kind: ClassVar[str] = "residual"
+
+    tasks: Rationals
+    alpha: Rationals
+    A: Rationals
+    B: Rationals
+    kappa: Rationals
+    ratios: Rationals
+    bounds: Rationals
+
+    @property
+    def bound(self) -> Fraction:
+        """What the residual does not exceed."""
+        return max(self.bounds)
+
+    @property
+    def claim(self) -> str:
+        """The bound."""
+        alphas = sorted({"inf" if v == 0 else f"{float(v):g}" for v in self.alpha})
+        return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {float(self.bound):.3g}"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, AlphaPfVds), f"{self.mechanism!r} is not about a game with parameters")
+        require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
+        right = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
+        require(self.ratios == right.ratios, "a user does not have this ratio of price and marginal utility")
+        require(self.bounds == right.bounds, "the bound of a server is not that of x and the prices")
+
+
+@dataclass(frozen=True)
+class ResidualBound:
+    """The result of `residual_proof`: (A,) the ratios q_n rounded down to STEP, and (K,) bounds on the servers' residuals."""
+
+    ratios: Rationals
+    bounds: Rationals
+
+
+def residual_proof(
+    instance: Instance, x: Sequence[Fraction], alpha: Rationals, A: Rationals, B: Rationals, kappa: Rationals
+) -> ResidualBound:
+    """The ratios q_n and the bound on the residual that tasks and prices prove.
+
+    Parameters
+    ----------
+    instance : the problem
+    x : (A,) tasks on arcs, feasible
+    alpha : (K,) the exponent of each server, 0 for infinity
+    A, B : (K,) the coefficients of (K 22)
+    kappa : (K R,) prices as levels; 0 on servers with alpha = infinity
+
+    Returns
+    -------
+    ResidualBound : the bounds are dimensionless
+
+    Raises
+    ------
+    Refuted : where the numbers do not fit the instance, or a user of a server with finite alpha pays no price there
+    """
+    from flint import ctx
+
+    K, rows = instance.K, instance.K * instance.R
+    require(len(alpha) == len(A) == len(B) == K, f"there are not {K} parameters, one for each server")
+    require(len(kappa) == rows, f"there are {len(kappa)} prices, but {rows} capacities")
+    require(all(v >= 0 for v in (*alpha, *A, *B, *kappa)), "a parameter or a price is negative")
+    require(all(v == Fraction(str(float(v))) for v in (*alpha, *A, *B)), "a parameter is not a decimal number")
+    require(all(v == Fraction(float(v)) for v in kappa), "a price is not a double")
+    require(all(a + b > 0 for a, b in zip(A, B, strict=True)), "A and B are both 0 on a server")
+    arcs = exact_arcs(instance)
+    tasks, units = arcs.tasks(x), unit(instance, arcs)
+    require(all(u > 0 for u in tasks), "a user has no task")
+    ratios, bounds = [Fraction(0)] * len(x), [Fraction(0)] * K
+    with ctx.workprec(320):
+        for i in range(K):
+            here = [a for a, load in enumerate(arcs.load) if load[0][0] // instance.R == i]
+            server = ExactServer.of(arcs, instance, i, here, x, [tasks[arcs.user[a]] / units[a] for a in here])
+            if not here:
+                continue
+            if alpha[i] == 0:
+                require(len({arcs.user[a] for a in here}) == len(here), "a server with alpha = infinity has a user with variants")
+                require(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
+                require(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
+                bounds[i] = server.bottleneck_gap()
+                continue
+            bounds[i], found = server.finite_gap(alpha[i], A[i], B[i], kappa[i * instance.R : (i + 1) * instance.R])
+            for a, q in zip(here, found, strict=True):
+                ratios[a] = q
+    return ResidualBound(tuple(ratios), tuple(-(-bound // STEP) * STEP for bound in bounds))
+
+
+@dataclass(frozen=True)
+class ExactServer:
+    """One server in rationals: parts w (n, r), parts of a monopoly y, o as `own`, shares z, s as `gains` (n, r), t_n as `wanted`,
+    user (n,), in the letters of formulations/game/residual.py.
+    """
+
+    w: list[list[Fraction]]
+    y: list[Fraction]
+    own: list[Fraction]
+    z: list[Fraction]
+    gains: list[list[Fraction]]
+    wanted: list[Fraction]
+    user: list[int]
+
+    @classmethod
+    def of(
+        cls, arcs: ExactArcs, instance: Instance, i: int, here: list[int], x: Sequence[Fraction], z: list[Fraction]
+    ) -> "ExactServer":
+        """The numbers of one server.
+
+        Parameters
+        ----------
+        arcs : the arcs of the instance in rationals
+        instance : the problem
+        i : index of the server
+        here : positions of the n arcs of this server in `arcs`
+        x : (A,) tasks on all arcs
+        z : (n,) tasks of the owner of each arc in `here`, by weight and in units of its monopoly
+
+        Returns
+        -------
+        ExactServer
+        """
+        R = instance.R
+        gamma = [exact_monopolies(instance)[a] for a in here]
+        loads = [dict(arcs.load[a]) for a in here]
+        w = [[load.get(i * R + r, Fraction(0)) * g for r in range(R)] for load, g in zip(loads, gamma, strict=True)]
+        y = [x[a] / g for a, g in zip(here, gamma, strict=True)]
+        used = [sum((row[r] * part for row, part in zip(w, y, strict=True)), Fraction(0)) for r in range(R)]
+        tasks, limits, user = arcs.tasks(x), arcs.limits, [arcs.user[a] for a in here]
+        left = [Fraction(1) if limit is None else 1 - u / limit for u, limit in zip(tasks, limits, strict=True)]
+        own = [x[a] / tasks[n] for a, n in zip(here, user, strict=True)]
+        room = [[part * tasks[n] / g for part in row] for row, n, g in zip(w, user, gamma, strict=True)]
+        gains = [[min(1 - u, r) / r if r else Fraction(1) for u, r in zip(used, row, strict=True)] for row in room]
+        return cls(w, y, own, z, gains, [left[n] for n in user], user)
+
+    def bottleneck_gap(self) -> Fraction:
+        """The gap of Theorem 1 (formulations/game/residual.py) in rationals."""
+        users = range(len(self.y))
+
+        def missing(n: int, r: int) -> Fraction:
+            envied = (min(self.own[m], 1 - self.z[n] / self.z[m]) for m in users if self.w[m][r] and self.z[m] > self.z[n])
+            return max([self.gains[n][r], *envied])
+
+        return max(min(self.wanted[n], *(missing(n, r) for r, part in enumerate(self.w[n]) if part)) for n in users)
+
+    def finite_gap(self, alpha: Fraction, A: Fraction, B: Fraction, kappa: Rationals) -> tuple[Fraction, list[Fraction]]:
+        """A bound on the gap at a server with finite alpha.
+
+        Parameters
+        ----------
+        alpha, A, B : the parameters of (K 22) at this server
+        kappa : (R,) prices as levels
+
+        Returns
+        -------
+        The bound, and (n,) q_n rounded down to STEP
+        """
+        beta = max(alpha, Fraction(1))
+        mu = [_power(value, beta) if value else as_ball(Fraction(0)) for value in kappa]
+        terms = [(_power(A / z, alpha) if A else as_ball(Fraction(0)), as_ball(B / z)) for z in self.z]
+        g = [first + second for first, second in terms]
+        for k in [k for k, value in enumerate((A, B)) if value]:
+            visible = any(_upper(pair[k] / own) > VISIBLE for pair, own in zip(terms, g, strict=True))
+            require(visible, f"nobody notices the coefficient {'AB'[k]} of a server")
+        q = self._ratios(mu, g, beta)
+        priced = all(value is not None or t <= SATISFIED for value, t in zip(q, self.wanted, strict=True))
+        require(priced, "a server has no price for one of its users")
+        require(all(self._is_visible(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
+        gaps = [self._gain(mu, g)]
+        least = self._cheapest([as_ball(Fraction(0)) if value is None else value for value in q])
+        for value, low, part, t in zip(q, least, self.own, self.wanted, strict=True):
+            gaps += [t] if value is None else [min(t, _upper(1 - value)), min(part, _upper(1 - low.min(as_ball(1)) / value))]
+        known: dict[tuple[bool, ...], list[Any]] = {}
+        for n, gains in enumerate(self.gains):
+            for gain in {gain for gain in gains if gain}:
+                fuller = tuple(other < gain for other in gains)
+                if fuller not in known:
+                    left = [m if here else as_ball(Fraction(0)) for m, here in zip(mu, fuller, strict=True)]
+                    known[fuller] = self._ratios(left, g, beta)
+                value = known[fuller][n]
+                gaps.append(min(gain, self.wanted[n], Fraction(1) if value is None else _upper(1 - value)))
+        ratios = [Fraction(0) if value is None else point_as_fraction(value.mid()) // STEP * STEP for value in q]
+        return max(Fraction(0), *gaps), ratios
+
+    def _ratios(self, mu: list[Any], g: list[Any], beta: Fraction) -> list[Any]:
+        """(n,) (P / g)^(1 / beta), None where P is 0."""
+        prices = self._prices(mu)
+        return [None if p.is_zero() else (((p / own).log()) / as_ball(beta)).exp() for p, own in zip(prices, g, strict=True)]
+
+    def _cheapest(self, values: list[Any]) -> list[Any]:
+        """(n,) the least of values (n,) over the variants of the arc's user."""
+        result: dict[int, Any] = {}
+        for n, value in zip(self.user, values, strict=True):
+            result[n] = result[n].min(value) if n in result else value
+        return [result[n] for n in self.user]
+
+    def _prices(self, mu: list[Any]) -> list[Any]:
+        """(n,) P."""
+        return [sum((as_ball(w) * m for w, m in zip(row, mu, strict=True) if w), as_ball(Fraction(0))) for row in self.w]
+
+    def _is_visible(self, r: int, mu: list[Any]) -> bool:
+        return any(
+            row[r] and _upper(as_ball(row[r]) * mu[r] / p) > VISIBLE for row, p in zip(self.w, self._prices(mu), strict=True)
+        )
+
+    def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
+        satisfied = [t <= SATISFIED for t in self.wanted]
+        prices, total = self._prices(mu), sum(mu, as_ball(Fraction(0)))
+        gaps = [t for t, out in zip(self.wanted, satisfied, strict=True) if out]
+        for factor in [own / p for own, p, out in zip(g, prices, satisfied, strict=True) if not out]:
+            worth = [
+                own.min(factor * p) if out else own for own, p, out in zip(g, self._cheapest(prices), satisfied, strict=True)
+            ]
+            value = sum((as_ball(part) * own for part, own in zip(self.y, worth, strict=True)), as_ball(Fraction(0)))
+            gaps.append(_upper(1 - value / (factor * total)))
+        return max(gaps)
+
+
+def _power(base: Fraction, exponent: Fraction) -> Any:
+    return (as_ball(exponent) * as_ball(base).log()).exp()
+
+
+def _upper(ball: Any) -> Fraction:
+    return point_as_fraction(ball.upper())

@@ -1,0 +1,43 @@
+"""Which method computes which mechanism, the marks in docs/reference/methods.md: `python -m fairalloc.method_table` prints them.
+
+The marks are for the mechanisms' default parameters and for instances on which both are defined; mechanisms that are computed by
+the same methods share a column.
+"""
+
+from contextlib import suppress
+
+from fairalloc.formulations import MECHANISMS, Mechanism
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.tables import Grid
+from fairalloc.solvers import METHODS, Method
+
+__all__ = ["MARK", "computed", "method_table"]
+
+MARK = "✓"
+
+
+def method_table() -> Grid:
+    """A row for each method, a column for each group of mechanisms that the same methods compute."""
+    groups: dict[frozenset[str], list[str]] = {}
+    for item in MECHANISMS.values():
+        groups.setdefault(frozenset(key for key, method in METHODS.items() if method.computes(item)), []).append(item.id)
+    columns = ["method", *(", ".join(names) for names in groups.values())]
+    rows = [[key, *(MARK if key in able else "" for able in groups)] for key in METHODS]
+    return Grid("Which method computes which mechanism", columns, rows)
+
+
+def computed(method: Method) -> str:
+    """The mechanisms that a method computes, and those that it computes only with a choice among their answers."""
+    return ", ".join(filter(None, (_computed(method, item) for item in MECHANISMS.values())))
+
+
+def _computed(method: Method, item: Mechanism) -> str:
+    if method.computes(item):
+        return item.id
+    with suppress(FairallocError):
+        return f"{item.id} objective=.." if method.computes(item.configure(objective="utilisation")) else ""
+    return ""
+
+
+if __name__ == "__main__":
+    print(method_table().markdown(), end="")

@@ -1,0 +1,1 @@
+"""Instances, polytopes and dual solutions in rationals."""

@@ -1,0 +1,1 @@
+"""Instances to begin with: the papers' examples, random families, and workload traces."""

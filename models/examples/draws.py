@@ -1,0 +1,62 @@
+"""What the families of generators.py draw: spreads, tails and patterns, from a generator of its own for each instance."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Draws"]
+
+
+class Draws(np.random.Generator):
+    """The generator of one family at one size; `key` tells instances of that size apart, such as by the seed."""
+
+    def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
+        for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
+            if not isinstance(size, int | np.integer) or size < 1:
+                raise InstanceError(f"{what} is {size!r}, but it must be a positive integer")
+        self.n_users, self.n_servers, self.n_resources = n_users, n_servers, n_resources
+        key = (family, n_users, n_servers, n_resources, *key)
+        super().__init__(np.random.PCG64([ord(c) for c in repr(key)]))
+
+    def as_generic(self) -> dict[str, Any]:
+        """Demands, capacities and weights of the generic family."""
+        return {
+            "demands": self.spread((self.n_users, self.n_resources)),
+            "capacities": self.n_users * self.spread((self.n_servers, self.n_resources)) / self.n_servers,
+            "weights": self.uniform(0.5, 2.0, self.n_users),
+        }
+
+    def spread(self, shape: tuple[int, ...]) -> Floats:
+        """Numbers from 0.3 to 3.2."""
+        result: Floats = np.exp(self.uniform(-1.15, 1.15, shape)).round(4)
+        return result
+
+    def far_apart(self, size: int, decades: int) -> Floats:
+        """Powers of ten from 0 to `decades`, the first two at the ends."""
+        if not 0 <= decades <= 100:
+            raise InstanceError(f"decades is {decades}, but it must be a whole number from 0 to 100")
+        exponents = self.uniform(0, decades, size)
+        exponents[:2] = (decades, 0)[:size]
+        result: Floats = 10.0**exponents
+        return result
+
+    def heavy(self, shape: tuple[int, ...]) -> Floats:
+        """Numbers from 1 on with a heavy tail."""
+        result: Floats = (1.0 + self.pareto(1.5, shape)).round(4)
+        return result
+
+    def few(self, degree: int) -> sp.csr_array:
+        """True on `degree` random servers of every user; sparse."""
+        servers = np.concatenate([np.sort(self.choice(self.n_servers, degree, replace=False)) for _ in range(self.n_users)])
+        start = degree * np.arange(self.n_users + 1)
+        return sp.csr_array((np.ones(len(servers), bool), servers, start), shape=(self.n_users, self.n_servers))
+
+    def some(self, shape: tuple[int, int], part: float) -> np.ndarray:
+        """True with probability `part`, and at least once in every row."""
+        result = self.random(shape) < part
+        result[np.arange(shape[0]), self.integers(shape[1], size=shape[0])] = True
+        return result

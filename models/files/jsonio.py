@@ -1,0 +1,488 @@
+"""Instances and allocations as JSON (schemas fairalloc-instance/1 and fairalloc-allocation/1, files beside this one).
+
+Numbers are JSON numbers, read as the decimals they show, or strings that hold rationals ("1/5").
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
+from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
+from fairalloc.models.files.writing import write_file
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import finite, rational
+
+__all__ = [
+    "NotJson",
+    "allocation_document",
+    "fingerprint",
+    "instance_document",
+    "parse_allocation",
+    "parse_instance",
+    "parse_json",
+    "read_instance",
+    "read_json",
+    "read_json_from",
+    "write_allocation",
+    "write_instance",
+    "write_json",
+]
+
+INSTANCE_SCHEMA = "fairalloc-instance/1"
+ALLOCATION_SCHEMA = "fairalloc-allocation/1"
+
+LARGEST = 1 << 29
+"""The most bytes of a file that are read."""
+
+SAME = 1e-9
+"""Largest relative difference between a float and the rational given beside it: people round to ten digits."""
+
+
+class NotJson(InstanceError):  # noqa: N818 (the words users read)
+    """A text that is no JSON at all."""
+
+
+def read_json(path: str | Path) -> Any:
+    """The JSON value in a file of UTF-8 text; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
+    if not isinstance(path, str | Path):
+        raise InstanceError(f"the file is {shown(path)}, but it must be a path")
+    try:
+        with open(path, "rb") as file:
+            return parse_json(_bytes(file, str(path)), str(path))
+    except OSError as error:
+        raise InstanceError(f"{str(path) or repr('')} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        if isinstance(error, FairallocError):
+            raise
+        raise InstanceError(f"{shown(str(path))} cannot be read: no file can have this name") from None
+
+
+def read_json_from(file: BinaryIO, what: str) -> Any:
+    """The same from an open file, such as standard input; `what` names it in errors."""
+    return parse_json(_bytes(file, what), what)
+
+
+def _bytes(file: BinaryIO, what: str) -> bytes:
+    """What is left to read; InstanceError as soon as it is binary or too much, so that endless files end."""
+    pieces, size = [], 0
+    while piece := file.read(1 << 20):
+        size += len(piece)
+        if b"\0" in piece:
+            raise InstanceError(f"{what} cannot be read: it is not UTF-8 text")
+        if size > LARGEST:
+            raise InstanceError(f"{what} cannot be read: it has more than {LARGEST:,} bytes")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def parse_json(text: str | bytes, what: str) -> Any:
+    """The JSON value in a text, with the rules of `read_json`; `what` names it in errors."""
+    try:
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number, parse_float=_float)
+    except UnicodeDecodeError:
+        raise InstanceError(f"{what} cannot be read: it is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise NotJson(f"{what} is not JSON: {error.msg} in line {error.lineno}") from None
+    except InstanceError as error:
+        raise InstanceError(f"{what} cannot be used: {error}") from None
+    except (RecursionError, ValueError):
+        raise InstanceError(f"{what} cannot be read: it nests too deeply or holds an integer of thousands of digits") from None
+
+
+def write_json(document: Mapping[str, Any], path: str | Path) -> None:
+    """Write a document as indented JSON; InstanceError where the file cannot be written."""
+    write_file(path, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+@checked
+def read_instance(path: str | Path) -> Instance:
+    """The instance in a file of schema fairalloc-instance/1."""
+    return parse_instance(read_json(path))
+
+
+@checked
+def write_instance(instance: Instance, path: str | Path) -> None:
+    """Write the instance to a file of schema fairalloc-instance/1, which `read_instance` reads back to an equal one."""
+    write_json(instance_document(instance), path)
+
+
+def parse_instance(document: Any) -> Instance:
+    """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
+    known = ("schema", "name", "resources", "servers", "users")
+    _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
+    if document["schema"] != INSTANCE_SCHEMA:
+        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {INSTANCE_SCHEMA!r}")
+    servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
+    fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on")
+    users = _objects(document["users"], "user", fields, ("name", "demands"))
+    names = [s["name"] for s in servers]
+    named = {name for name in names if isinstance(name, str)}
+    for server in servers:
+        if isinstance(server.get("count", 1), str):
+            raise InstanceError(f"the count of server {server['name']!r} is {server['count']!r}, but it must be a JSON integer")
+    for user in users:
+        if not _vectors(user["demands"]):
+            raise InstanceError(
+                f"the demands of user {user['name']!r} are {shown(user['demands'])}, but they must be a list of vectors"
+            )
+    if not isinstance(document["resources"], list):
+        raise InstanceError(f"the resources are {shown(document['resources'])}, but they must be a list of names")
+    return Instance(
+        [u["demands"] for u in users],
+        [s["capacity"] for s in servers],
+        weights=[u.get("weight", 1) for u in users],
+        counts=[s.get("count", 1) for s in servers],
+        eligible={n: _allowed(u, names, named) for n, u in enumerate(users)},
+        max_tasks=[u.get("max_tasks") for u in users],
+        demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
+        name=document.get("name", ""),
+        users=[u["name"] for u in users],
+        servers=names,
+        resources=document["resources"],
+    )
+
+
+def instance_document(instance: Instance) -> dict[str, Any]:
+    """The instance as a document that `parse_instance` reads back to the same exact data."""
+    exact = instance.exact
+    servers = [
+        {"name": s, "capacity": _numbers(c), "count": int(q)}
+        for s, c, q in zip(instance.servers, exact.capacities, instance.counts, strict=True)
+    ]
+    on: dict[int, dict[str, Any]] = {}
+    for (n, i), vectors in exact.demands_on.items():
+        on.setdefault(n, {})[instance.servers[i]] = [_numbers(v) for v in vectors]
+    users: list[dict[str, Any]] = []
+    allowed = _allowed_servers(instance)
+    for n, name in enumerate(instance.users):
+        limit = exact.max_tasks[n]
+        user: dict[str, Any] = {"name": name, "demands": [_numbers(d) for d in exact.demands[n]]}
+        user["weight"] = _number(exact.weights[n])
+        user["max_tasks"] = None if limit is None else _number(limit)
+        user["eligible"] = allowed[n]
+        users.append(user | ({"demands_on": on[n]} if n in on else {}))
+    return {
+        "schema": INSTANCE_SCHEMA,
+        "name": instance.name,
+        "resources": list(instance.resources),
+        "servers": servers,
+        "users": users,
+    }
+
+
+def _allowed_servers(instance: Instance) -> list[list[str] | None]:
+    """For each user the servers that placement allows, None for all."""
+    if instance.allowed is None:
+        return [None] * instance.N
+    rows = pairwise(instance.allowed.indptr.tolist())
+    lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in rows]
+    return [None if len(servers) == instance.K else servers for servers in lists]
+
+
+def fingerprint(instance: Instance) -> str:
+    """A short hash of the exact data and the names: equal for equal instances, on any machine."""
+    text = json.dumps(instance_document(instance), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def allocation_document(allocation: Allocation) -> dict[str, Any]:
+    """The allocation as a document of schema fairalloc-allocation/1; numbers that are not finite become null."""
+    instance = allocation.instance
+    users = [_user_document(allocation, n) for n in range(instance.N)]
+    return {
+        "schema": ALLOCATION_SCHEMA,
+        "instance": instance.name,
+        "mechanism": allocation.mechanism,
+        "method": allocation.method,
+        "parameters": dict(allocation.parameters),
+        "termination": allocation.termination,
+        "message": allocation.message,
+        **({"not_judged": allocation.not_judged} if allocation.not_judged else {}),
+        "users": users,
+        "values": {key: _finite(value) for key, value in allocation.values.items()},
+        "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
+        **({} if allocation.user_error is None else {"user_error": _finite(allocation.user_error)}),
+        "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
+        | {"iterations": allocation.iterations, "threads": allocation.threads},
+        "versions": dict(allocation.versions),
+        **_price_fields(allocation),
+        **({"log": list(allocation.log)} if allocation.log else {}),
+        **({"trace": [{k: _plain(v) for k, v in event.items()} for event in allocation.trace]} if allocation.trace else {}),
+    }
+
+
+def _price_fields(allocation: Allocation) -> dict[str, Any]:
+    """`prices` and `round_prices` as nested lists, those that the allocation has."""
+    fields = {"prices": allocation.prices, "round_prices": allocation.round_prices}
+    return {name: value.tolist() for name, value in fields.items() if value is not None}
+
+
+@checked
+def write_allocation(allocation: Allocation, path: str | Path) -> None:
+    """Write the allocation to a file of schema fairalloc-allocation/1."""
+    write_json(allocation_document(allocation), path)
+
+
+def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
+    instance, arcs = allocation.instance, allocation.instance.arcs
+    own = range(arcs.owner.indptr[n], arcs.owner.indptr[n + 1])
+    by_server: dict[int, float] = {}
+    for a in own:
+        by_server[int(arcs.server[a])] = by_server.get(int(arcs.server[a]), 0.0) + float(allocation.x[a])
+    servers = sorted(by_server)
+    user: dict[str, Any] = {"name": instance.users[n], "tasks": _finite(allocation.tasks[n])}
+    user["by_server"] = {instance.servers[i]: _finite(by_server[i]) for i in servers}
+    user["by_variant"] = [_finite(tasks) for tasks in allocation.by_variant[n]]
+    if instance.vectors.counts[n] > 1:
+        user["by_arc"] = [
+            {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": _finite(allocation.x[a])}
+            for a in own
+        ]
+    if allocation.x_exact is not None:
+        parts = {instance.servers[i]: Fraction(0) for i in servers}
+        for k, a in enumerate(own):
+            parts[instance.servers[arcs.server[a]]] += allocation.x_exact[a]
+            if "by_arc" in user:
+                user["by_arc"][k]["tasks_exact"] = str(allocation.x_exact[a])
+        user["tasks_exact"] = str(sum(parts.values()))
+        user["by_server_exact"] = {server: str(tasks) for server, tasks in parts.items()}
+    return user
+
+
+def parse_allocation(document: Any, instance: Instance) -> Allocation:
+    """The allocation in a document, on the given instance; its residuals are not read: they are computed from the instance.
+
+    Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
+    Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
+    with them.
+    `prices` and `round_prices` are hints, from which methods start and residuals are computed; they may be left out.
+    A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
+    """
+    _object(document, "the allocation", None, required=("schema", "users"))
+    if document["schema"] != ALLOCATION_SCHEMA:
+        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {ALLOCATION_SCHEMA!r}")
+    x = np.zeros(len(instance.arcs))
+    position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
+    x_exact: list[Fraction | None] = [Fraction(0)] * len(x)
+    seen, filled, variants = set(), set(), instance.vectors.counts
+    for user in _objects(document["users"], "user", None, ("name", "by_server")):
+        n = _position(instance.users, user["name"], "user")
+        if n in seen:
+            raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
+        seen.add(n)
+        for variant, server, tasks, rational_tasks in _entries(user, int(variants[n])):
+            i = _position(instance.servers, server, "server")
+            where = f"user {user['name']!r} tasks on server {server!r}" + (f" as variant {variant}" if variant else "")
+            if (n, variant, i) not in position:
+                raise InstanceError(f"the allocation gives {where}, where it is not eligible")
+            if (n, variant, i) in filled:
+                raise InstanceError(f"the allocation gives {where} twice")
+            filled.add((n, variant, i))
+            a = position[n, variant, i]
+            x[a] = _tasks(tasks, user["name"], server)
+            x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
+    for n in range(instance.N):
+        if n not in seen:
+            raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
+    names = {field: document.get(field, "") for field in ("mechanism", "method")}
+    for field, name in names.items():
+        if not isinstance(name, str):
+            raise InstanceError(f"the {field} of the allocation is {shown(name)}, but it must be a string")
+        if unprintable(name):
+            raise InstanceError(
+                f"the {field} of the allocation is {shown(name)}, but a name has no control characters or surrogates"
+            )
+    parameters = document.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
+    exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), _log(document.get("log", []))
+    prices = {field: _prices(document[field], field) for field in ("prices", "round_prices") if field in document}
+    return Allocation(instance, x, parameters=parameters, trace=trace, log=log, x_exact=exact, **prices, **names)
+
+
+# ---- helpers ----------------------------------------------------------------------------------------------------
+
+
+def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:
+    """(variant, server, tasks, rational or None) of one user: `by_arc` where a user has several variants, else `by_server`."""
+    if "by_arc" in user:
+        fields = ("server", "variant", "tasks")
+        arcs = _objects(user["by_arc"], "arc", (*fields, "tasks_exact"), fields, key="server")
+        for arc in arcs:
+            if type(arc["variant"]) is not int or not 0 <= arc["variant"] < variants:
+                what = f"a variant of user {user['name']!r} is {shown(arc['variant'])}"
+                raise InstanceError(f"{what}, but it must be an integer from 0 to {variants - 1}")
+        return [(a["variant"], a["server"], a["tasks"], a.get("tasks_exact")) for a in arcs]
+    if variants > 1:
+        raise InstanceError(f"user {user['name']!r} has {variants} variants, so its tasks must be given in the field 'by_arc'")
+    for field in ("by_server", "by_server_exact"):
+        if not isinstance(user.get(field, {}), dict):
+            raise InstanceError(f"{field} of user {user['name']!r} is {shown(user[field])}, but it must be a JSON object")
+    given, exact = user["by_server"], user.get("by_server_exact", {})
+    for server in exact if exact.keys() != given.keys() else ():
+        if server not in given:
+            raise InstanceError(f"by_server_exact of user {user['name']!r} names server {shown(server)}, but by_server does not")
+    return [(0, server, tasks, exact.get(server)) for server, tasks in given.items()]
+
+
+def _exactly(value: Any, tasks: float, where: str) -> Fraction:
+    """The rational in a string, which must be the number of tasks beside it."""
+    if not isinstance(value, str):
+        raise InstanceError(f"the allocation gives {where} exactly as {shown(value)}, but a rational is a string such as '5/7'")
+    result = rational(value, f"what the allocation gives {where} exactly")
+    if not abs(float(result) - tasks) <= SAME * abs(tasks):
+        raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {shown(value)}")
+    return result
+
+
+def _all_or_none(x_exact: list[Fraction | None], filled: set[Any], instance: Instance) -> tuple[Fraction, ...] | None:
+    """The rationals of all arcs, None where there are none; InstanceError where some tasks have one and others have not."""
+    missing, arcs = x_exact.count(None), instance.arcs
+    if missing == len(filled):
+        return None
+    for a in [a for a, value in enumerate(x_exact) if value is None][:1]:
+        user, server = instance.users[arcs.user[a]], instance.servers[arcs.server[a]]
+        raise InstanceError(f"user {user!r} has no exact tasks on server {server!r}, but other tasks are given exactly")
+    return tuple(value for value in x_exact if value is not None)
+
+
+def _prices(value: Any, what: str) -> Any:
+    """Nested lists of finite numbers; `Allocation` looks at their shape."""
+    if not isinstance(value, list):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InstanceError(f"{what} of the allocation holds {shown(value)}, but it must hold numbers in nested lists")
+        return finite(value, f"a number in {what} of the allocation")
+    return [_prices(item, what) for item in value]
+
+
+def _trace(value: Any) -> tuple[dict[str, Any], ...]:
+    """The events of a trace: objects of numbers, strings, truth values, and lists of these."""
+    events = _objects(value, "trace event", None, ())
+    return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
+
+
+def _log(value: Any) -> tuple[str, ...]:
+    """The lines of a log."""
+    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
+        raise InstanceError(f"the log of the allocation is {shown(value)}, but it must be a list of lines")
+    return tuple(value)
+
+
+def _fact(value: Any, what: str) -> Any:
+    if isinstance(value, dict):
+        raise InstanceError(f"{what} is {shown(value)}, but it must be a number, a string, or a list of these")
+    if isinstance(value, list):
+        return tuple(_fact(item, what) for item in value)
+    return np.nan if value is None else value
+
+
+def _plain(value: Any) -> Any:
+    """A fact of a trace as JSON: lists for tuples, null for what is not a finite number."""
+    if isinstance(value, str | bool | int):
+        return value
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else _finite(value)
+
+
+def _tasks(value: Any, user: str, server: str) -> float:
+    return np.nan if value is None else finite(value, f"the number of tasks of user {user!r} on server {server!r}")
+
+
+def _no_number(text: str) -> float:
+    raise InstanceError(f"it holds {text}, which is not a JSON number")
+
+
+def _float(text: str) -> float:
+    if np.isinf(number := float(text)) or (number == 0 and text.lower().split("e")[0].strip("-0.")):
+        raise InstanceError(f"it holds {text}, which is out of the range of floating point")
+    return number
+
+
+def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise InstanceError(f"the field {next(k for k in keys if keys.count(k) > 1)!r} is given twice in one JSON object")
+    return result
+
+
+def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequence[str]) -> None:
+    if not isinstance(value, dict):
+        raise InstanceError(f"{what} is {shown(value)}, but it must be a JSON object")
+    for field in required:
+        if field not in value:
+            raise InstanceError(f"{what} has no field {field!r}")
+    for field in value if known else ():
+        if known and field not in known:
+            raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known)}")
+
+
+def _objects(
+    value: Any, kind: str, known: Sequence[str] | None, required: Sequence[str], key: str = "name"
+) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        raise InstanceError(f"the {kind}s are {shown(value)}, but they must be a list")
+    for k, item in enumerate(value):
+        label = shown(item[key]) if isinstance(item, dict) and key in item else str(k + 1)
+        _object(item, f"{kind} {label}", known, required)
+    return value
+
+
+def _vectors(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, list) for v in value)
+
+
+def _allowed(user: Mapping[str, Any], servers: Sequence[str], known: Collection[str]) -> list[str] | None:
+    chosen = user.get("eligible")
+    if chosen is None:
+        return None
+    if not isinstance(chosen, list):
+        raise InstanceError(f"eligible of user {user['name']!r} is {shown(chosen)}, but it must be a list of servers or null")
+    for server in chosen:
+        if not (isinstance(server, str) and server in known):
+            _position(servers, server, "server")
+    return chosen
+
+
+def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
+    value = user.get("demands_on", {})
+    if not isinstance(value, dict) or not all(_vectors(v) for v in value.values()):
+        raise InstanceError(
+            f"demands_on of user {user['name']!r} is {shown(value)}, but it must give each server a list of vectors"
+        )
+    return value
+
+
+def _position(names: Sequence[str], name: Any, kind: str) -> int:
+    if name not in names:
+        rule = f"the {kind}s are {', '.join(map(str, names[:8]))}"
+        raise InstanceError(no_such(kind, name, names, rule))
+    return names.index(name)
+
+
+def _number(value: Fraction) -> int | float | str:
+    """An int, or a float that prints as exactly this value, or a string "p/q"."""
+    if value.denominator == 1:
+        return value.numerator
+    try:
+        number = float(value)
+    except OverflowError:
+        return str(value)
+    return number if Fraction(repr(number)) == value else str(value)
+
+
+def _numbers(values: Sequence[Fraction]) -> list[int | float | str]:
+    return [_number(v) for v in values]
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None

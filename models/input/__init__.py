@@ -1,0 +1,1 @@
+"""What `Instance` is given: arrays, dictionaries and tables, read and checked."""

@@ -1,0 +1,264 @@
+"""Solvers that users own: whatever CVXPY or Pyomo finds installed is a method, such as `cvxpy:gurobi` and `pyomo:cbc`.
+
+They are made when they are asked for: nothing here imports CVXPY or Pyomo before. What a solver can do is read from CVXPY's own
+tables of cones and integers, and for Pyomo from PYOMO. A solver that an accuracy means nothing to runs with its default options;
+others are given by `solve(..., options=...)` in the solver's own names.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.solvers.backends.cvxpy import CvxpyMethod
+from fairalloc.solvers.backends.pyomo import PyomoMethod, PyomoSession
+from fairalloc.solvers.method import Limits, Method, Session, is_installed
+from fairalloc.solvers.running import time_limits
+from fairalloc.solvers.running.solver_log import pyomo_alone, unlogged
+
+__all__ = ["installed_methods", "other_method"]
+
+PIP: Mapping[str, str] = {
+    "CBC": "cylp",
+    "COPT": "coptpy",
+    "CPLEX": "cplex",
+    "CUOPT": "cuopt",
+    "CVXOPT": "cvxopt",
+    "DAQP": "daqp",
+    "DIFFCP": "diffcp",
+    "ECOS": "ecos",
+    "ECOS_BB": "ecos",
+    "GLOP": "ortools",
+    "GLPK": "cvxopt",
+    "GLPK_MI": "cvxopt",
+    "GUROBI": "gurobipy",
+    "KNITRO": "knitro",
+    "MOSEK": "mosek",
+    "MPAX": "mpax",
+    "NAG": "naginterfaces",
+    "OSQP": "osqp",
+    "PDLP": "ortools",
+    "PIQP": "piqp",
+    "PROXQP": "proxsuite",
+    "QOCO": "qoco",
+    "QPALM": "qpalm",
+    "SCIP": "pyscipopt",
+    "SDPA": "sdpa-python",
+    "XPRESS": "xpress",
+}
+"""What brings CVXPY's solvers; some need a licence besides."""
+
+
+class Ability(NamedTuple):
+    """What a solver reached through Pyomo takes besides linear programs."""
+
+    integers: bool
+    nonlinear: bool
+
+
+LOOKING = 60.0
+"""Seconds after which Pyomo has found what it finds."""
+
+PYOMO: Mapping[str, Ability] = {
+    "baron": Ability(integers=True, nonlinear=True),
+    "bonmin": Ability(integers=True, nonlinear=True),
+    "cbc": Ability(integers=True, nonlinear=False),
+    "conopt": Ability(integers=False, nonlinear=True),
+    "couenne": Ability(integers=True, nonlinear=True),
+    "cplex": Ability(integers=True, nonlinear=False),
+    "gams": Ability(integers=True, nonlinear=True),
+    "glpk": Ability(integers=True, nonlinear=False),
+    "gurobi": Ability(integers=True, nonlinear=False),
+    "highs": Ability(integers=True, nonlinear=False),
+    "knitro": Ability(integers=True, nonlinear=True),
+    "minos": Ability(integers=False, nonlinear=True),
+    "mosek": Ability(integers=True, nonlinear=False),
+    "scip": Ability(integers=True, nonlinear=True),
+    "snopt": Ability(integers=False, nonlinear=True),
+    "xpress": Ability(integers=True, nonlinear=False),
+}
+"""The solvers that are looked for; any other that Pyomo finds may be asked for by its name, and is asked everything.
+
+Pyomo has several interfaces to some, such as appsi_highs, gurobi_direct and cplex_persistent.
+"""
+
+
+class OtherCvxpy(CvxpyMethod):
+    """A solver that CVXPY knows, with its default options."""
+
+    def __init__(self, solver: str) -> None:
+        super().__init__(solver, "other", "cvxpy", "")
+        self.packages = ("cvxpy",)  # type: ignore[misc]
+
+    def missing(self) -> str:
+        """Whether CVXPY finds it, else what to install."""
+        if self.solver in _of_cvxpy()[1]:
+            return ""
+        where = f"pip install {PIP[self.solver]}" if self.solver in PIP else "see cvxpy.org/tutorial/solvers"
+        return f"{self.id} needs the solver {self.solver}, which CVXPY does not find: {where}"
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Linear programs all, integers where CVXPY says so, and convex programs with logarithms, as all of this package are.
+
+        Which cones a mechanism of one's own needs, its instance shows (`applies`).
+        """
+        if "cvxpy" not in mechanism.layers:
+            return False
+        if mechanism.integer:
+            return any(getattr(table, "MIP_CAPABLE", False) for table in self._tables())
+        if mechanism.linear:
+            return True
+        logarithms = any(c.__name__ == "ExpCone" for table in self._tables() for c in table.SUPPORTED_CONSTRAINTS)
+        return bool(mechanism.convex) and (logarithms or not mechanism.has_residual)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Where there is a model, and CVXPY's tables have its cones."""
+        if reason := mechanism.unwritten(instance, "cvxpy"):
+            return reason
+        if mechanism.linear or mechanism.integer:
+            return ""
+        lacking = _cones(mechanism.cvxpy(instance)) - {c.__name__ for t in self._tables() for c in t.SUPPORTED_CONSTRAINTS}
+        return f"{self.id} takes no {' or '.join(sorted(lacking))}, which {mechanism.id!r} needs" if lacking else ""
+
+    def _tables(self) -> list[Any]:
+        from cvxpy.reductions.solvers import defines
+
+        maps = (defines.SOLVER_MAP_CONIC, defines.SOLVER_MAP_QP)
+        return [table[self.solver] for table in maps if self.solver in table]
+
+
+class OtherPyomoSession(PyomoSession):
+    """A model handed to a solver of Pyomo's factory."""
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, solver: str) -> None:
+        super().__init__(mechanism, instance, limits)
+        self.solver = solver
+
+    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+        """Solve the model; duals are turned so that those of capacities are not negative, whatever the solver's convention."""
+        import pyomo.environ as pyo
+
+        with self.phase("compile"):
+            solver = pyo.SolverFactory(self.solver)
+            self.model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+        limit = {"timelimit": max(self.limits.left, 1.0)} if self.limits.deadline < float("inf") else {}
+        given = {"options": dict(self.limits.solver_options)} if self.limits.solver_options else {}
+        with self.phase("solve"), self.logged():
+            asked = {"tee": self.limits.log, "load_solutions": False, **limit, **given}
+            results = self.asked(self.solver, lambda: solver.solve(self.model, **asked))
+        if len(results.solution):
+            self.model.solutions.load_from(results)
+        duals = dict(self.model.dual.items())
+        sign = -1.0 if sum(duals.get(row, 0.0) for row in self.model.capacity.values()) < 0 else 1.0
+        termination = TERMINATION.get(str(results.solver.termination_condition), "error")
+        return termination, {row: sign * value for row, value in duals.items()} if duals else None
+
+
+TERMINATION = {
+    "optimal": "optimal",
+    "locallyOptimal": "optimal",
+    "globallyOptimal": "optimal",
+    "feasible": "inaccurate",
+    "maxTimeLimit": "time_limit",
+    "maxIterations": "iteration_limit",
+    "maxEvaluations": "iteration_limit",
+    "infeasible": "infeasible",
+    "infeasibleOrUnbounded": "infeasible",
+    "unbounded": "unbounded",
+}
+
+
+class OtherPyomo(PyomoMethod):
+    """A solver that Pyomo knows, with its default options."""
+
+    def __init__(self, solver: str) -> None:
+        super().__init__(solver, "other", "pyomo", OtherPyomoSession)
+
+    def missing(self) -> str:
+        """Whether Pyomo finds it."""
+        if _pyomo_finds(self.solver):
+            return ""
+        return f"{self.id} needs the solver {self.solver}, which Pyomo does not find: put its executable on the search path"
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """By the table; everything where the solver is not in it."""
+        solver = self.solver.removeprefix("appsi_").removesuffix("_direct").removesuffix("_persistent")
+        able = PYOMO.get(solver, Ability(integers=True, nonlinear=True))
+        if "pyomo" not in mechanism.layers or (mechanism.integer and not able.integers):
+            return False
+        return bool(mechanism.linear or mechanism.integer or able.nonlinear)
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """Write the Pyomo model."""
+        return OtherPyomoSession(mechanism, instance, limits, self.solver)
+
+
+def other_method(name: str) -> Method | None:
+    """The method `cvxpy:NAME` or `pyomo:NAME` of a solver that one of the two knows or finds; None for other names."""
+    layer, _, solver = name.partition(":")
+    if layer == "cvxpy" and solver.upper() in _of_cvxpy()[0]:
+        return OtherCvxpy(solver.upper())
+    if layer == "pyomo" and solver and (solver in PYOMO or _pyomo_finds(solver)):
+        return OtherPyomo(solver)
+    return None
+
+
+def installed_methods() -> Iterator[Method]:
+    """A method for each solver that CVXPY or Pyomo finds; looking for them takes seconds, once."""
+    yield from (OtherCvxpy(solver) for solver in _of_cvxpy()[1])
+    yield from (OtherPyomo(solver) for solver in PYOMO if _pyomo_finds(solver))
+
+
+@cache
+def _of_cvxpy() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The solvers that CVXPY knows for convex programs, and those of them that it finds installed; none without CVXPY."""
+    if not is_installed("cvxpy"):
+        return (), ()
+    import cvxpy as cp
+    from cvxpy.reductions.solvers import defines
+
+    known = tuple(dict.fromkeys((*defines.CONIC_SOLVERS, *defines.QP_SOLVERS)))
+    found = set(cp.installed_solvers())
+    return known, tuple(solver for solver in known if solver in found)
+
+
+def _pyomo_finds(solver: str) -> bool:
+    """Whether Pyomo's factory makes it available; all of PYOMO are looked for at once, by one thread."""
+    with pyomo_alone():
+        return solver in _found_by_pyomo(tuple(PYOMO) if solver in PYOMO else (solver,))
+
+
+@cache
+def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
+    """Those that are available; in a child process, for on the way Pyomo redirects `sys.stdout` and says what is missing."""
+    if not is_installed("pyomo"):
+        return frozenset()
+    if time_limits.watched() or not time_limits.AVAILABLE:
+        return frozenset(solver for solver in solvers if _available(solver))
+    outcome = time_limits.isolated(
+        lambda send: list(map(send, filter(_available, solvers))), time.monotonic() + LOOKING, time.monotonic
+    )
+    return frozenset(outcome.messages)
+
+
+def _available(solver: str) -> bool:
+    import pyomo.environ as pyo
+
+    with unlogged():
+        try:
+            return bool(pyo.SolverFactory(solver).available(exception_flag=False))
+        except Exception:
+            return False
+
+
+def _cones(problem: Any) -> set[str]:
+    """The names of the cones that a convex problem needs beyond linear rows."""
+    from cvxpy.atoms import EXP_ATOMS, PSD_ATOMS, SOC_ATOMS
+
+    atoms = set(problem.atoms())
+    needed = {"ExpCone"} if atoms & set(EXP_ATOMS) else set()
+    if atoms & set(PSD_ATOMS):
+        needed.add("SvecPSD")
+    return needed | ({"SOC"} if atoms & set(SOC_ATOMS) and not problem.is_qp() else set())

@@ -1,0 +1,127 @@
+"""The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from pkgutil import iter_modules
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.arguments import checked
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such
+from fairalloc.models.instance import Instance
+from fairalloc.models.registry import Registry, imported
+from fairalloc.solvers.catalogue.choice import order
+from fairalloc.solvers.catalogue.installed import installed_methods, other_method
+from fairalloc.solvers.catalogue.own import Own, own_method
+from fairalloc.solvers.method import Method
+from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solver_table
+
+__all__ = ["METHODS", "as_method", "candidates", "find_method", "method_of", "methods_for", "options"]
+
+
+def _discover() -> dict[str, Method]:
+    found: dict[str, Method] = {}
+    here = Path(__file__).parents[1]
+    for room in [module.name for module in iter_modules([str(here)]) if module.ispkg]:
+        for module in iter_modules([str(here / room)]):
+            for item in getattr(imported(f"fairalloc.solvers.{room}.{module.name}"), "methods", ()):
+                _add(found, item)
+    return dict(sorted(found.items()))
+
+
+def _add(found: dict[str, Method], item: Method) -> None:
+    if item.id in found:
+        raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
+    found[item.id] = item
+
+
+def as_method(item: object) -> Method | None:
+    """The method that an object stands for, by the rule of `own_method`; None where it stands for none."""
+    try:
+        return own_method(item)
+    except NotApplicable:
+        return None
+
+
+METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, as_method, lambda item: (item.id,))
+"""All methods by id, available or not."""
+
+
+def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
+    """The methods that compute a mechanism, in the order of choice.py.
+
+    Parameters
+    ----------
+    mechanism : what is to be computed
+    instance : where; None = on some instance
+    available : whether to leave out methods whose packages are missing, and to end with the solvers of the user that CVXPY or
+        Pyomo find (installed.py)
+    """
+    return list(candidates(mechanism, instance, available))
+
+
+def find_method(name: str) -> Method:
+    """The method with this id: one of METHODS, or a solver that CVXPY or Pyomo knows, such as "cvxpy:gurobi" (installed.py).
+
+    Raises
+    ------
+    UnknownName : there is none
+    """
+    found = METHODS[name] if name in METHODS else other_method(name) if isinstance(name, str) else None
+    if found is None:
+        raise UnknownName(no_such("method", name, METHODS))
+    return found
+
+
+def method_of(asked: str | Own) -> Method:
+    """The method with this id, or the one that an object stands for.
+
+    Raises
+    ------
+    UnknownName : there is none with this id
+    NotApplicable : the object is no method
+    """
+    return find_method(asked) if isinstance(asked, str) else own_method(asked)
+
+
+@checked
+def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]:
+    """The options of a method's algorithm, or of the "judge": names, defaults, and what they are, with units and reasons.
+
+    Where a solver is behind the method, it takes all options of that solver besides, in the solver's own names; with an accuracy,
+    those that this accuracy sets follow, with what it sets them to.
+
+    >>> [option.name for option in options("pdhg")]
+    ['target', 'max_iterations', 'check_every', 'restart', 'restart_after']
+    >>> [option.name for option in options("judge")][:2]
+    ['reference_arcs', 'exact_arcs']
+    >>> options("highs", "high")[-1].default
+    1e-10
+    """
+    if method == "judge":
+        return Judging.described()
+    found = find_method(method)
+    if accuracy is None:
+        return found.options.described()
+    promised(accuracy)
+    return found.options.described() + solver_table(found.table or found.solver, accuracy)
+
+
+def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
+    """The methods of `methods_for` one by one: whoever needs the first only does not ask the others.
+
+    Parameters
+    ----------
+    mechanism, instance, available : as for `methods_for`
+    """
+    for method in _in_order(order(mechanism, instance), available):
+        fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
+        if fits and (method.is_available() or not available):
+            yield method
+
+
+def _in_order(first: Sequence[str], available: bool) -> Iterator[Method]:
+    """All methods, those of a list first, then by name; installed packages are asked only after them."""
+    yield from (METHODS[key] for key in first if key in METHODS)
+    yield from (METHODS[key] for key in METHODS if key not in first)
+    if available:
+        yield from (method for method in installed_methods() if method.id not in METHODS)

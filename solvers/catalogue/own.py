@@ -1,0 +1,202 @@
+"""Methods of one's own: a `Method` object or class, or a plain function `(instance, mechanism, limits) -> tasks`.
+
+A function may return
+
+    (A,) tasks on `instance.arcs`, an Allocation on the same arcs, or {user: {server: tasks}}, where what is not named is 0.
+
+It is asked for the mechanisms that it declares by `@fa.method(mechanisms=["drfh"])`. One that declares none computes whatever
+mechanism a call names, and is not asked in a suite of several.
+
+What it returns is its claim of success. Without prices the claim stands as its word beside the residual computed here. Whatever
+it raises, and whatever else it returns, is an answer with the termination "error" and one sentence.
+"""
+
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.arguments import is_list
+from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import Answer, Limits, Method, Session
+from fairalloc.solvers.running.warm_start import start_on
+
+__all__ = ["Own", "OwnFunction", "method", "own_method"]
+
+Own: TypeAlias = Method | type[Method] | Callable[[Instance, Mechanism, Limits], Any]
+
+F = TypeVar("F", bound=Callable[[Instance, Mechanism, Limits], Any])
+
+_DECLARED = "fairalloc_mechanisms"
+
+
+def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[[F], F]:
+    """Declare which mechanisms a function `(instance, mechanism, limits) -> tasks` computes; it stays the function that it is.
+
+    Parameters
+    ----------
+    mechanisms : ids, aliases or mechanisms of your own, at least one
+
+    Raises
+    ------
+    UnknownName : there is no such mechanism
+    NotApplicable : none is named, or what is decorated takes other arguments
+
+    Examples
+    --------
+    >>> @method(mechanisms=["drfh"])
+    ... def equal_split(instance, mechanism, limits):
+    ...     return instance.arcs.gamma / instance.N
+    >>> own_method(equal_split)
+    <method equal_split: own>
+    """
+    given: Any = mechanisms
+    declared = frozenset(find_mechanism(item).id for item in (given if is_list(given) else [given]))
+    if not declared:
+        raise NotApplicable("mechanisms is empty, but a method computes at least one")
+
+    def declare(function: F) -> F:
+        own_method(function)
+        setattr(function, _DECLARED, declared)
+        return function
+
+    return declare
+
+
+class OwnFunction(Method):
+    """A function as a method: it gets the instance in the units of the user, the mechanism and the limits.
+
+    `limits.left` are the seconds left, `limits.promised` is the residual that was asked for, and `limits.start` are (A,) tasks to
+    start from, or None.
+    """
+
+    kind = "own"
+    canonical = False
+    warm = True
+
+    def __init__(self, function: Callable[[Instance, Mechanism, Limits], Any]) -> None:
+        self.function, self.functions = function, (function,)
+        self.id = getattr(function, "__name__", type(function).__name__)
+        self.declared: frozenset[str] = getattr(function, _DECLARED, frozenset())
+        if not self.declared:
+            self.undeclared = "a function says what it computes by @fa.method(mechanisms=[...]) above it"
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """What it declares, or else what a call names, which its author knows."""
+        return not self.declared or mechanism.id in self.declared
+
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
+        """Nothing is written."""
+        return Session(instance, limits)
+
+    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+        """Call the function, and read what it returns."""
+        start = time.perf_counter()
+        try:
+            given = self.function(instance, mechanism, limits)
+            times = Times(solve=time.perf_counter() - start)
+            x, prices = _tasks(self.id, instance, given)
+        except Exception as error:
+            times = Times(solve=time.perf_counter() - start)
+            said = str(error) if isinstance(error, Unusable) else failure(self.id, error)
+            return Answer(np.full(len(instance.arcs), np.nan), None, "error", times, message=said)
+        return Answer(x, prices, "optimal", times)
+
+
+class Unusable(Exception):  # noqa: N818 (a signal, not an error)
+    """What a function returned cannot be read."""
+
+
+def own_method(given: Any) -> Method:
+    """The method that an object stands for.
+
+    Raises
+    ------
+    NotApplicable : it is none of a Method, a class of them that needs no arguments, and a function of three arguments
+    """
+    if inspect.isclass(given) and issubclass(given, Method):
+        kind: type[Method] = given
+        try:
+            given = kind()
+        except TypeError as error:
+            raise NotApplicable(f"the method class {kind.__name__} cannot be made without arguments: {error}") from None
+    if isinstance(given, Method):
+        if not isinstance(getattr(given, "id", None), str):
+            raise NotApplicable(f"the method {shown(given)} has no id, but it must be a string")
+        return given
+    if not callable(given) or inspect.isclass(given):
+        rule = "it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks"
+        raise NotApplicable(f"there is no method {shown(given)}: {rule}")
+    if not _takes_three(given):
+        name = getattr(given, "__name__", type(given).__name__)
+        raise NotApplicable(f"the function {name}{inspect.signature(given)} must take (instance, mechanism, limits)")
+    return OwnFunction(given)
+
+
+def failure(name: str, error: BaseException) -> str:
+    """One sentence on what a method raised."""
+    text = " ".join(said(error).split())
+    return f"{name} raised {type(error).__name__}" + (f": {text}" if text else "")
+
+
+def _takes_three(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError:
+        return False
+    except ValueError:  # built in, without a signature
+        return True
+    return True
+
+
+def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | None]:
+    """(A,) tasks, and prices where an Allocation has some; Unusable with a sentence."""
+    if isinstance(given, Allocation):
+        try:
+            start_on(instance, np.ones(instance.N), given)
+        except InstanceError as error:
+            raise Unusable(str(error).replace("warm_start", f"the allocation that {name} returned")) from None
+        return given.x, given.prices if given.round_prices is None else given.round_prices
+    if isinstance(given, Mapping):
+        return _by_names(name, instance, given), None
+    try:
+        x = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        rule = "tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
+        raise Unusable(f"{name} returned {shown(given)}, but it must return {rule}") from None
+    arcs = len(instance.arcs)
+    if x.shape != (arcs,):
+        raise Unusable(f"{name} returned an array of shape {x.shape}, but the instance has {arcs} arcs")
+    for a in np.flatnonzero(~np.isfinite(x))[:1]:
+        raise Unusable(f"{name} returned {x[a]} for arc {a}, but tasks must be finite numbers")
+    return x, None
+
+
+def _by_names(name: str, instance: Instance, given: Mapping[Any, Any]) -> Floats:
+    """(A,) tasks of {user: {server: tasks}}."""
+    arcs, x = instance.arcs, np.zeros(len(instance.arcs))
+    for user, parts in given.items():
+        if user not in instance.users:
+            raise Unusable(f"{name} returned tasks of {user!r}, but the users are {', '.join(instance.users)}")
+        if not isinstance(parts, Mapping):
+            raise Unusable(f"{name} returned {shown(parts)} for user {user!r}, but it must be a mapping of servers to tasks")
+        n = instance.users.index(user)
+        for server, tasks in parts.items():
+            if server not in instance.servers:
+                raise Unusable(f"{name} returned tasks on {server!r}, but the servers are {', '.join(instance.servers)}")
+            here = np.flatnonzero((arcs.user == n) & (arcs.server == instance.servers.index(server)))
+            if len(here) != 1:
+                why = "is not eligible there" if not len(here) else f"has {len(here)} variants there, so arcs are needed"
+                raise Unusable(f"{name} returned tasks of {user!r} on {server!r}, but the user {why}")
+            if isinstance(tasks, bool) or not isinstance(tasks, int | float | np.number) or not np.isfinite(tasks):
+                where = f"{user!r} on {server!r}"
+                raise Unusable(f"{name} returned {shown(tasks)} tasks of {where}, but tasks must be finite numbers")
+            x[here[0]] = tasks
+    return x

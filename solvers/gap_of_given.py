@@ -1,0 +1,245 @@
+"""How far a given allocation is from any mechanism's answer, also from one without a residual of its own.
+
+1. A mechanism with a residual is asked (judge.py).
+2. Otherwise, where the allocation has prices and its model has no other constraint than the capacities, the optimality conditions
+   at these prices say it, and nothing is solved.
+3. Else the mechanism is solved once, and where its answer is proved the allocation is compared with it in what is unique: the
+   shares of an edited lexicographic rule, the objective of one program. The answer is kept, by the content of the model, so that
+   the next allocation is compared without solving.
+4. A model that is not proved to be convex has no answer to compare with; its constraints tell whether it allows the tasks.
+5. The objective of the given tasks is computed from the model; only a model with variables besides the tasks is solved for these.
+"""
+
+import hashlib
+import io
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.common.conic import Bound
+from fairalloc.formulations.common.convexity import doubt, with_values
+from fairalloc.formulations.common.kkt_residual import (
+    gap_of_cvxpy,
+    gap_of_pyomo,
+    optimality_of_cvxpy,
+    value_of_pyomo,
+    violation_of_cvxpy,
+)
+from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.instance import Instance
+from fairalloc.solvers.judge import UserError, proved, user_error
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import ACCURACY, solver_options
+from fairalloc.solvers.solve import solve
+
+__all__ = ["distance"]
+
+GIVEN = 1e-9
+"""How far tasks may be from the given ones, relative to the largest, when the model is solved for its other variables."""
+
+KEPT = 32
+"""How many answers are kept."""
+
+
+def distance(
+    mechanism: Mechanism,
+    allocation: Allocation,
+    limits: Limits | None = None,
+    reference: bool | None = None,
+    most: tuple[float, float] = (np.inf, np.inf),
+) -> tuple[float | None, str]:
+    """The distance, dimensionless and 0 at the mechanism's answer, and how it is known.
+
+    Parameters
+    ----------
+    mechanism : with its parameters
+    allocation : on the mechanism's home instance
+    limits : of which the deadline counts
+    reference : whether an independent reference may be asked; None = on at most judge.SMALL arcs
+    most : a residual, and the relative error of a user's tasks. An allocation within the first must be proved to be within the
+        second too, where the right tasks are unique; the distance is that error where it is known to be larger
+
+    Returns
+    -------
+    The distance, inf where the model does not allow the tasks, None where it cannot be told; and one sentence
+    """
+    if mechanism.has_residual:
+        known = proved(mechanism, allocation, limits, reference)
+        if known.not_judged or known.not_decided:
+            return None, known.not_judged or known.not_decided
+        user = UserError(None)
+        if known.residual <= most[0]:
+            user = user_error(mechanism, known.proof or allocation, most[1], limits or Limits())
+        if user.error is None or user.error <= most[1]:
+            return known.residual, "the residual of its definition, from the instance alone"
+        if user.sentence:
+            return user.error, user.sentence
+        return None, f"not decided: the residual is {known.residual:.3g}, but the tasks of each user are not bounded by it"
+    if not allocation.has_point:
+        return np.inf, "there is no point"
+    item = mechanism.settled(allocation.instance)
+    given = _in_cvxpy if "cvxpy" in item.layers else _in_pyomo
+    return given(item, allocation, limits or Limits())
+
+
+def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+    problem: Any = item.write_cvxpy(item.domain(allocation.instance))
+    if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
+        return _by_shares(item, item.base, problem, allocation, limits)
+    unsure = doubt(problem)
+    own = None if unsure else _by_own_prices(problem, allocation)
+    if own is not None and own <= ACCURACY["mid"]:
+        return own, "the optimality conditions of its model at the allocation's own prices"
+    if unsure and {v.name() for v in problem.variables()} != {"x"}:
+        return None, _undecided(item, unsure)
+    if words := _impossible(item, problem, allocation):
+        return np.inf, words
+    if unsure:
+        return None, _undecided(item, unsure)
+    problem = with_values(problem)
+    answer = _answer(_Program(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
+    if isinstance(answer, str):
+        return None, answer
+    best = answer.values["objective"]
+    least = -best if type(problem.objective).__name__ == "Maximize" else best
+    return gap_of_cvxpy(problem, Bound(least, 0.0, 0.0)), COMPARED
+
+
+def _by_shares(item: Edited, rule: Leximin, problem: Any, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+    """For a rule whose rounds are kept: the first round must allow the tasks, and the shares are unique."""
+    if words := _impossible(item, problem, allocation, float((rule.rate(allocation.instance) * allocation.tasks).min())):
+        return np.inf, words
+    answer = _answer(_Program(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
+    if isinstance(answer, str):
+        return None, answer
+    right = answer.tasks
+    size = np.maximum(np.abs(right), GIVEN * np.abs(right).max(initial=0.0))
+    return float((np.abs(allocation.tasks - right) / (size + TINY)).max()), SHARES
+
+
+def _impossible(item: Mechanism, problem: Any, allocation: Allocation, level: float | None = None) -> str:
+    """Put the tasks into the problem, and the values of its other variables; why they are not possible, or ""."""
+    x = problem.var_dict["x"]
+    others = {v.name(): v for v in problem.variables() if v is not x}
+    x.save_value(allocation.x)
+    if level is not None and set(others) == {"g"}:
+        others["g"].save_value(np.array(level))
+    elif others and (words := _solve_for_others(item, problem, allocation)):
+        return words
+    return "" if violation_of_cvxpy(problem) <= ACCURACY["mid"] else f"the model of {item.id!r} does not allow these tasks"
+
+
+def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> str:
+    """The best values of the other variables with these tasks; why there are none, or ""."""
+    import cvxpy as cp
+
+    near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * max(float(np.abs(allocation.x).max(initial=0.0)), TINY)
+    trial = cp.Problem(problem.objective, [*problem.constraints, near])
+    try:
+        value = trial.solve(**({"solver": "HIGHS", **solver_options("HIGHS", "high")} if trial.is_mixed_integer() else {}))
+    except (cp.SolverError, ValueError) as error:
+        return f"its model cannot be solved with these tasks: {str(error).splitlines()[0]}"
+    return "" if value is not None and np.isfinite(value) else f"the model of {item.id!r} does not allow these tasks"
+
+
+def _by_own_prices(problem: Any, allocation: Allocation) -> float | None:
+    """The residual of the optimality conditions at the allocation's prices, None where the model has duals besides these."""
+    labels = [c.label for c in problem.constraints]
+    if allocation.prices is None or labels != ["capacity"] or {v.name() for v in problem.variables()} != {"x"}:
+        return None
+    problem.var_dict["x"].save_value(allocation.x)
+    capacity = problem.constraints[0]
+    if np.size(allocation.prices) != capacity.size:
+        return None
+    capacity.save_dual_value(allocation.prices.ravel())
+    return optimality_of_cvxpy(problem)
+
+
+def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+    """For one program whose only variables are the tasks."""
+    import pyomo.environ as pyo
+
+    model = item.write_pyomo(item.domain(allocation.instance))
+    if item.takes_rounds or {part.local_name for part in model.component_objects(pyo.Var)} != {"x"}:
+        return None, f"not judged: {item.id!r} has no residual, and its model in Pyomo has variables besides the tasks"
+    content = _content_of_pyomo(item, model)
+    for variable, value in zip(model.x.values(), allocation.x.tolist(), strict=True):
+        variable.set_value(value, skip_validation=True)
+    if unsure := doubt(model):
+        away = gap_of_pyomo(model, value_of_pyomo(next(model.component_data_objects(pyo.Objective, active=True))))
+        allowed = away is None or away <= ACCURACY["mid"]
+        return (None, _undecided(item, unsure)) if allowed else (np.inf, f"the model of {item.id!r} does not allow these tasks")
+    answer = _answer(_Program(content, item, allocation.instance, limits))
+    if isinstance(answer, str):
+        return None, answer
+    return gap_of_pyomo(model, answer.values["objective"]), COMPARED
+
+
+def _undecided(item: Mechanism, unsure: str) -> str:
+    return f"not judged: {item.id!r} has no residual, and {unsure}"
+
+
+COMPARED = "objective compared with that of an optimal answer, for which the model was solved once"
+
+SHARES = "shares compared with those of an optimal answer, for which the model was solved once"
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A model, equal to others by its content alone."""
+
+    content: bytes
+    item: Mechanism = field(compare=False)
+    instance: Instance = field(compare=False)
+    limits: Limits = field(compare=False)
+
+
+def _answer(program: _Program) -> Allocation | str:
+    """The answer of the model, which must be proved; one sentence where there is none."""
+    try:
+        return _proved_answer(program)
+    except _Unproved as reason:
+        return str(reason)
+
+
+class _Unproved(Exception):  # noqa: N818 (a signal, not an error)
+    """There is no answer to compare with, which is not kept."""
+
+
+@lru_cache(maxsize=KEPT)
+def _proved_answer(program: _Program) -> Allocation:
+    limits, name = program.limits, program.item.id
+    answer = solve(program.instance, program.item, time_limit=limits.left if limits.limited else None)
+    if answer.not_judged or not answer.residual <= ACCURACY["mid"]:
+        raise _Unproved(f"not judged: no answer of {name!r} is known to be optimal ({answer.not_judged or answer.message})")
+    return answer
+
+
+def _content_of_cvxpy(item: Mechanism, problem: Any) -> bytes:
+    """A hash of the canonical program (of the first round), with the values of parameters."""
+    solver = "HIGHS" if problem.is_mixed_integer() else "CLARABEL"
+    data = problem.get_problem_data(solver, solver_opts={})[0]
+    result = hashlib.sha256(f"{item.id} {item.takes_rounds} {type(problem.objective).__name__}".encode())
+    for name in sorted(data.keys() - {"param_prob"}):
+        value = data[name]
+        parts = (value.data, value.indices, value.indptr) if sp.issparse(value) else (value,)
+        for part in parts:
+            result.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+    return result.digest()
+
+
+def _content_of_pyomo(item: Mechanism, model: Any) -> bytes:
+    """A hash of the .nl file."""
+    from pyomo.repn.plugins.nl_writer import NLWriter
+
+    text = io.StringIO()
+    NLWriter().write(model, text, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
+    return hashlib.sha256(f"{item.id} {text.getvalue()}".encode()).digest()

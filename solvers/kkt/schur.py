@@ -1,0 +1,369 @@
+r"""The arrow of elimination.py with one side eliminated and the other factorised.
+
+    [ P + S    -B   ] [p]   [b]          P + S   K blocks R x R
+    [ -C^T     F    ] [l] = [0]          F       diagonal, N;   B, C   K R x N, the coupling
+
+What is wanted is the solution p. Three ways, of which `plan_for` chooses by sizes:
+
+1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 C^T, dense with K R rows, formed by one symmetric product (BLAS-3).
+2. "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
+3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
+   one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
+
+Where charges are the loads, as everywhere but in the game, C is B and the matrix symmetric. In the game it is not: the ways are 1
+and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
+
+Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
+with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
+
+**A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
+the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. What is left out
+is no more than the part, relative to these blocks, so that a part of the order of the error serves: 5 to 15 steps of conjugate
+gradients where the diagonal blocks alone take hundreds.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import get_blas_funcs
+from scipy.linalg.blas import dsyr, dsyrk
+
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.kkt.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
+from fairalloc.solvers.kkt.dense_factor import Dense, ScaledLU, cholesky, solved
+from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
+from fairalloc.solvers.kkt.sparse_factor import SparseFactor, SparseLU
+
+__all__ = [
+    "NEGLIGIBLE",
+    "Arrowhead",
+    "Factor",
+    "Plan",
+    "factorised",
+    "most_rows",
+    "multiplications",
+    "plan_for",
+    "plan_without_symmetry",
+    "scattered",
+]
+
+Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
+Solve: TypeAlias = Callable[[Floats], Floats]
+
+SPARSE = 0.05
+"""The part of the matrix of "rows" that may be nonzero for "sparse rows": above, its fill costs more than LAPACK."""
+
+LARGE = 500
+"""Rows from which on sparse matrices are worth their overhead."""
+
+FEW = 2
+"""How many times as many rows "rows" may have where users have few arcs: their coupling needs no memory, and a preconditioner
+eliminates a third to a half of the rows before what is left is dense."""
+
+SCATTERED = 40.0
+"""How much slower a sparse product is than BLAS for the same number of multiplications."""
+
+MANY = 0.7
+"""The part of users with many arcs from which on the product is dense for all."""
+
+CHEAP = 5e7
+"""Multiplications of a dense product up to which none is sparse in the game: dozens of systems a solve are of this size."""
+
+NEGLIGIBLE = 1e-15
+"""Arcs with a smaller part of what their user's arcs have together couple nothing in double precision; near the answer these are
+nearly all arcs, and the product is then sparse. In single precision none is left out: with 1e-9 nb took twice the iterations."""
+
+ROUGH = 2e-6
+"""Where arcs with a larger part are left out, single precision is good enough for the dense part of a sparse factor; with smaller
+ones it takes three times as many steps, and in the end there are no positive pivots."""
+
+
+class Factor(NamedTuple):
+    """What solves for p, and the sign of the determinant of what was factorised."""
+
+    solve: Solve
+    sign: float = 1.0
+
+
+class Arrowhead(NamedTuple):
+    """The numbers of the system.
+
+    Attributes
+    ----------
+    theta : (A,) of P, B and C
+    shaft : (N,) F
+    own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 C^T on the diagonal are summed, without cancellation
+    s : (K R,) S
+    rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
+    along : (K R,) B F^-1 b: half of rho times its square is what that adds once the users are eliminated
+    guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
+    single : whether the matrix of "rows" may be formed and factorised in single precision, which is twice as fast
+    negligible : arcs with a smaller part of what their user's arcs have together couple nothing
+    most : rows of a dense matrix
+    """
+
+    theta: Floats
+    shaft: Floats
+    own: Floats
+    twins: Floats
+    s: Floats
+    rho: float
+    border: Floats
+    along: Floats
+    guards: tuple[float, ...]
+    single: bool
+    negligible: float
+    most: int
+
+
+def plan_for(instance: Instance, most: int) -> Plan:
+    """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common.
+
+    Parameters
+    ----------
+    instance : of the program
+    most : rows of a dense matrix where users have many arcs
+    """
+    rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
+    if rows > LARGE and not (_grid(instance) or _overlapping(instance)):
+        return "sparse rows"
+    if users <= most and (rows > limit or (rows > LARGE and users < 0.25 * rows)):
+        return "users"
+    return "rows" if rows <= limit else ""
+
+
+def most_rows(instance: Instance, most: int) -> int:
+    """How many rows the dense matrix of "rows" may have.
+
+    Parameters
+    ----------
+    instance : of the program
+    most : how many where users have many arcs
+    """
+    return most if _grid(instance) else FEW * most
+
+
+def scattered(instance: Instance) -> bool:
+    """Whether users have few arcs but most pairs of servers a user in common, so that "sparse rows" is for preconditioners."""
+    return instance.K * instance.R > LARGE and not _grid(instance) and _overlapping(instance)
+
+
+def _grid(instance: Instance) -> bool:
+    """Whether arcs are as many as loads.py has grids for."""
+    return SPARSEST * len(instance.arcs) >= instance.N * instance.K
+
+
+def _overlapping(instance: Instance) -> bool:
+    """Whether so many pairs of servers have a user in common that the matrix of "rows" is better factorised dense."""
+    pairs = (np.bincount(instance.arcs.user).astype(float) ** 2).sum()
+    return bool(pairs > SPARSE * instance.K**2)
+
+
+def plan_without_symmetry(loads: Loads) -> Plan:
+    """The cheaper way for these arcs where charges are not the loads.
+
+    Parameters
+    ----------
+    loads : of the program
+    """
+    return "sparse rows" if loads.K * loads.R > LARGE and SPARSEST * len(loads) < loads.N * loads.K else "rows"
+
+
+def multiplications(loads: Loads, plan: Plan) -> float:
+    """About what forming and factorising costs; of a sparse factor its fill is not known, so inf.
+
+    Parameters
+    ----------
+    loads : of the program
+    plan : how
+    """
+    rows, users = float(loads.K * loads.R), float(loads.N)
+    if plan == "sparse rows":
+        return np.inf
+    return users * rows**2 + rows**3 / 3.0 if plan == "rows" else users**2 * rows + users**3 / 3.0
+
+
+def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
+    """What solves for p.
+
+    Parameters
+    ----------
+    loads : of the program, with the charges
+    head : the numbers
+    plan : how
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError : the matrix is symmetric, but not positive definite in floating point
+    """
+    if loads.charges is not None:
+        return _unsymmetric(loads, head, plan)
+    ways = {"rows": _rows, "sparse rows": _sparse_rows, "sparse equations": _sparse_equations, "users": _users}
+    return Factor(ways[plan](loads, head))
+
+
+def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
+    """The same by LU; what cannot be factorised has no sign, and solutions without numbers."""
+    blocks = loads.blocks(head.own, head.twins)
+    try:
+        _check_finite(blocks, head.s)
+        here = np.arange(loads.R)
+        blocks[:, here, here] += head.s.reshape(-1, loads.R)  # may be negative: a user's loads and charges need not rise together
+        factor = (_sparse_lu if plan == "sparse rows" else _dense_lu)(loads, head, blocks)
+    except np.linalg.LinAlgError:
+        return Factor(lambda right: np.full(len(right), np.nan), 0.0)
+    return Factor(factor.solve, factor.sign)
+
+
+def _sparse_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> SparseLU:
+    apart = _apart(loads, _scaled(loads, head)[0])
+    _check_finite(apart.data)
+    return SparseLU(blocks, apart)
+
+
+def _dense_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> ScaledLU:
+    matrix = _coupled(loads, head, np.float64)
+    put_on_the_diagonal(matrix, blocks)
+    return ScaledLU(matrix)
+
+
+def _rows(loads: Loads, head: Arrowhead) -> Solve:
+    blocks = loads.blocks(head.own, head.twins)
+    matrix = _coupled(loads, head, np.float32 if head.single else np.float64)
+    put_on_the_diagonal(matrix, blocks)
+    if head.rho:
+        syr = get_blas_funcs("syr", (matrix,))
+        matrix = syr(0.5 * head.rho, head.along, a=matrix, lower=1, overwrite_a=1)
+    diagonal = matrix.diagonal().astype(float)
+    return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
+
+
+def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Dense:
+    """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; for users with many arcs the product is dense,
+    for others sparse.
+    """
+    scaled, counts = _scaled(loads, head)
+    several, many = counts > 1, SCATTERED * counts**2 > loads.K**2
+    if np.count_nonzero(many) > MANY * loads.N:
+        return _dense_product(loads, scaled, kind, slice(None), None)
+    if loads.charges is not None and 0 < np.count_nonzero(several) * (loads.K * loads.R) ** 2 <= CHEAP:
+        return _dense_product(loads, scaled, kind, several, None)
+    matrix = dense(_product(loads, scaled * loads.of_users((~many).astype(float))), kind)
+    return _dense_product(loads, scaled, kind, many, matrix) if many.any() else matrix
+
+
+def _dense_product(loads: Loads, scaled: Floats, kind: type[np.floating[Any]], users: Chosen, matrix: Dense | None) -> Dense:
+    """(K R, K R) the part of some users, added to a matrix where there is one; the lower triangle of a symmetric one."""
+    more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
+    left = loads.coupling(scaled, kind, users).T
+    if loads.charges is None:
+        return get_blas_funcs("syrk", dtype=kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
+    right = loads.charging.coupling(scaled, kind, users).T
+    return get_blas_funcs("gemm", dtype=kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
+
+
+def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
+    """(A,) the weights of the coupling B F^-1/2, 0 where it changes less than rounding or is of a server with itself alone;
+    (N,) how many others each user has.
+    """
+    counted = head.theta > head.negligible * loads.of_users(head.shaft)
+    counts = loads.totals(counted.astype(float))
+    counted &= loads.of_users(counts) > 1.0
+    scaled: Floats = np.where(counted, head.theta / loads.of_users(np.sqrt(head.shaft)), 0.0)
+    return scaled, counts.astype(np.intp)
+
+
+def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
+    own = diagonal * (1.0 + guard) + head.s
+    return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply, as the matrix is symmetric
+
+
+def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[float, ...]) -> Solve:
+    """In the precision of the matrix, by the least of the guards with which it is positive definite there."""
+    diagonal = np.diag_indices(len(matrix))
+    for guard in guards:
+        matrix[diagonal] = pivots(guard)
+        factor = cholesky(matrix)
+        if factor is not None:
+            return partial(solved, factor)
+    raise np.linalg.LinAlgError
+
+
+def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
+    apart, blocks = _apart(loads, _scaled(loads, head)[0]), loads.blocks(head.own, head.twins)
+    single = head.negligible > ROUGH
+    _check_finite(apart.data, blocks, head.s)
+    for guard in head.guards:
+        with suppress(np.linalg.LinAlgError):
+            return SparseFactor(_guarded(blocks, head, guard), apart, head.along, 0.5 * head.rho, head.most, single).solve
+    raise np.linalg.LinAlgError
+
+
+def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
+    from scipy.sparse.linalg import splu
+
+    blocks, apart = loads.blocks(head.own, head.twins), _apart(loads, _scaled(loads, head)[0])
+    _check_finite(apart.data, blocks, head.s)
+    matrix = sp.csc_array(apart + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
+    try:
+        factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError as error:
+        raise np.linalg.LinAlgError from error
+    return factor.solve  # type: ignore[no-any-return]
+
+
+def _apart(loads: Loads, scaled: Floats) -> sp.bsr_array:
+    """(K R, K R) the blocks of pairs of servers from the weights of the coupling (A,)."""
+    return separated(_product(loads, scaled))[1]
+
+
+def _check_finite(*numbers: Floats) -> None:
+    """Raise LinAlgError where one of the system is nan or inf: SuperLU would write beyond its memory."""
+    if not all(np.isfinite(values).all() for values in numbers):
+        raise np.linalg.LinAlgError
+
+
+def _product(loads: Loads, scaled: Floats) -> sp.bsr_array:
+    """(K R, K R) -B F^-1 C^T from the weights of the coupling (A,)."""
+    coupling = loads.sparse_coupling(scaled)
+    return coupling.T @ -(coupling if loads.charges is None else loads.charging.sparse_coupling(scaled))
+
+
+def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:
+    """(K, R, R) the blocks on the diagonal with S and the guard."""
+    here = np.arange(blocks.shape[1])
+    result = blocks.copy()
+    result[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, guard).reshape(-1, len(here))
+    return result
+
+
+def _users(loads: Loads, head: Arrowhead) -> Solve:
+    blocks = loads.blocks(head.theta, np.zeros(loads.twins.shape[1]))
+    here = np.arange(loads.R)
+    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, head.guards[-1]).reshape(-1, loads.R)
+    inverse = np.linalg.inv(np.linalg.cholesky(blocks))
+    coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)
+    half = np.matmul(coupling, inverse.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(loads.N, -1)
+    matrix = dsyrk(-1.0, half.T, trans=1, lower=1)
+    left = matrix.diagonal() + head.shaft
+    if head.rho:
+        matrix = dsyr(head.rho, head.border, a=matrix, lower=1, overwrite_a=1)
+        left += head.rho * head.border**2
+    of_users = _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
+
+    def of_blocks(right: Floats) -> Floats:
+        once = inverse @ right.reshape(loads.K, loads.R, 1)
+        result: Floats = np.matmul(inverse.transpose(0, 2, 1), once).ravel()
+        return result
+
+    def solve(right: Floats) -> Floats:
+        l = of_users(loads.totals(head.theta * loads.priced(of_blocks(right))))  # noqa: E741 (the letter above)
+        return of_blocks(right + loads.rows(head.theta * loads.of_users(l)))
+
+    return solve

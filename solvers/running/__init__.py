@@ -1,0 +1,1 @@
+"""How methods run: in turn, in child processes with limits, with threads, logs, clocks and warm starts."""

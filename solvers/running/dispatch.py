@@ -1,0 +1,432 @@
+"""The methods in turn, each answered and judged within the time of the call.
+
+1. Work is done in this process, or in a child process that is ended when its time is over (`whole_call`, `_attempt`).
+2. A method writes the mechanism's model on its domain in canonical units, solves it, and its tasks come back (`_answered`).
+3. The answer is judged by the mechanism's definition (judge.py).
+4. The first answer that meets the accuracy is returned, else the best (`best_attempt`).
+
+**Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left, and writing, compiling,
+solving and judging count alike. Algorithms of this package look at the clock between their steps and stay here on small
+instances. All that may not look at it runs in a child under a limit: native code, code that is not of this package, and
+everything on instances with LARGE entries or more. The call ends within 1.2 times the limit and a second, with the best point
+that arrived.
+
+**Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
+where there is none. Native code hears it only when it ends, so in the main thread it runs in a child on large instances without
+a limit too.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.formulations import Mechanism
+from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
+from fairalloc.models.errors import FairallocError
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.catalogue.own import OwnFunction, failure
+from fairalloc.solvers.judge import ModelFacts, judged
+from fairalloc.solvers.method import Answer, Limits, Method
+from fairalloc.solvers.running import time_limits
+from fairalloc.solvers.running.cpu_time import processor_seconds
+from fairalloc.solvers.running.threads import threads_used
+from fairalloc.solvers.running.warm_start import equal_partition, scaled_down, start_on
+
+__all__ = ["LARGE", "Keep", "Request", "best_attempt", "is_ours", "meets", "whole_call"]
+
+Keep: TypeAlias = Callable[[Allocation], None]
+"""Takes an allocation that is better than those before, in case that the work is ended."""
+
+LARGE = 10_000
+"""Arcs times resources from which Python code is isolated too: on smaller instances its steps take no second."""
+
+SHARE = 0.5
+"""The part of the time left that a method gets where others can follow."""
+
+FAR = 1e8
+"""The ratio of numbers from which HiGHS, in a method or in the judge, may write beyond its memory (`LP.far_apart`)."""
+
+TIGHT = 1e-4
+"""Seconds for each arc and resource: solvers in native code needed about as long for `nb` on 600 users and 100 servers."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of every method alike.
+
+    Attributes
+    ----------
+    mechanism : configured and settled
+    instance : the problem
+    limits : accuracy, deadline and clock of the whole call
+    reference : whether an independent reference may judge; None = on at most `Judging.reference_arcs` arcs
+    warm_start : an allocation to start from, or None
+    merge : whether identical users and servers are solved as one, where the mechanism allows it
+    isolate : whether what might overrun its limit runs in a child process
+    inside : whether the whole call runs in a child process, which is ended with it
+    """
+
+    mechanism: Mechanism
+    instance: Instance
+    limits: Limits
+    reference: bool | None = None
+    warm_start: Allocation | None = None
+    merge: bool = False
+    isolate: bool = True
+    inside: bool = False
+
+
+# ---- where work is done --------------------------------------------------------------------------------------------------
+
+
+def is_ours(item: Mechanism | Method) -> bool:
+    """Whether nothing of it was written outside this package."""
+    functions = (item.share,) if isinstance(item, Leximin) else getattr(item, "functions", ())
+    places = [type(item).__module__, *(getattr(function, "__module__", None) or "" for function in functions)]
+    return not isinstance(item, Edited) and all(place.startswith("fairalloc.") for place in places)
+
+
+def _isolates_call(request: Request) -> bool:
+    """Whether the whole call runs in a child: what comes before the methods may take long too."""
+    bound = request.isolate and time_limits.AVAILABLE and request.limits.limited and not time_limits.watched()
+    return bound and (_is_large(request.instance) or not is_ours(request.mechanism))
+
+
+def _isolates_method(request: Request, method: Method, last: bool) -> bool:
+    """Whether a method runs in a child of its own; the last one of a call in a child is ended with it.
+
+    A solver whose log is wanted needs one, and one that users own: the streams that are redirected are the whole process's.
+    """
+    if not (request.isolate and time_limits.AVAILABLE) or (request.inside and last):
+        return False
+    large, native, watched = _is_large(request.instance), bool(method.packages), time_limits.watched()
+    if native and (request.limits.log or method.kind == "other") and not watched:
+        return True
+    if request.limits.limited:
+        return large or ((native or not is_ours(method) or _is_far_apart(request.instance)) and not watched)
+    alone = not watched and threading.current_thread() is threading.main_thread()
+    return alone and ((native and large) or _is_far_apart(request.instance))
+
+
+def _is_large(instance: Instance) -> bool:
+    """Whether even Python code might look at no clock for long."""
+    return len(instance.arcs) * instance.R >= LARGE
+
+
+def _is_far_apart(instance: Instance) -> bool:
+    """Whether weights, or the parts of resources that a user takes, differ by FAR."""
+    arcs = instance.arcs
+    parts = arcs.load.data * np.repeat(arcs.gamma, np.diff(arcs.load.indptr))
+    return bool(parts.min(initial=1.0) * FAR < 1.0 or instance.weights.max() > FAR * instance.weights.min())
+
+
+def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocation]) -> Allocation:
+    """What the work returns, in a child where the limit of the call would not be kept here.
+
+    Parameters
+    ----------
+    request : of the call; its mechanism may be any
+    work : gets the request, and a function that takes what is found on the way, None where nobody waits for it
+    """
+    if not _isolates_call(request):
+        return work(request, None)
+    item, instance = request.mechanism, request.instance
+    facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
+    nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
+    inside = replace(request, inside=True)
+    return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
+
+
+def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) -> Allocation:
+    """The method's answer, judged."""
+    if not _isolates_method(request, method, last):
+        return _work(request, method, keep)
+    home = request.mechanism.home(request.instance)
+    nothing = _early(request.mechanism, method, home, np.full(len(home.arcs), np.nan), "there is no point")
+    return _in_child(lambda send: _work(request, method, send), request.limits, nothing)
+
+
+def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Allocation) -> Allocation:
+    """What the work returns from a child, or the last allocation that it had kept when it was ended.
+
+    Parameters
+    ----------
+    work : gets a function that keeps an allocation
+    limits : its deadline is when a solver should end; the child is ended a little later, after its answer is read and judged
+    nothing : what is returned where no allocation arrived; its instance does not travel
+
+    Raises
+    ------
+    KeyboardInterrupt : Ctrl-C before there was a point
+    """
+    names = [field.name for field in fields(Allocation) if field.name != "rule"]
+
+    def facts(allocation: Allocation) -> dict[str, Any]:
+        known = {name: getattr(allocation, name) for name in names}
+        return known | {"instance": None if allocation.instance is nothing.instance else allocation.instance}
+
+    def sent(send: Callable[[Any], None]) -> None:
+        send(facts(work(lambda allocation: send(facts(allocation)))))
+
+    now = limits.clock()
+    end = time_limits.end_of(now, max(limits.deadline - now, 0.0)) if limits.limited else np.inf
+    outcome = time_limits.isolated(sent, end, limits.clock)
+    allocation = nothing
+    if outcome.messages:
+        last = outcome.messages[-1]
+        allocation = Allocation(**{**last, "instance": last["instance"] or nothing.instance})
+    if outcome.ending == "interrupted":
+        if not allocation.has_point:
+            raise KeyboardInterrupt
+        return _interrupted(allocation)
+    if outcome.ending == "died" and not outcome.messages:
+        return allocation.noted(termination="error", message=outcome.death)
+    if outcome.ending == "time" and allocation.termination in ("given", "interrupted"):
+        return allocation.noted(termination="time_limit", message="it did not end by itself at the time limit")
+    return allocation
+
+
+# ---- methods in turn -----------------------------------------------------------------------------------------------------
+
+
+def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None = None) -> Allocation | None:
+    """The first allocation that meets the accuracy, else the best when methods or time have come to an end.
+
+    Parameters
+    ----------
+    request : what is asked
+    methods : that compute the mechanism there, fastest first
+    keep : gets each allocation that is better than those before; None = nobody waits for them
+
+    Returns
+    -------
+    The allocation, judged; None where there are no methods
+
+    Raises
+    ------
+    KeyboardInterrupt : Ctrl-C before there was a point
+    """
+    limits, promise = request.limits, request.limits.promised
+    best: Allocation | None = None
+    queue = _Queue(methods, limits.limited)
+    if _is_tight(request):
+        queue.prefer_anytime()
+
+    def keep_better(allocation: Allocation) -> None:
+        if keep is not None and (best is None or _rank(allocation, promise) < _rank(best, promise)):
+            keep(allocation)
+
+    for method in queue:
+        last = queue.is_last
+        part = replace(request, limits=limits if last else limits.share(SHARE))
+        try:
+            allocation = _attempt(part, method, last, keep and keep_better)
+        except KeyboardInterrupt:
+            if best is None or not best.has_point:
+                raise
+            return _interrupted(best)
+        keep_better(allocation)
+        if best is None or _rank(allocation, promise) < _rank(best, promise):
+            best = allocation
+        if meets(best, promise) or limits.late or allocation.termination == "interrupted":
+            break
+        if _proves_infeasible(request.mechanism, method, allocation):
+            return allocation
+        if allocation.termination == "time_limit" and _is_large(request.instance):
+            queue.prefer_anytime()
+        if allocation.termination == "inaccurate" and request.mechanism.linear and not _is_large(request.instance):
+            queue.postpone_first_order()
+    return best
+
+
+def _is_tight(request: Request) -> bool:
+    """Whether a method that has a point only when it has ended will probably leave none."""
+    instance, limits = request.instance, request.limits
+    return limits.limited and _is_large(instance) and limits.deadline - limits.clock() < TIGHT * len(instance.arcs) * instance.R
+
+
+class _Queue:
+    """The methods in turn; without a limit nobody asks which is the last, and none is looked for before it is needed."""
+
+    def __init__(self, methods: Iterable[Method], limited: bool) -> None:
+        self._rest, self._limited = iter(methods), limited
+        self._next: list[Method] = []
+
+    def __iter__(self) -> Iterator[Method]:
+        while self._next or self._look():
+            yield self._next.pop()
+
+    def _look(self) -> bool:
+        self._next = [*islice(self._rest, 1)]
+        return bool(self._next)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether there are no more, where there is a limit."""
+        return not self._limited or not (self._next or self._look())
+
+    def prefer_anytime(self) -> None:
+        """Go on with methods that have a point at any time, if there are some: what else needs as long as the last one did."""
+        rest = self._taken_out()
+        self._rest = iter([method for method in rest if method.anytime] or rest)
+
+    def postpone_first_order(self) -> None:
+        """Where another method was inaccurate they are too, after many iterations: rational arithmetic takes less on few arcs."""
+        self._rest = iter(sorted(self._taken_out(), key=lambda method: method.kind == "first-order"))
+
+    def _taken_out(self) -> list[Method]:
+        """All that are left."""
+        rest, self._next = [*self._next, *self._rest], []
+        return rest
+
+
+def _proves_infeasible(mechanism: Mechanism, method: Method, allocation: Allocation) -> bool:
+    """Whether there is no allocation: models with a residual of their own always have one, and first-order methods only guess."""
+    return allocation.termination == "infeasible" and not mechanism.has_residual and method.kind != "first-order"
+
+
+def meets(allocation: Allocation, promised: float) -> bool:
+    """Whether it claims success, and the residual, where it is judged, is what was promised; the rational answer is the answer.
+
+    What rounding the rational answer leaves is all that numbers in double precision can say.
+    """
+    claims = allocation.claims_success or allocation.termination == USER_ERROR_NOT_KNOWN
+    return claims and (allocation.x_exact is not None or allocation.residual <= promised)
+
+
+def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, bool]:
+    """What is better comes first: what meets the accuracy, small residuals, then what its solver calls solved, then any point."""
+    called = allocation.termination in ("optimal", "stationary")
+    return not meets(allocation, promised), allocation.residual, not called, not allocation.has_point
+
+
+# ---- one method -----------------------------------------------------------------------------------------------------------
+
+
+def _early(mechanism: Mechanism, method: Method, home: Instance, x: Floats, reason: str) -> Allocation:
+    """Tasks (A,) of a method that has not ended, not judged for this reason."""
+    facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
+    return _unjudged(Allocation(home, x, **facts), reason)
+
+
+def _work(request: Request, method: Method, keep: Keep | None) -> Allocation:
+    """The answer, judged; it is kept before that, and on large instances so are the points on the way."""
+    answered, facts = _answered(request, method, keep if _is_large(request.instance) else None)
+    if keep is not None:
+        keep(_unjudged(answered, "there was no time left to judge it"))
+    try:
+        return _judged(request, method, answered, facts)
+    except KeyboardInterrupt:
+        if keep is not None or not answered.has_point:
+            raise
+        return _interrupted(_unjudged(answered, "it was interrupted"))
+
+
+def _unjudged(allocation: Allocation, reason: str) -> Allocation:
+    return allocation.noted(residuals={"feasibility": infeasibility(allocation)}, not_judged=f"not judged: {reason}")
+
+
+def _interrupted(allocation: Allocation) -> Allocation:
+    return allocation.noted(termination="interrupted", message="interrupted: this is the best point so far")
+
+
+def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allocation, ModelFacts]:
+    """Step 2: the method's answer on the mechanism's home, not judged, and what is known of the model there.
+
+    `keep` gets the points that the method has before; None = nobody waits for them.
+    """
+    mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start
+    domain, home = mechanism.domain(instance), mechanism.home(instance)
+
+    def offered(x: Floats) -> None:
+        if keep is not None:
+            keep(_early(mechanism, method, home, scaled_down(domain, x), "there was no time left to judge it"))
+
+    if keep is not None and method.anytime:
+        offered(equal_partition(domain))
+    scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
+    limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
+    if warm_start is not None:
+        start, prices = start_on(domain, unit, warm_start)
+        limits = replace(limits, start=start, start_prices=prices) if method.starts(mechanism) else limits
+    if keep is not None:
+        limits = replace(limits, keep=lambda x: offered(x * unit[domain.arcs.user]))
+    answer = _answer(mechanism, method, scaled, limits)
+    x = answer.x * unit[domain.arcs.user]
+    layers = prices = None
+    if answer.prices is not None and np.isfinite(answer.prices).all() and (domain.K, domain.R) == (home.K, home.R):
+        layers = np.asarray(answer.prices).reshape(-1, domain.K, domain.R)
+        prices = mechanism.model_prices(domain, scaled, x, layers)
+        prices = prices if np.isfinite(prices).all() else None
+    allocation = Allocation(
+        instance=home,
+        x=x,
+        mechanism=mechanism.id,
+        method=method.id,
+        parameters=mechanism.parameters,
+        termination=answer.termination,
+        prices=prices,
+        round_prices=layers if mechanism.takes_rounds else None,
+        times=answer.times,
+        iterations=answer.iterations,
+        trace=answer.trace,
+        versions=method.versions(),
+        threads=threads_used(),
+        message=answer.message,
+        log=answer.log,
+        x_exact=answer.x_exact,
+    )
+    return allocation, ModelFacts(answer.optimality, answer.objective, answer.doubt)
+
+
+def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
+    """Step 3; what a function of one's own claims without prices is left standing."""
+    own = isinstance(method, OwnFunction) and allocation.prices is None
+    result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
+    unused = {
+        f"warm_start is not used: {method.id} takes no start for {request.mechanism.id}": request.warm_start is not None
+        and not method.starts(request.mechanism),
+        f"there is no trace: {method.id} keeps none for {request.mechanism.id}": request.limits.trace and not result.trace,
+        f"there is no log: {method.id} prints nothing": request.limits.log and not result.log,
+    }
+    said = [sentence for sentence, holds in unused.items() if holds]
+    return result.noted(message="; ".join(filter(None, (result.message, *said)))) if said else result
+
+
+def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
+    """What the method answers, with the clocks around it; what it raises ends it alone."""
+    ours = type(method).__module__.startswith("fairalloc.")
+    start, cpu = limits.clock(), processor_seconds()
+    try:
+        answer = method.run(mechanism, instance, limits)
+    except (Exception, SystemExit) as error:
+        if ours and isinstance(error, FairallocError):
+            raise
+        late = ours and limits.late
+        answer = _no_answer(instance, *(("time_limit", "") if late else ("error", failure(method.id, error))))
+    wall, cpu = limits.clock() - start, processor_seconds() - cpu
+    if not ours:  # phases reported elsewhere are not believed
+        answer = replace(_checked(answer, method, instance), times=Times(solve=wall))
+    return replace(answer, times=replace(answer.times, wall=wall, cpu=cpu))
+
+
+def _no_answer(instance: Instance, termination: str, message: str) -> Answer:
+    return Answer(np.full(len(instance.arcs), np.nan), None, termination, Times(), message=message)
+
+
+def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
+    """What a method not of this package answers; whatever is no answer is an error of its own."""
+    with suppress(TypeError, ValueError):
+        if isinstance(answer, Answer) and np.shape(x := np.asarray(answer.x, dtype=float)) == (len(instance.arcs),):
+            return replace(answer, x=x)
+    said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
+    return _no_answer(instance, "error", said)

@@ -1,0 +1,132 @@
+"""How many threads linear algebra uses: what the user asks for, else what the environment says (OMP_NUM_THREADS and its like).
+
+threadpoolctl tells and sets it in the libraries behind NumPy and SciPy while the process runs, forked children included; without
+it they do what the environment says. HiGHS and OR-Tools have an option of their own and use one thread where none is asked for.
+
+The wheels of NumPy and SciPy bring a BLAS each, and the idle threads of the one take the processor from the other for a while
+after each product: with two threads in both, a solve took up to twice as long as with one. The factors and large products of this
+package are SciPy's, so SciPy's library has the threads and NumPy's own has one.
+
+The numbers are the whole process's. Where several threads of the caller solve at once, the last that began decides, and the last
+that ends leaves the numbers that the first one found.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from numbers import Integral
+from pathlib import PurePath
+from types import SimpleNamespace
+from typing import Any
+
+from fairalloc.models.errors import InstanceError, shown
+
+__all__ = ["THREADED", "checked_threads", "limited_threads", "threads_used"]
+
+THREADED = 10_000
+"""Arcs from which on linear algebra has products that use several threads; looking for the libraries takes 5 ms."""
+
+MOST = 1024
+"""Threads that may be asked for; the libraries were built for fewer, and a process cannot have many more."""
+
+
+def checked_threads(threads: Any) -> int | None:
+    """The number of threads, None for what the environment says; InstanceError where it is no positive whole number."""
+    if threads is None:
+        return None
+    if isinstance(threads, bool) or not isinstance(threads, Integral) or not 1 <= int(threads) <= MOST:
+        raise InstanceError(f"threads is {shown(threads)}, but it must be a whole number from 1 to {MOST}, or None")
+    return int(threads)
+
+
+@contextmanager
+def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
+    """Let linear algebra inside use that many threads.
+
+    Parameters
+    ----------
+    threads : of SciPy's library; None = as the environment says
+    arcs : of what is solved; with fewer than `THREADED` None changes nothing, nor outside the main thread, where solves that end
+        in another order than they began would leave NumPy's library as they found it in between
+    """
+    if threads is None and (arcs < THREADED or threading.current_thread() is not threading.main_thread()):
+        yield
+        return
+    import scipy.linalg  # noqa: F401 (it loads a library of its own)
+
+    libraries = _loaded()
+    of_numpy, others = (_paths(libraries, own) for own in (True, False))
+    wish = {library.filepath: threads for library in libraries.lib_controllers}
+    wish |= dict.fromkeys(of_numpy, 1 if others else threads)
+    with _wished(libraries.lib_controllers, wish):
+        yield
+
+
+class _Wishes:
+    """What the solves that run want, by the files of the libraries, and what the first of them found there."""
+
+    def __init__(self) -> None:
+        self.running: list[Mapping[str, int | None]] = []
+        self.found: dict[str, int] = {}
+        self.renew()
+
+    def renew(self) -> None:
+        """A new lock, in a forked child, where the thread that had it is not."""
+        self.lock = threading.Lock()
+
+    def settle(self, libraries: Sequence[Any]) -> None:
+        """Set what the last one wants, None = what those before it want or found."""
+        for library in libraries:
+            file = library.filepath
+            wanted = [wish[file] for wish in self.running if wish.get(file) is not None]
+            library.set_num_threads([self.found.setdefault(file, library.num_threads), *wanted][-1])
+        if not self.running:
+            self.found.clear()
+
+
+_WISHES = _Wishes()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_WISHES.renew)
+
+
+@contextmanager
+def _wished(libraries: Sequence[Any], wish: Mapping[str, int | None]) -> Iterator[None]:
+    with _WISHES.lock:
+        _WISHES.running.append(wish)
+        _WISHES.settle(libraries)
+    try:
+        yield
+    finally:
+        with _WISHES.lock:
+            _WISHES.running = [other for other in _WISHES.running if other is not wish]
+            _WISHES.settle(libraries)
+
+
+def _paths(libraries: Any, own: bool) -> list[str]:
+    """The files of the BLAS that came with NumPy's wheel, in numpy.libs or numpy/.dylibs, or of the others."""
+    files = [library.filepath for library in libraries.lib_controllers if library.user_api == "blas"]
+    return [file for file in files if own == any(part.startswith("numpy") for part in PurePath(file).parts[-3:])]
+
+
+def threads_used() -> int:
+    """How many threads linear algebra may use here and now."""
+    return max((library.num_threads for library in _libraries("scipy.linalg" in sys.modules).lib_controllers), default=1)
+
+
+@cache
+def _libraries(scipy: bool) -> Any:
+    """The libraries that are loaded, with SciPy's or without; looking for them takes a few milliseconds."""
+    del scipy
+    return _loaded()
+
+
+def _loaded() -> Any:
+    """The libraries that are loaded, as threadpoolctl finds them; none where it is not installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return SimpleNamespace(lib_controllers=[])
+    return ThreadpoolController()

@@ -1,0 +1,368 @@
+"""Work in a child process that is ended at its deadline: for native code and long phases that look at no clock.
+
+1. Fork: the child has everything in memory, mechanisms of one's own too, and runs the work.
+2. The child sends what it has so far, by pickle through a pipe, as often as the work likes; the last message is the best.
+3. At the deadline, or on Ctrl-C, the child gets SIGTERM, which is a KeyboardInterrupt to its Python code: it may send its point.
+4. What has not ended GRACE later is killed. The child is the head of a group of processes, and what the work has started ends
+   with it. The caller gets the messages that arrived.
+5. Where time is left, the caller imports what the child has imported, so that the next child finds it there.
+
+What the work changes in memory stays in the child: the caller has nothing but the messages. Whether the child has ended is read
+off the pipe, so it does not matter who waits for children in this process.
+
+`watched` says that this process is itself ended at its limit by another one, as in such a child; then nothing small need be
+isolated again. On Windows and macOS nothing is isolated, `AVAILABLE` is false, for processes cannot be forked there, or not
+safely: Python code of this package keeps its limit between its steps, a solver in native code is told the limit, and one that
+ignores it overruns.
+"""
+
+import contextlib
+import ctypes
+import importlib
+import logging
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from math import inf
+from numbers import Real
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from fairalloc.models.errors import FairallocError, InstanceError, shown
+from fairalloc.solvers.running.cpu_time import adopt, processes_below
+
+__all__ = [
+    "AVAILABLE",
+    "Outcome",
+    "alarm",
+    "be_watched",
+    "checked_limit",
+    "end_of",
+    "import_all",
+    "isolated",
+    "watched",
+    "within",
+]
+
+AVAILABLE = hasattr(os, "fork") and sys.platform != "darwin"
+"""Whether this system can fork safely: the system libraries of macOS may crash in a forked child."""
+
+OVERRUN = 0.1
+"""The part of its limit that work may run longer before it is ended; and MARGIN seconds."""
+
+MARGIN = 0.25
+
+GRACE = 0.5
+"""Seconds between the request to end and the end by force."""
+
+GLANCE = 0.05
+"""Seconds after which the clock is looked at again, which may be another one than the system's."""
+
+LONGEST = 1e8
+"""Seconds beyond which no alarm is set: operating systems refuse much longer ones."""
+
+IMPORTING = 3.0
+"""Seconds that must be left for the caller to import what the child has imported: CVXPY takes one or two."""
+
+T = TypeVar("T")
+
+_LENGTH = struct.Struct("!Q")
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+_WATCHED = [False]
+
+
+def watched() -> bool:
+    """Whether another process ends this one at its limit."""
+    return _WATCHED[0]
+
+
+def be_watched() -> None:
+    """Say that another process ends this one at its limit."""
+    _WATCHED[0] = True
+
+
+@dataclass
+class Outcome:
+    """What arrived, how the child ended ("done", "time", "interrupted" or "died"), its exit code or None, and new modules."""
+
+    messages: list[Any] = field(default_factory=list)
+    ending: str = "done"
+    code: int | None = 0
+    modules: tuple[str, ...] = ()
+
+    @property
+    def death(self) -> str:
+        """One sentence on a child that died."""
+        return "its process ended" + ("" if self.code is None else f" with exit code {self.code}")
+
+
+def checked_limit(time_limit: Any) -> float:
+    """The seconds of a time limit, inf for None; InstanceError where it is no positive number."""
+    if time_limit is None:
+        return inf
+    if isinstance(time_limit, bool | np.bool_) or not (isinstance(time_limit, Real) and float(time_limit) > 0):
+        raise InstanceError(f"time_limit is {shown(time_limit)} seconds, but it must be positive")
+    return float(time_limit)
+
+
+def end_of(start: float, seconds: float) -> float:
+    """When what started then under a limit is ended: OVERRUN and MARGIN later, to read and judge what a solver returned at it."""
+    return start + (seconds if watched() else (1.0 + OVERRUN) * seconds + MARGIN)
+
+
+def within(seconds: float, work: Callable[[], T], late: T) -> T:
+    """What the work returns, or `late` where it has not ended at the limit.
+
+    Parameters
+    ----------
+    seconds : the limit; inf = none
+    work : returns what can be pickled; in a child, where there is a limit, and what it changes in memory stays there
+    late : what is returned otherwise
+
+    Raises
+    ------
+    KeyboardInterrupt : Ctrl-C
+    FairallocError : its process died
+    """
+    if seconds == inf or watched() or not AVAILABLE:
+        return work()
+    outcome = isolated(lambda send: send(work()), end_of(time.perf_counter(), seconds), time.perf_counter)
+    if outcome.ending == "interrupted":
+        raise KeyboardInterrupt
+    if outcome.ending == "died" and not outcome.messages:
+        raise FairallocError(outcome.death)
+    result: T = outcome.messages[-1] if outcome.messages else late
+    return result
+
+
+@contextlib.contextmanager
+def alarm(seconds: float) -> Iterator[list[bool]]:
+    """Raise KeyboardInterrupt in the Python code inside after some seconds; the yielded list is [True] then.
+
+    It needs the main thread and its alarm clock, which is left to whoever uses it already.
+    """
+    rung = [False]
+    mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    if not (mine and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and seconds < LONGEST):
+        yield rung
+        return
+
+    def ring(*_: object) -> NoReturn:
+        rung[0] = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
+    try:
+        yield rung
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, clock: Callable[[], float]) -> Outcome:
+    """Run `work(send)` in a child until it ends or the clock shows the deadline.
+
+    Parameters
+    ----------
+    work : gets a function that sends an object to the caller; an exception that it raises is sent and raised here
+    deadline : seconds of the clock at which the child is asked to end; GRACE later it is killed
+    clock : gives the seconds now
+
+    Returns
+    -------
+    The messages in order, and how the child ended
+
+    Raises
+    ------
+    Exception : what the work raised
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reading, writing = os.pipe()
+    known = frozenset(sys.modules)
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _child(work, writing, known)
+    os.close(writing)
+    try:
+        outcome = _outcome(pid, reading, deadline, clock)
+    finally:
+        os.close(reading)
+    if deadline - clock() > IMPORTING:
+        import_all(outcome.modules)
+    return outcome
+
+
+def import_all(modules: Iterable[str]) -> None:
+    """Import what can be imported; what cannot is said by whoever needs it."""
+    for name in modules:
+        with contextlib.suppress(Exception):  # some names are made at run time and cannot be imported
+            importlib.import_module(name)
+
+
+def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: frozenset[str]) -> NoReturn:
+    """Everything the child does."""
+    last: _Done | _Raised | None = None
+    try:
+        os.setpgid(0, 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides
+        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _end_with_parent()
+        adopt()
+        be_watched()
+        work(lambda message: _send(pipe, message))
+        last = _Done(tuple(name for name in sys.modules if name not in known))
+    except Exception as error:
+        last = _Raised(error, traceback.format_exc())
+    finally:
+        _kill(processes_below(os.getpid()))  # before the last message: the caller ends the group when it arrives
+        if last is not None:
+            _send(pipe, last)
+        os._exit(0 if isinstance(last, _Done) else 1)
+
+
+def _end(*_: object) -> NoReturn:
+    """What was asked to end says nothing of it: libraries log what interrupts them."""
+    logging.disable()
+    raise KeyboardInterrupt
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to end this process when the caller is killed."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """What the work raised, and the traceback, which is not pickled with it."""
+
+    error: Exception
+    traceback: str
+
+
+class _InTheChild(Exception):  # noqa: N818 (the cause of an error)
+    """The traceback of an error in the child."""
+
+
+@dataclass(frozen=True)
+class _Done:
+    """The last message of work that has ended, with the modules that it imported."""
+
+    modules: tuple[str, ...]
+
+
+def _send(pipe: int, message: Any) -> None:
+    """By length and pickle; what cannot be pickled is told as text."""
+    try:
+        data = pickle.dumps(message)
+    except Exception as error:
+        reason = message.error if isinstance(message, _Raised) else error
+        data = pickle.dumps(_Raised(RuntimeError(f"{type(reason).__name__}: {reason}"), traceback.format_exc()))
+    data = _LENGTH.pack(len(data)) + data
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # half a message would spoil those that follow
+    while data:
+        data = data[os.write(pipe, data) :]
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+
+
+def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -> Outcome:
+    outcome, received = Outcome(), _Received()
+    try:
+        if not received.all_until(pipe, pid, lambda: deadline - clock()):
+            outcome.ending = "time"
+    except KeyboardInterrupt:
+        outcome.ending = "interrupted"
+    if outcome.ending != "done":
+        _signal(os.kill, pid, signal.SIGTERM)
+        end = time.monotonic() + GRACE
+        received.all_until(pipe, pid, lambda: end - time.monotonic())
+    if not received.is_complete:
+        _kill([pid, *processes_below(pid)])
+    _signal(os.killpg, pid, signal.SIGKILL)
+    outcome.code = _exit_code(pid)
+    if outcome.ending == "done" and not received.is_complete:
+        outcome.ending = "died"
+    for message in received.messages:
+        if isinstance(message, _Raised):
+            raise message.error from _InTheChild(message.traceback)
+        if isinstance(message, _Done):
+            outcome.modules = message.modules
+        else:
+            outcome.messages.append(message)
+    return outcome
+
+
+def _kill(processes: Iterable[int]) -> None:
+    for pid in processes:
+        _signal(os.kill, pid, signal.SIGKILL)
+
+
+def _signal(send: Callable[[int, int], None], pid: int, number: int) -> None:
+    """Send a signal to what may have ended."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        send(pid, number)
+
+
+def _exit_code(pid: int) -> int | None:
+    """The exit code of a child that ends now; None where something else in this process has waited for it."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return None
+
+
+class _Received:
+    """The messages that have arrived whole; the last one may have been cut off."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self._data = bytearray()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the child said that it has ended: what it has started may keep the pipe open."""
+        return bool(self.messages) and isinstance(self.messages[-1], _Done | _Raised)
+
+    def all_until(self, pipe: int, pid: int, left: Callable[[], float]) -> bool:
+        """Read until the child has ended (True) or no time is left."""
+        while (seconds := left()) > 0:
+            if select.select([pipe], [], [], min(seconds, GLANCE))[0]:
+                chunk = os.read(pipe, 1 << 20)
+                self._take(chunk)
+                if not chunk or self.is_complete:
+                    return True
+            elif _has_ended(pid) and not select.select([pipe], [], [], 0)[0]:
+                return True
+        return False
+
+    def _take(self, chunk: bytes) -> None:
+        self._data += chunk
+        while len(self._data) >= _LENGTH.size:
+            end = _LENGTH.size + _LENGTH.unpack_from(self._data)[0]
+            if len(self._data) < end:
+                return
+            self.messages.append(pickle.loads(bytes(self._data[_LENGTH.size : end])))
+            del self._data[:end]
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether the child has ended; it is not waited for."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
