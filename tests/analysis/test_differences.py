@@ -34,6 +34,7 @@ def answer(instance, rule):
 # ---- numbers that are far apart ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("ratio", [1e-8, 1e4, 1e8])
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "utilitarian"])
 def test_capacities_far_apart(rule, ratio):
@@ -82,6 +83,7 @@ def apart(seed):
     return Instance(demands.tolist(), capacities.tolist(), weights=weights.tolist(), eligible=eligible.tolist())
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(16))
 def test_what_a_capacity_adds_is_its_price(seed):
     """nb: sum_n w_n du_n / u_n = p dc, and with all capacities t times as large so are all tasks."""
@@ -96,6 +98,7 @@ def test_what_a_capacity_adds_is_its_price(seed):
         np.testing.assert_allclose(np.einsum("ir,nir->n", instance.capacities, side), allocation.tasks, rtol=STATED)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(100, 106))
 @pytest.mark.parametrize("rule", ["drfh", "lmmf", "tsf", "ps-dsf"])
 def test_what_is_stated_is_what_two_answers_in_rationals_show(rule, seed):
@@ -115,6 +118,7 @@ def test_what_is_stated_is_what_two_answers_in_rationals_show(rule, seed):
     assert stated
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("rule", [*RULES, ("fds", 2)])
 def test_other_units_change_nothing_else(rule):
     """Resources and tasks in other units, and derivatives in these."""

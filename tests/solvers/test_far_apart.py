@@ -16,6 +16,7 @@ EACH = 12
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("decades", [6, 12])
 @pytest.mark.parametrize("name", far_apart.NAMES)
 def test_no_user_is_far_from_its_tasks(name, decades):

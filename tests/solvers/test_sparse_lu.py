@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
@@ -37,7 +38,7 @@ def by_blocks(matrix, R):
     return SparseLU(*separated(sp.bsr_array(matrix, blocksize=(R, R))))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(servers=st.integers(1, 40), R=st.integers(1, 4), pairs=st.integers(0, 60), seed=st.integers(0, 10**6))
 def test_factors_solve_and_know_the_sign_of_the_determinant(servers, R, pairs, seed):
     matrix, right = unsymmetric(servers, R, pairs, seed)
@@ -160,6 +161,7 @@ def test_nothing_of_a_game_is_as_large_as_users_times_servers():
     assert len(levels) * instance.R < 0.1 * instance.N * instance.K
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("alpha", [0.5, 3.0, np.inf])
 @pytest.mark.parametrize("family", ["sparse", "racks"])
 def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeypatch):
@@ -173,6 +175,7 @@ def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeyp
     np.testing.assert_allclose(answers[0].tasks, answers[1].tasks, rtol=SHARES)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", [19, 24, 31, 53])
 def test_blocks_that_are_0_on_one_side_alone_are_told_from_none(seed):
     """Few arcs a user and many zero demands: coupled servers were taken for independent, which ended in an error or a crash."""

@@ -127,6 +127,7 @@ def test_no_statement_is_confirmed_by_what_tried_it():
     assert parts(convergence.converges("ps-dsf", "ps-mfa")) == parts(convergence.converges("ps-dsf", "ps-mfa")), "it can fail"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", COUNTS)
 def test_both_routes_agree(name):
     statement = STATEMENTS[name]
@@ -198,6 +199,7 @@ def test_lemma_3_of_k_is_refuted_by_search_from_scratch():
     assert not problem_3.descent(lemma_3.constructed(finding.case.parameters)).holds
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 def test_other_numbers_make_no_point_for_lemma_3():
     """The construction says so by its slacks; where no slack is negative, rationals at the point agree."""
