@@ -446,7 +446,7 @@ def test_checks_and_certificates_obey_limits(monkeypatch):
     assert (bool(failure), failure.reason) == (False, "the time was not enough")
     for call in (lambda: check(answer, "pareto", time_limit=0), lambda: certify(answer, time_limit=True)):
         with pytest.raises(
-            InstanceError, match=r"time_limit is .*, but it must be a number of|time_limit is 0 seconds, but it must be positive"
+            InstanceError, match=r"time_limit is .*, but it must be a number|time_limit is 0 seconds, but it must be positive"
         ):
             call()
 

@@ -275,7 +275,7 @@ def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
     low, high = convergence.gain_left(case.instance, x, case.parameters)
     assert 0 <= low <= high < 1e-6
     low, high = convergence.gain_left(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
-    assert 0.09 < low <= high < 0.11
+    assert 0.09 < low <= high < (0.4 if alpha == "inf" else 0.11)  # of P's gap, what is free by what a user runs
     monkeypatch.setattr(problem_1, "solve", scaled(0.9))
     monkeypatch.setattr(problem_1, "exact_levels", convergence.rational)
     monkeypatch.setattr(claims_k, "solve", scaled(0.9))
