@@ -16,12 +16,12 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, SuiteCase, find_suite
 from fairalloc.formulations import mechanism
-from fairalloc.models.arguments import Count, Duration, Processes, check_fields
+from fairalloc.models.arguments import Duration, Processes, Rule, check_fields
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
 from fairalloc.runs import machine
 from fairalloc.runs.cluster import RemotePool
@@ -51,6 +51,9 @@ CLOCKS = 0.05, {"wall": 0.05, "cpu": 0.1}
 to read the instance and to judge by the answer's own prices, and by these seconds; processors are counted in ticks."""
 
 
+Megabytes = Annotated[int, Rule(lambda value: 1 <= value <= 10**9, "a whole number from 1 to 1,000,000,000")]
+
+
 @dataclass(frozen=True)
 class Setting:
     """How every solve of a run is done.
@@ -68,8 +71,8 @@ class Setting:
 
     accuracies: Sequence[Accuracy] = ()
     time_limit: Duration | None = None
-    memory_mb: Count = 4096
-    repeats: Count | None = None
+    memory_mb: Megabytes = 4096
+    repeats: Repeats | None = None
     jobs: Processes = 1
     threads: Processes = 1
     scheduler: str = ""

@@ -28,11 +28,12 @@ LARGEST = 2**63 - 1
 
 
 class Rule(NamedTuple):
-    """Whether a value is of a kind, the words for the kind, and the rule of its entries."""
+    """Whether a value is of a kind, the words for the kind, the rule of its entries, and below what its numbers must be."""
 
     fits: Callable[[Any], bool]
     words: str
     each: "Rule | None" = None
+    below: str = ""
 
 
 def _is_whole(value: Any) -> bool:
@@ -56,18 +57,18 @@ def is_list(value: Any) -> bool:
 
 Count = Annotated[int, Rule(lambda value: value >= 1, "a positive whole number")]
 Processes = Annotated[int, Rule(lambda value: 1 <= value <= 1024, "a whole number from 1 to 1024")]
-Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number from 0 on")]
-Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive number")]
-Tolerance = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "a number from 0 on")]
+Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number, 0 or more")]
+Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive, finite number")]
+Tolerance = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "a finite number, 0 or more")]
 
 PLAIN: Mapping[Any, Rule] = {
     NoneType: Rule(lambda value: value is None, "None"),
     bool: Rule(lambda value: isinstance(value, bool | np.bool_), "True or False"),
-    int: Rule(_is_whole, "a whole number of 64 bits"),
-    float: Rule(_is_number, "a number in the range of floating point"),
+    int: Rule(_is_whole, "a whole number", below="2**63"),
+    float: Rule(_is_number, "a number", below="1.8e308"),
     str: Rule(lambda value: isinstance(value, str), "a text"),
     Path: Rule(lambda value: isinstance(value, str | PathLike), "a path"),
-    Mapping: Rule(lambda value: isinstance(value, Mapping), "values by name"),
+    Mapping: Rule(lambda value: isinstance(value, Mapping), "a mapping of names to values"),
     Callable: Rule(callable, "a function"),
     Iterable: Rule(is_list, "a list"),
     Sequence: Rule(lambda value: isinstance(value, Sequence | np.ndarray) and is_list(value), "a list"),
@@ -141,7 +142,10 @@ def _wrong(name: str, value: Any, rule: Rule) -> str:
         for k, entry in enumerate(value):
             if not rule.each.fits(entry):
                 return _wrong(f"{name}[{k}]", entry, rule.each)
-    return f"{_about(name)} is {shown(value)}, but it must be {rule.words}"
+    large = rule.below and isinstance(value, Integral) and abs(int(value)) > LARGEST
+    return f"{_about(name)} is {shown(value)}, but it must be {rule.words}" + (
+        f", and below {rule.below} in size" if large else ""
+    )
 
 
 def _about(name: str) -> str:
@@ -178,7 +182,7 @@ def _rule(hint: Any) -> Rule | None:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         kind, more = cast(Rule, _rule(parts[0])), cast(Rule, parts[1])
-        return Rule(lambda value: kind.fits(value) and more.fits(value), more.words)
+        return Rule(lambda value: kind.fits(value) and more.fits(value), more.words, below=kind.below)
     if origin is Literal:
         return Rule(lambda value: isinstance(value, str) and value in parts, f"one of {', '.join(map(repr, parts))}")
     if origin in (Union, UnionType):
@@ -225,4 +229,8 @@ def _any_of(parts: Sequence[Any]) -> Rule | None:
     if None in rules:
         return None
     known = cast(list[Rule], rules)
-    return Rule(lambda value: any(rule.fits(value) for rule in known), " or ".join(rule.words for rule in known))
+    return Rule(
+        lambda value: any(rule.fits(value) for rule in known),
+        " or ".join(rule.words for rule in known),
+        below=max(rule.below for rule in known),
+    )

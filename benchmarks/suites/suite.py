@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import Instance
-from fairalloc.models.arguments import Count, Duration, check_fields, checked
+from fairalloc.models.arguments import Duration, Rule, check_fields, checked
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers.options import Accuracy, promised
 
-__all__ = ["SUITES", "BenchmarkError", "Suite", "SuiteCase", "find_suite", "is_ours", "register", "suite_of"]
+__all__ = ["SUITES", "BenchmarkError", "Repeats", "Suite", "SuiteCase", "find_suite", "is_ours", "register", "suite_of"]
 
 
 OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:")
@@ -35,6 +35,9 @@ MIXED = ("highs:leximin",)
 def is_ours(method: str) -> bool:
     """Whether a method is an algorithm of this package."""
     return method in MIXED or not method.startswith(OTHERS)
+
+
+Repeats = Annotated[int, Rule(lambda value: 1 <= value <= 1000, "a whole number from 1 to 1,000")]
 
 
 class BenchmarkError(InstanceError):
@@ -101,7 +104,7 @@ class Suite:
     methods: Sequence[str] = ()
     accuracies: Sequence[Accuracy] = ("mid",)
     time_limit: Duration = 20.0
-    repeats: Count = 3
+    repeats: Repeats = 3
     trace: bool = False
     lacks: Callable[[], str] = str
 

@@ -277,6 +277,14 @@ def test_many_users_stop_in_steps():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["50 rounds"]
 
 
+def test_a_figure_of_many_users_has_a_limited_number_of_steps():
+    instance = fa.Instance(np.ones((5001, 1)), [[1.0]], weights=np.arange(1, 5002))
+    item = fa.Allocation(instance, np.linspace(1, 2, 5001) * 1e-4, mechanism="drfh")
+    (stairs,) = fa.plots.rounds(item).patches
+    heights, edges, _ = stairs.get_data()
+    assert (len(heights), edges[0], edges[-1]) == (2000, -0.5, 5000.5)
+
+
 def test_only_lexicographic_mechanisms_have_rounds():
     with pytest.raises(fa.NotApplicable, match="mechanism 'nb' has no rounds: they belong to lexicographic mechanisms"):
         fa.plots.rounds(fa.Allocation(WANG, DRFH.x, mechanism="nb"))

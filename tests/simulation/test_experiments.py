@@ -241,7 +241,7 @@ def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
 def test_settings_that_are_none():
     with pytest.raises(UnknownName, match="there is no size 'tiny'"):
         RunSetting("tiny")
-    with pytest.raises(InstanceError, match="jobs is 0, but it must be a positive integer"):
+    with pytest.raises(InstanceError, match="jobs is 0, but it must be a whole number from 1 to 1024"):
         RunSetting(jobs=0)
     with pytest.raises(InstanceError, match="jobs is 2, but with a scheduler its workers say"):
         RunSetting(jobs=2, scheduler="tcp://here:1")

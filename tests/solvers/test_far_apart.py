@@ -29,6 +29,21 @@ def test_no_user_is_far_from_its_tasks(name, decades):
     assert found["optimal"] > 0
 
 
+def test_rational_answers_of_ps_dsf_are_certified_and_explained():
+    """Of 60 instances of fractions, with weights to 1e9."""
+    found = Counter(far_apart.looked_into(far_apart.fractions(1, k)) for k in range(60))
+    assert [word for word in found if word.startswith("wrong")] == []
+    assert found["certified"] >= 55
+
+
+def test_a_mistake_in_a_rational_answer_is_found(monkeypatch):
+    def fails(*_, **__):
+        raise KeyError(0)
+
+    monkeypatch.setattr(far_apart.fa, "certify", fails)
+    assert far_apart.looked_into(far_apart.fractions(1, 0)) == "wrong: KeyError: 0"
+
+
 def test_a_wrong_answer_is_found(monkeypatch):
     """A solver that gives one user a thousandth more than is right, and says so with confidence."""
     solve = far_apart.fa.solve

@@ -186,8 +186,8 @@ def test_the_judge_has_options():
     [
         ({"judge": {"prooved": 1}}, UnknownName, "there is no option of the judge 'prooved'.*proved"),
         ({"judge": {"proved": "well"}}, InstanceError, "the option proved is 'well', but it must be a number of at least 0"),
-        ({"judge": 3}, InstanceError, "the options of the judge are 3, but they must be values by name"),
-        ([("judge", {})], InstanceError, "options is .*, but it must be values by name"),
+        ({"judge": 3}, InstanceError, "the options of the judge are 3, but they must be a mapping of names to values"),
+        ([("judge", {})], InstanceError, "options is .*, but it must be a mapping of names to values"),
     ],
 )
 def test_wrong_options_of_the_judge_are_one_sentence(options, kind, sentence):

@@ -707,9 +707,9 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
         (["theorems", "verify", "--id", "Q.1"], "there is no statement 'Q.1'"),
         (["theorems", "verify", "--time-limit", "soon"], "it is 'soon', but it must be a time such as 90s"),
         (["theorems", "verify", "--time-limit", "0s"], "time_limit is 0.0 seconds, but it must be positive"),
-        (["theorems", "verify", "--trials", "0"], "both must be positive"),
-        (["theorems", "verify", "--seed", "-1"], "a seed must not be negative"),
-        (["theorems", "verify", "--jobs", "0"], "nor jobs below 1"),
+        (["theorems", "verify", "--trials", "0"], "trials is 0, but it must be a positive whole number"),
+        (["theorems", "verify", "--seed", "-1"], "seed is -1, but it must be a whole number, 0 or more"),
+        (["theorems", "verify", "--jobs", "0"], "jobs is 0, but it must be a whole number from 1 to 1024"),
         (["theorems", "verify", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
         (["theorems", "verify", "--status", "held"], "invalid choice: 'held' (choose from "),
         (
