@@ -155,18 +155,15 @@ class Game:
 
     def fractions(self, x: Floats) -> Floats:
         """(A,) y: tasks as fractions of a monopoly."""
-        result: Floats = x / self.gamma
-        return result
+        return x / self.gamma
 
     def tasks(self, x: Floats) -> Floats:
         """(N,) x_n."""
-        result: Floats = np.bincount(self.user, x, self.instance.N).astype(float)
-        return result
+        return np.bincount(self.user, x, self.instance.N).astype(float)
 
     def shares(self, tasks: Floats) -> Floats:
         """(A,) weighted virtual dominant shares z_ni of tasks (N,) (K 9)."""
-        result: Floats = tasks[self.user] / self.unit
-        return result
+        return tasks[self.user] / self.unit
 
     def cheapest(self, values: Floats) -> Floats:
         """(A,) the least of values (A,) over the variants of the arc's user on the arc's server."""
@@ -174,13 +171,11 @@ class Game:
             return values
         least = np.full((self.instance.N, self.instance.K), np.inf)
         np.minimum.at(least, (self.user, self.server), values)
-        result: Floats = least[self.user, self.server]
-        return result
+        return least[self.user, self.server]
 
     def wanted(self, tasks: Floats) -> Floats:
         """(N,) t_n: the part of its limit that each user still wants at tasks (N,); 1 where there is no limit."""
-        result: Floats = np.maximum(1.0 - tasks / self.limits, 0.0)
-        return result
+        return np.maximum(1.0 - tasks / self.limits, 0.0)
 
     def load(self, y: Floats) -> Floats:
         """(K, R) used fraction of each capacity."""
@@ -232,8 +227,7 @@ class Game:
 
     def excess(self, tasks: Floats, kappa: Floats) -> Floats:
         """(A,) E of (*), for tasks (N,) and the kappa of `log_price`."""
-        result: Floats = (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
-        return result
+        return (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
 
     def residual(self, allocation: Allocation) -> float:
         """How far the allocation is from an equilibrium (residual.py); 1 where a user has no task or there is no point."""
@@ -283,5 +277,4 @@ class Game:
         """(A,) the tasks with overloaded servers, then users above their limits, scaled down: bounds need a feasible point."""
         over = np.maximum(self.load(self.fractions(x)).max(axis=1), 1.0)
         x = x / over[self.server]
-        result: Floats = x / np.maximum(self.tasks(x) / self.limits, 1.0)[self.user]
-        return result
+        return x / np.maximum(self.tasks(x) / self.limits, 1.0)[self.user]

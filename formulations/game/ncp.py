@@ -71,5 +71,4 @@ def as_nlp(model: "pyo.ConcreteModel", bound: float = 1e-8, transformation: str 
     """
     import pyomo.environ as pyo
 
-    result: pyo.ConcreteModel = pyo.TransformationFactory(transformation).create_using(model, mpec_bound=bound)
-    return result
+    return pyo.TransformationFactory(transformation).create_using(model, mpec_bound=bound)

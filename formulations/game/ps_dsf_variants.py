@@ -64,8 +64,7 @@ def relative_gains(slack: Floats, w: Floats, total: Floats) -> Floats:
     total : (m,) all tasks of the arc's user as parts of its monopoly
     """
     room = w * total[:, None]
-    result: Floats = np.where(w > 0, slack / np.maximum(room, slack + np.finfo(float).tiny), 1.0)
-    return result
+    return np.where(w > 0, slack / np.maximum(room, slack + np.finfo(float).tiny), 1.0)
 
 
 @dataclass(frozen=True)

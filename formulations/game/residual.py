@@ -56,8 +56,7 @@ def gaps(game: Any, x: Floats, kappa: Floats | None = None) -> Floats:
 
 
 def _proved(game: Any, x: Floats, kappa: Floats) -> Floats:
-    result: Floats = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
-    return result
+    return np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
 
 
 def infinite_gaps(game: Any, x: Floats) -> Floats:
@@ -133,8 +132,7 @@ def _gain_left(game: Any, x: Floats, kappa: Floats, satisfied: NDArray[np.bool_]
         log_bound = factor + np.logaddexp.reduce(log_mu, axis=1) - top
         gap = 1.0 - value * np.exp(-log_bound)
     some = np.isin(np.arange(game.instance.K), game.server[~satisfied])
-    result: Floats = np.where(some, np.clip(np.where(np.isnan(gap), 1.0, gap), 0.0, 1.0), 0.0)
-    return result
+    return np.where(some, np.clip(np.where(np.isnan(gap), 1.0, gap), 0.0, 1.0), 0.0)
 
 
 def level_gap(game: Any, x: Floats, kappa: Floats) -> Floats:

@@ -160,8 +160,7 @@ class ActiveStep:
         levels, beta = self.levels, self.levels.beta[:, None]
         used, part = np.flatnonzero(self.own > 0), np.zeros((levels.K, levels.R))
         np.maximum.at(part, levels.server[used], self.at.share[used])
-        result: Floats = np.where((part < SMALL) & (u < 0), linear_in_price(u, beta), np.exp(np.clip(u, -3.0, 3.0)))
-        return result
+        return np.where((part < SMALL) & (u < 0), linear_in_price(u, beta), np.exp(np.clip(u, -3.0, 3.0)))
 
     def _levels(self) -> tuple[Floats, Floats]:
         """A, on the prices in use, and a; at most as many rows as prices."""

@@ -130,13 +130,11 @@ class CentralPathNewton:
 
     def change_of_t(self) -> Floats:
         """(N,) left - t."""
-        result: Floats = np.where(self.levels.limited, self.levels.left(self.at.tasks) - self.point.t, 0.0)
-        return result
+        return np.where(self.levels.limited, self.levels.left(self.at.tasks) - self.point.t, 0.0)
 
     def change_of_s(self) -> Floats:
         """(K, R) slack - s."""
-        result: Floats = np.where(self.levels.row, self.levels.slack(self.point.y) - self.point.s, 0.0)
-        return result
+        return np.where(self.levels.row, self.levels.slack(self.point.y) - self.point.s, 0.0)
 
     def correction(self) -> Change:
         """The Newton step at this tau."""
@@ -163,8 +161,7 @@ class CentralPathNewton:
     @cached_property
     def _used(self) -> Floats:
         """(N,) x_n / M_n."""
-        result: Floats = self.at.tasks / self.levels.limits
-        return result
+        return self.at.tasks / self.levels.limits
 
     @cached_property
     def _pull(self) -> Floats:

@@ -79,8 +79,7 @@ class Linearization:
     @property
     def phi(self) -> Floats:
         """Phi; inf where a user has no tasks."""
-        result: Floats = self.v + self.F - np.hypot(self.v, self.F)
-        return result
+        return self.v + self.F - np.hypot(self.v, self.F)
 
     @property
     def merit(self) -> float:
@@ -280,8 +279,7 @@ def lemke(
         return None
     z = np.full(2 * size + 1, zero, dtype=M.dtype)
     z[basis] = T[:, -1]
-    result: NDArray[Any] = z[size : 2 * size]
-    return result
+    return z[size : 2 * size]
 
 
 def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any) -> int | None:

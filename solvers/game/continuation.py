@@ -222,8 +222,7 @@ class PathFollowing:
         self._cap(newton.point.theta - step)
         before = self.levels.derivatives(newton.point.y, newton.point.k).excess
         self._cap(newton.point.theta)
-        result: Floats = (newton.at.excess - before) / step
-        return result
+        return (newton.at.excess - before) / step
 
     def _center(self) -> CentralPathNewton:
         """Damped Newton steps onto the path at the first tau."""
@@ -392,8 +391,7 @@ class ContinuationSession(NewtonSession):
     def _at_limits(self, y: Floats) -> Booleans:
         """(N,) whose tasks at y (A,) are all they may have."""
         levels = self.levels
-        result: Booleans = levels.limited & (levels.left(levels.tasks(y)) <= FULL)
-        return result
+        return levels.limited & (levels.left(levels.tasks(y)) <= FULL)
 
     def _bargained(self) -> bool:
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""

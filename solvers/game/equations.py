@@ -148,8 +148,7 @@ class LevelEquations:
 
     def of_server(self, values: Floats) -> Floats:
         """(A,) or (A, R) what servers have, (K,) or (K, R), for each of their arcs."""
-        result: Floats = values.T.take(self.server, axis=-1).T  # columns side by side in memory
-        return result
+        return values.T.take(self.server, axis=-1).T  # columns side by side in memory
 
     def tasks(self, y: Floats) -> Floats:
         """(N,) x_n in units of the best server."""
@@ -161,24 +160,20 @@ class LevelEquations:
 
     def slack(self, y: Floats) -> Floats:
         """(K, R) part of each capacity that is not used; 0 where nobody wants it."""
-        result: Floats = np.where(self.row, 1.0 - self.load(y), 0.0)
-        return result
+        return np.where(self.row, 1.0 - self.load(y), 0.0)
 
     def left(self, tasks: Floats) -> Floats:
         """(N,) part of each limit that is not used by x_n (N,); 1 where there is none."""
-        result: Floats = 1.0 - tasks / self.limits
-        return result
+        return 1.0 - tasks / self.limits
 
     def of_all(self, mask: Booleans) -> Booleans:
         """(N,) whether `mask` (A,) is true on an arc of the user."""
-        result: Booleans = np.logical_or.reduceat(mask, self.loads.first)
-        return result
+        return np.logical_or.reduceat(mask, self.loads.first)
 
     def largest(self, values: Floats) -> NDArray[np.intp]:
         """(N,) the arc of each user with the largest value; the first of several."""
         arcs = np.flatnonzero(~(values < self.of_user(self.loads.most(values))))  # those that are no numbers, too
-        result: NDArray[np.intp] = arcs[np.searchsorted(self.user[arcs], np.arange(self.N))]
-        return result
+        return arcs[np.searchsorted(self.user[arcs], np.arange(self.N))]
 
     def derivatives(self, y: Floats, k: Floats) -> Derivatives:
         """E and what its differential is made of. A k of 0 is allowed as long as every user still pays something."""
@@ -234,8 +229,7 @@ class LevelEquations:
 
     def kappa(self, k: Floats) -> Floats:
         """(K, R) levels; 0 where nobody wants the resource."""
-        result: Floats = np.where(self.row, np.maximum(k, 0.0), 0.0) * self.unit[:, None]
-        return result
+        return np.where(self.row, np.maximum(k, 0.0), 0.0) * self.unit[:, None]
 
     def gap(self, y: Floats, k: Floats) -> float:
         """The residual that y and k prove of themselves, without the help of formulations/game/residual.py's linear programs."""
@@ -361,8 +355,7 @@ def linear_in_price(u: Floats, beta: Floats) -> Floats:
     ----------
     u, beta : of one shape, or of shapes that broadcast
     """
-    result: Floats = np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
-    return result
+    return np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
 
 
 def levels_at(levels: LevelEquations, y: Floats) -> Floats:

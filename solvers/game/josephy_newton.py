@@ -51,10 +51,9 @@ class JosephySession(AlphaContinuation):
                 continue
             d = np.maximum(z, 0.0) - here.v
             for part in 0.5 ** np.arange(8):  # 3
-                v = here.v + part * d
+                v: Floats = here.v + part * d
                 if problem.value(v).merit <= (1.0 - 0.1 * part) * allowed:
-                    result: Floats = v
-                    return result
+                    return v
         return None
 
 

@@ -35,10 +35,9 @@ class SemismoothSession(AlphaContinuation):
             d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
             slope = min(float(phi @ (J @ d)), 0.0)
             for part in 0.5 ** np.arange(10):  # 3
-                v = np.maximum(here.v + part * d, 0.0)
+                v: Floats = np.maximum(here.v + part * d, 0.0)
                 if problem.value(v).merit <= allowed + 1e-2 * part * slope:
-                    result: Floats = v
-                    return result
+                    return v
         return None
 
 

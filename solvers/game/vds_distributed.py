@@ -126,8 +126,7 @@ class VdsDistributedSession(GameSession):
 
     def prices(self) -> Floats:
         """(K, R) mu by (K 57)."""
-        result: Floats = np.maximum(self.game.load(self.y) - 1.0 + self.epsilon, 0.0) / self.epsilon**2
-        return result
+        return np.maximum(self.game.load(self.y) - 1.0 + self.epsilon, 0.0) / self.epsilon**2
 
     def _read(self) -> tuple[Floats, Floats]:
         """Tasks with every server's largest load at 1, and the levels of the prices."""
