@@ -111,12 +111,7 @@ class Game:
                 raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but with alpha = inf they must be 1 and 0")
 
     def _own(self, utility: Any) -> tuple[OwnPart, ...]:
-        """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha.
-
-        Raises
-        ------
-        InstanceError : what was given is no `Utility` for each server or for each of its users, or g is no concave utility
-        """
+        """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha."""
         instance = self.instance
         found: dict[int, tuple[Utility, str, list[int]]] = {}
         for i, given in enumerate(by_name(utility, instance.servers, "utility", "server")):
@@ -211,9 +206,7 @@ class Game:
     def log_price(self, kappa: Floats) -> Floats:
         """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0.
 
-        Parameters
-        ----------
-        kappa : (K, R), or (A, R) where each arc has its own
+        kappa is (K, R), or (A, R) where each arc has its own.
         """
         at = kappa[self.server] if len(kappa) == self.instance.K else kappa
         with np.errstate(divide="ignore"):

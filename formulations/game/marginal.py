@@ -132,17 +132,7 @@ class Utility:
         return np.where(none, -np.inf, np.where(all_, grid[-1], log_z))
 
     def steepest(self, most: float, whose: str) -> float:
-        """Check g' and g'' on the shares up to the largest that can occur; the largest elasticity there.
-
-        Parameters
-        ----------
-        most : the largest share
-        whose : the server or user, for messages
-
-        Raises
-        ------
-        InstanceError : the first share at which g is not increasing, strictly concave and twice differentiable
-        """
+        """The largest elasticity on shares up to `most`; InstanceError at the first one where g is not what a utility must be."""
         z = np.geomspace(SMALLEST * most, most, GRID)
         g = self._evaluated(z, whose)
         _refuse(whose, z, ~(g > 0), g, "g'({z}) is {value}, but it must be positive")
@@ -245,13 +235,7 @@ class Marginals:
 
     @classmethod
     def family(cls, alpha: Any, A: Any, B: Any, arcs: int) -> "Marginals":
-        """(K 22).
-
-        Parameters
-        ----------
-        alpha, A, B : numbers, or one for each arc
-        arcs : their number
-        """
+        """(K 22), of numbers or one for each arc."""
         with np.errstate(divide="ignore"):
             parts = np.asarray(alpha, dtype=float), np.log(np.asarray(A, dtype=float)), np.log(np.asarray(B, dtype=float))
         exponent, log_a, log_b = (np.broadcast_to(part, arcs) for part in parts)
@@ -272,13 +256,7 @@ class Marginals:
         return Marginals(self.alpha[arcs], self.log_a[arcs], self.log_b[arcs], tuple(own))
 
     def log(self, log_z: Floats, alpha: Floats | None = None) -> Floats:
-        """(m,) log g'.
-
-        Parameters
-        ----------
-        log_z : (m,)
-        alpha : (m,) exponents in the place of their own; log g' of one's own utility is multiplied by their quotient
-        """
+        """(m,) log g'; with other exponents alpha (m,) that of one's own utility is multiplied by their quotient."""
         exponent = self.alpha if alpha is None else alpha
         with np.errstate(divide="ignore", invalid="ignore"):
             result: Floats = exponent * (self.log_a - log_z)
@@ -289,13 +267,7 @@ class Marginals:
         return result
 
     def elasticity(self, log_z: Floats, log_g: Floats, alpha: Floats | None = None) -> Floats:
-        """(m,) -d log g' / d log z; of (K 22) it is between min(1, alpha) and max(1, alpha).
-
-        Parameters
-        ----------
-        log_z, alpha : as for `log`
-        log_g : (m,) what `log` returned
-        """
+        """(m,) -d log g' / d log z where `log` is log_g; of (K 22) it is between min(1, alpha) and max(1, alpha)."""
         exponent = self.alpha if alpha is None else alpha
         result = exponent
         if self.mixed:

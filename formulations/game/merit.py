@@ -132,15 +132,7 @@ def _fischer_burmeister(a: Any, b: Any) -> Any:
 
 
 def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: Any) -> Any:
-    """F (A,), which is E without limits.
-
-    Parameters
-    ----------
-    game : the game
-    u, level : variables (N,), (K, R)
-    start : has the units k_i
-    sigma : the variable of the users with limits, or None
-    """
+    """F (A,) in u (N,), level (K, R) and, where users have limits, their sigma; it is E without limits."""
     import cvxpy as cp
 
     instance, beta = game.instance, game.beta[game.server]
@@ -207,17 +199,9 @@ def _fb(a: Any, b: Any) -> Any:
 
 
 def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "tuple[pyo.ConcreteModel, dict[Any, Any]]":
-    """A model with `x`, `u`, `tasks`, `sigma` (of users with limits), and variables on (server, resource); and the loads.
+    """A model with `x`, `u`, `tasks`, `sigma` (of users with limits) and the variables `prices`; the loads by (server, resource).
 
-    Parameters
-    ----------
-    game : the game
-    signed : whether x and the named variables may be negative
-    prices : {name of a variable: (K, R) its starting values}
-
-    Returns
-    -------
-    The Pyomo model without an objective and without capacities; by (server, resource) the load where there is one
+    `prices` are {name: (K, R) starting values}; x and these may be negative where `signed`.
     """
     import pyomo.environ as pyo
 
@@ -236,18 +220,9 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "tuple[py
 
 
 def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: StartingPoint) -> list[Any]:
-    """F, which is E of game.py where users have no limits, one expression for each arc.
+    """F, which is E where users have no limits, for each arc; the model gets the expressions `power`, `log_u` and `excess`.
 
-    Parameters
-    ----------
-    game : the game
-    model : with `x`, `u` and `sigma`; gets the expressions `power`, `log_u` and `excess`
-    power : {(i, r): an expression for (kappa_ir / k_i)^beta_i}
-    start : has the units k_i
-
-    Returns
-    -------
-    (A,) expressions
+    `power` is {(i, r): an expression for (kappa_ir / k_i)^beta_i}.
     """
     import pyomo.environ as pyo
 

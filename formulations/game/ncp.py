@@ -57,18 +57,7 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
 
 
 def as_nlp(model: "pyo.ConcreteModel", bound: float = 1e-8, transformation: str = "mpec.simple_nonlinear") -> "pyo.ConcreteModel":
-    """A copy of a model in which the complementarity conditions are nonlinear constraints.
-
-    Parameters
-    ----------
-    model : with conditions of `pyomo.mpec`, such as `ncp_pyomo` writes
-    bound : the largest product of the two sides of a condition
-    transformation : the name of one of Pyomo's transformations
-
-    Returns
-    -------
-    The nonlinear program; the given model is not changed
-    """
+    """A copy in which conditions are constraints by one of Pyomo's transformations, with products of at most `bound`."""
     import pyomo.environ as pyo
 
     return pyo.TransformationFactory(transformation).create_using(model, mpec_bound=bound)

@@ -20,12 +20,8 @@ def recovered_candidates(game: Any, x: Floats, servers: NDArray[np.intp], thresh
     """One or two candidates for kappa (K, R): `recovered_prices`, and if these charge for a resource that is not full, with full
     resources only.
 
-    An idle user may need a price that is 1e-15 of the prices the others pay. What that price adds to the program's objective is
-    below the tolerance of the LP solver, which may then charge for a resource with slack where a full one would serve.
-
-    Parameters
-    ----------
-    game, x, servers, threshold : as for `recovered_prices`; a resource is full if its slack is at most `threshold`
+    An idle user may need a price that is 1e-15 of what others pay. That is below the tolerance of the LP solver, which may then
+    charge for a resource with slack.
     """
     first = recovered_prices(game, x, servers, threshold)
     full = game.load(game.fractions(x)) >= 1.0 - threshold
@@ -41,29 +37,16 @@ def recovered_prices(
     threshold: float = SERVED_THRESHOLDS[0],
     allowed: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """(K, R) kappa from the tasks alone: for each of the servers, the prices that violate (K 28-29) least.
+    """(K, R) kappa from tasks (A,) alone: for each of the servers, of finite alpha, the prices that violate (K 28-29) least.
 
     With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the program
 
         min  sum_r slack_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
 
     is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. A satisfied
-    user has sum_r B_nr nu_r + eta_n >= 1 with an eta_n >= 0, the same for all its variants, which is free. Users with
-    y <= threshold have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one
-    resource, and for large alpha a user with a large share whose y is 1e-9 by rounding would put it hundreds of magnitudes
-    too low.
-
-    Parameters
-    ----------
-    game : a `Game` (game.py imports this file)
-    x : (A,) feasible tasks with at least one task for every user
-    servers : indices of the servers whose prices are wanted; their alpha is finite
-    threshold : the fraction of a monopoly up to which a user counts as not served, and the t_n up to which as satisfied
-    allowed : (K, R) which resources may have a price; None = all
-
-    Returns
-    -------
-    kappa : (K, R), 0 for other servers and where there are no such prices
+    user (t_n <= threshold) has sum_r B_nr nu_r + eta_n >= 1 with an eta_n >= 0, the same for all its variants, which is free.
+    Users with y <= threshold have no part in the cost, nor in the scale: for large alpha one whose y is a rounding error would put
+    a price hundreds of magnitudes too low. Where `allowed` (K, R) is given, only its resources have prices.
     """
     y, own, tasks = game.fractions(x), game.own_parts(x), game.tasks(x)
     log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold

@@ -55,14 +55,7 @@ TEN_DIGITS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance
 
 
 def relative_gains(slack: Floats, w: Floats, total: Floats) -> Floats:
-    """(m, R) s = slack / (w total), at most 1, and 1 where w is 0.
-
-    Parameters
-    ----------
-    slack : (R,), or (m, R) where the arcs have several servers
-    w : (m, R) the part of each resource that a monopoly uses
-    total : (m,) all tasks of the arc's user as parts of its monopoly
-    """
+    """(m, R) s = slack / (w total), at most 1, and 1 where w is 0; slack is (R,), or (m, R) of arcs of several servers."""
     room = w * total[:, None]
     return np.where(w > 0, slack / np.maximum(room, slack + np.finfo(float).tiny), 1.0)
 
@@ -138,13 +131,7 @@ class OneServer:
         return result
 
     def prices(self, layer: ShareLayer, tau: float) -> Floats:
-        """(R,) one p for all users of the layer who can have it together: c_n(p) = 1 for these, less for the others.
-
-        Parameters
-        ----------
-        layer : of `layers(tau)`
-        tau : the tolerance
-        """
+        """(R,) one p for all users of the layer who can have it together: c_n(p) = 1 for these, less for the others."""
         from scipy.optimize import linprog
 
         result, own = np.zeros(self.w.shape[1]), np.isin(self.user, layer.needy)

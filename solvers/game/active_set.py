@@ -54,13 +54,7 @@ class Guess:
     held: Booleans
 
     def corrected(self, levels: LevelEquations, y: Floats, k: Floats) -> "Guess":
-        """The guess that a point suggests.
-
-        Parameters
-        ----------
-        levels : the game
-        y, k : (A,) and (K, R)
-        """
+        """The guess that the point y (A,), k (K, R) suggests."""
         excess = _excess(levels, y, k)
         left = levels.left(levels.tasks(y))
         held = (self.held & ~levels.of_all((y > 0) & (excess > levels.of_user(np.maximum(left, 0.0))))) | (left < 0)
@@ -86,15 +80,7 @@ def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
-    """Steps until they no longer halve the residual; the session keeps the best point.
-
-    Parameters
-    ----------
-    session : judges the points
-    y, k : (A,) and (K, R) where to start
-    arcs, rows : (A,) and (K, R), the guess of the arcs in use and of the resources with a price
-    held : (N,) the guess of the users who are at their limits
-    """
+    """Steps until they no longer halve the residual; arcs (A,), rows (K, R) and held (N,) are the first guess of what is in use."""
     levels, guess, before = session.levels, Guess(arcs, rows, held), np.inf
     for _ in range(8):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)

@@ -82,19 +82,10 @@ FLAT = 1e-15
 
 
 def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None) -> tuple[Any, Any]:
-    """One server's PS-DSF answer given the others.
+    """One server's PS-DSF answer y (m,) to shares b (m,) from others, and the levels (R,) at which resources fill up, else inf.
 
-    Parameters
-    ----------
-    w : (m, R) the part of each resource that a monopoly uses; floats, or Fractions in object arrays like all others
-    phi : (m,) weights
-    b : (m,) shares from the other servers
-    tied : levels that differ relatively by less are one event; 0 for Fractions
-    most : (m,) the shares that users want at most, inf without a limit; None = nobody has a limit
-
-    Returns
-    -------
-    y (m,), and the level (R,) at which each resource filled up, inf where none
+    w is (m, R), phi (m,), and `most` (m,) the shares that users want at most. All are floats, or Fractions in object arrays with
+    tied = 0; levels that differ relatively by at most `tied` are one event.
 
     Examples
     --------
@@ -127,15 +118,7 @@ def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None
 
 
 def _reached(rate: Any, kinks: Any, used: Any, level: Any) -> Any:
-    """The first level L, not below the present one, at which used + sum of rate (L - kink)^+ = 1; inf where there is none.
-
-    Parameters
-    ----------
-    rate : by how much the slope of the load rises at each kink; negative where a user has all that it wants
-    kinks : in rising order
-    used : the load of those who are stopped
-    level : the present one
-    """
+    """The first L >= level at which used + sum of rate (L - kink)^+ = 1, inf where there is none, for rising kinks."""
     slope, offset = np.cumsum(rate), np.cumsum(rate * kinks)
     before = used + kinks * (slope - rate) - (offset - rate * kinks)  # the load when the level is at the kink
     k = int((before < 1).sum()) - 1
@@ -183,19 +166,7 @@ class ServerDual:
         return float(np.where(np.isneginf(u), np.maximum(excess, 0.0), np.abs(excess)).max())
 
     def newton(self, u: Floats, b: Floats, y: Floats, log_q: Floats, violation: float) -> Floats:
-        """One damped Newton step, or one round of clearing prices where no step decreases the violation.
-
-        Parameters
-        ----------
-        u : (R,) log prices
-        b : (m,) shares from the other servers
-        y, log_q : (m,) the users' answer at u
-        violation : of y and u
-
-        Returns
-        -------
-        (R,) new log prices
-        """
+        """New log prices (R,): a damped Newton step, or one round of clearing where no step decreases the violation."""
         step = self.direction(u, y, b, log_q) if np.isfinite(violation) else np.zeros_like(u)
         for part in (1.0, 0.5, 0.25, 0.125):
             new: Floats = u + part * step
@@ -204,17 +175,7 @@ class ServerDual:
         return self.clear_prices(u, b)
 
     def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats:
-        """Newton's direction for the resources with a price; 0 where the equations are singular.
-
-        Parameters
-        ----------
-        u : (R,) log prices
-        y, b, log_q : (m,) the users' answer, their shares from the other servers, their log q
-
-        Returns
-        -------
-        (R,), each entry at most 5 beta
-        """
+        """(R,) Newton's direction for the resources with a price, entries at most 5 beta; 0 where the equations are singular."""
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
         moves = (y > 0) & (z < self.server.most * (1.0 - FULL))
@@ -277,14 +238,7 @@ class BestResponses:
         return ServerDual(server, marginals, float(self.game.beta[i]))
 
     def turn(self, server: ServerArrays, x: Floats, tasks: Floats) -> float:
-        """One server's best response; the largest relative change of a user's tasks.
-
-        Parameters
-        ----------
-        server : whose turn it is
-        x : (A,) tasks on arcs; changed
-        tasks : (N,) tasks of the users; changed
-        """
+        """One server's best response, written into x (A,) and tasks (N,); the largest relative change of a user's tasks."""
         i, b = server.index, server.elsewhere(x, tasks)  # 2a, then 2b
         if i in self.smooth:
             y, self.kappa[i] = self.smooth[i].answer(b, self.kappa[i])
@@ -354,17 +308,9 @@ def of_first(marginals: Marginals, times: int) -> Marginals:
 
 
 def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
-    """(A,) tasks of an equilibrium in rationals, by the same sweeps.
+    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where these do not end after so many, or in time.
 
-    Parameters
-    ----------
-    game : every server of which uses water filling (alpha = inf everywhere, or one resource)
-    sweeps : the largest number of sweeps
-    deadline : of `time.perf_counter`, seconds
-
-    Returns
-    -------
-    The tasks; None where the sweeps do not end after so many, or in time
+    Every server uses water filling; `deadline` is of `time.perf_counter`.
     """
     instance, arcs = game.instance, exact_arcs(game.instance)
     gamma = [1 / max(part for _, part in load) for load in arcs.load]

@@ -184,15 +184,7 @@ class CentralPathNewton:
     def _solve(
         self, changes: tuple[Floats, Floats, Floats], products: Floats, row_products: Floats, limit_products: Floats
     ) -> Change:
-        """Solve the linearised equations.
-
-        Parameters
-        ----------
-        changes : of_e (A,), of_s (K, R), of_t (N,):  E' + h' - de = -of_e,  slack' - ds = -of_s,  left' - dt = -of_t
-        products : (A,) y de + e dy
-        row_products : (K, R) k ds + s dk
-        limit_products : (N,) h dt + t dh
-        """
+        """The step with  E' + h' - de = -of_e,  slack' - ds = -of_s,  left' - dt = -of_t  and y de + e dy and so on as given."""
         levels, point = self.levels, self.point
         of_e, of_s, of_t = changes
         supply = np.where(levels.row, of_s - row_products / point.k, 0.0)
@@ -208,14 +200,7 @@ class CentralPathNewton:
         )
 
     def _changes(self, q: Floats, supply: Floats, kept: Floats) -> tuple[Floats, Floats, Floats]:
-        """The changes l (A,), u (K, R) and m (N,), refined while the rows lack something.
-
-        Parameters
-        ----------
-        q : (A,) right-hand sides of the arcs
-        supply : (K, R) those of the rows
-        kept : (N,) those of the limits
-        """
+        """The changes l (A,), u (K, R), m (N,) for right-hand sides of arcs, rows and limits, refined while rows lack something."""
         levels, point, arrow = self.levels, self.point, self._arrow
         at_limit = levels.limited & (point.h > point.t)
         shift, kept = np.where(at_limit, kept / np.where(at_limit, self._used, 1.0), 0.0), np.where(at_limit, 0.0, kept)

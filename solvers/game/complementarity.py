@@ -150,18 +150,7 @@ class AlphaContinuation(NewtonSession):
 
     @abstractmethod
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
-        """One Newton step with its line search.
-
-        Parameters
-        ----------
-        problem : F and its Jacobian
-        here : the linearization at the present v
-        allowed : the merit that the next point must be well below
-
-        Returns
-        -------
-        The next v; None where no step decreases the merit
-        """
+        """One Newton step with its line search: the next v, with a merit well below `allowed`; None where there is none."""
 
     def iterate(self) -> None:
         """From the warm start with the game's own alpha; from one first point after the other, until there is an answer."""
@@ -235,20 +224,10 @@ class ComplementarityMethod(Method):
 def lemke(
     M: NDArray[Any], q: NDArray[Any], max_pivots: int, tolerance: Any = 0, tick: Callable[[], Any] = bool
 ) -> NDArray[Any] | None:
-    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by Lemke's method (the module's docstring).
+    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by Lemke's method; None on a ray or after `max_pivots`.
 
-    Ties are broken by the lexicographic order, so that degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
-
-    Parameters
-    ----------
-    M, q : (n, n) and (n,) of floats, or of fractions, which gives an exact solution
-    max_pivots : the limit
-    tolerance : entries up to this are 0 in the ratio test; 0 for fractions
-    tick : called at every pivot; it may raise when the time is over
-
-    Returns
-    -------
-    z (n,); None on a ray or after `max_pivots` pivots
+    The lexicographic order breaks ties, so that degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
+    Fractions give an exact solution; of floats entries up to `tolerance` are 0 in the ratio test. `tick` is called at every pivot.
     """
     size = len(q)
     zero, one = M.dtype.type(0) if M.dtype != object else q[0] * 0, 1
@@ -301,18 +280,7 @@ def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any
 def lemke_from_guess(
     M: Floats, q: Floats, basic: NDArray[np.bool_], max_pivots: int, tick: Callable[[], Any] = bool
 ) -> Floats | None:
-    """`lemke` from a guess of the positive z: a principal pivot solves their rows first, so that few pivots are left.
-
-    Parameters
-    ----------
-    M, q : (n, n) and (n,)
-    basic : (n,) bool, the z that are guessed to be positive
-    max_pivots, tick : as for `lemke`
-
-    Returns
-    -------
-    z (n,); None on a ray or after `max_pivots` pivots
-    """
+    """`lemke` from a guess `basic` (n,) of the positive z: a principal pivot solves their rows first, so few pivots are left."""
     B, C = np.flatnonzero(basic), np.flatnonzero(~basic)
     try:
         inverse = np.linalg.inv(M[np.ix_(B, B)])

@@ -126,12 +126,7 @@ class Attempts:
         self.theta, self.done, self.first, self.wait = np.inf, 0, np.inf, SLOW_PATIENCE
 
     def due(self, theta: float, done: int) -> bool:
-        """Whether tau is small for the first time, has decreased to a hundredth or a third, or hardly decreases.
-
-        Parameters
-        ----------
-        theta, done : log tau and the number of systems now
-        """
+        """Whether tau is small for the first time, has decreased to a hundredth or a third, or hardly decreases."""
         third = theta < min(self.theta - np.log(3.0), np.log(PROGRAMS_TAU)) and done > self.done + PATIENCE
         slow = theta < np.log(SLOW_TAU) and done > self.done + self.wait
         return bool(theta < np.log(FINISH_TAU) and (self.far(theta) or third or slow))
@@ -310,13 +305,7 @@ class PathFollowing:
 
 
 def finish_by_layers(session: NewtonSession, x: Floats) -> None:
-    """Step 5 for alpha = infinity with variants: the equations of the pattern (price_layers.py), one after the other.
-
-    Parameters
-    ----------
-    session : keeps a point that is good enough
-    x : (A,) tasks near an answer
-    """
+    """Step 5 for alpha = infinity with variants near tasks x (A,): the equations of its patterns, one after the other."""
     game = session.levels.game
     for found in patterns(game, x, PATTERNS) if not game.finite.any() else ():
         new = corrected(game, x, found)

@@ -310,13 +310,7 @@ class NewtonSession(Session):
         _ = self.limits.left
 
     def look(self, y: Floats, k: Floats, **facts: Any) -> float:
-        """The residual of a point, which is kept if it is the best so far.
-
-        Parameters
-        ----------
-        y, k : (A,) and (K, R)
-        facts : for the trace
-        """
+        """The residual of y (A,) and k (K, R), which are kept if it is the least so far; facts go to the trace."""
         gap = self.levels.gap(y, k)
         if gap < self.gap:
             self.gap, self.x, self.prices = gap, self.levels.x(y), self.levels.kappa(k)
@@ -349,25 +343,15 @@ def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
 
 
 def linear_in_price(u: Floats, beta: Floats) -> Floats:
-    """What k is multiplied by where its price k^beta changes by beta u of itself; 0 where that is more than the whole price.
-
-    Parameters
-    ----------
-    u, beta : of one shape, or of shapes that broadcast
-    """
+    """What k is multiplied by where its price k^beta changes by beta u of itself; 0 where that is more than the whole price."""
     return np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
 
 
 def levels_at(levels: LevelEquations, y: Floats) -> Floats:
-    """(K, R) levels k that fit y best: E = 0 on the arcs in use, k = 0 on resources that are not full.
+    """(K, R) levels k that fit y (A,) best: E = 0 on the arcs in use, k = 0 on resources that are not full.
 
     On a server with finite alpha the prices kappa^beta are linear in E = 0, so they are a nonnegative least-squares problem. With
     alpha = infinity a full resource has the inverse of the largest share that it serves. Users at their limits ask for nothing.
-
-    Parameters
-    ----------
-    levels : the game
-    y : (A,), with tasks for every user
     """
     from scipy.optimize import nnls
 

@@ -222,18 +222,7 @@ class PsMfaSession(GameSession):
 
 
 def projected(gradient: Floats, d: Floats, equal: NDArray[np.bool_]) -> Floats:
-    """The projection of a vector onto {v | v.d_r <= 0, = 0 where `equal`} (K 46, 112-114).
-
-    Parameters
-    ----------
-    gradient : (m,)
-    d : (m, S) the vectors d_r as columns
-    equal : (S,) where v.d_r = 0 is required
-
-    Returns
-    -------
-    (m,)
-    """
+    """(m,) the projection of a vector onto {v | v.d_r <= 0, = 0 where `equal`} for the columns d_r of d (K 46, 112-114)."""
     from scipy.optimize import nnls
 
     columns = np.hstack([d, -d[:, equal]])

@@ -65,18 +65,7 @@ def drf_alone(servers: list[ServerArrays], x: Floats) -> None:
 
 
 def server_procedure(server: ServerArrays, b: Floats, y: Floats) -> tuple[Floats, list[float]]:
-    """The server procedure (step 2) for one server.
-
-    Parameters
-    ----------
-    server : its m arcs
-    b : (m,) shares that its users have from the other servers
-    y : (m,) present tasks on it as fractions of a monopoly
-
-    Returns
-    -------
-    (m,) new y, and the list of S* before every update
-    """
+    """Step 2 for one server: its new y (m,), and S* before every update; b (m,) are its users' shares from elsewhere."""
     y, here = y.copy(), np.ones(len(b), bool)
     minima: list[float] = []
     limit = 20 * (server.w.size + 10)  # every update ties, empties or fills something; rounding must not go on for ever
@@ -98,17 +87,7 @@ def server_procedure(server: ServerArrays, b: Floats, y: Floats) -> tuple[Floats
 
 
 def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, lowest: Any, released: Any) -> None:
-    """Update-Allocation (step 2c): y is changed in place.
-
-    Parameters
-    ----------
-    server : its m arcs
-    z : (m,) shares z_ni
-    y : (m,) tasks on it as fractions of a monopoly; changed
-    least : S*
-    lowest : (m,) bool, N*
-    released : indices of the n_r
-    """
+    """Step 2c: y (m,) is changed in place; z (m,) are the shares, `least` S*, `lowest` (m,) N*, `released` the n_r."""
     f = np.maximum(1.0 - y @ server.w, 0.0) + y[released] @ server.w[released]  # c1
     D = server.phi[lowest] @ server.w[lowest]
     rise = float((f[D > 0] / D[D > 0]).min())  # c2

@@ -122,20 +122,15 @@ def simulate(
     offsets: Sequence[float] | None = None,
     seed: int = 0,
 ) -> TaskHistory:
-    """Run the servers' procedures over [0, horizon] seconds.
+    """Run the servers' procedures over [0, horizon] seconds; the tasks at time 0 and after every whole period.
 
     Parameters
     ----------
     instance : one demand vector a user, no limits
-    events : when users and servers become active or inactive; events after the horizon do not happen
-    horizon : seconds
-    period : T, seconds
+    events : when users and servers become active or inactive
+    horizon, period : seconds
     offsets : (K,) seconds in (0, period], the servers' first times; None spreads them evenly in an order drawn from `seed`
     seed : of that order
-
-    Returns
-    -------
-    The tasks at time 0 and after every whole period
 
     Raises
     ------
@@ -168,14 +163,7 @@ def simulate(
 
 
 def spread(count: int, period: float, seed: int) -> Floats:
-    """(count,) first times of the servers in seconds, even over (0, period].
-
-    Parameters
-    ----------
-    count : of servers
-    period : seconds
-    seed : of the order in which the servers get the times
-    """
+    """(count,) first times of the servers in seconds, even over (0, period], in an order drawn from the seed."""
     order: NDArray[np.intp] = np.random.default_rng(seed).permutation(count)
     return period * (order + 1.0) / count
 

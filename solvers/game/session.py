@@ -60,18 +60,7 @@ class ServerArrays:
         return np.maximum(rest, rest * 0) / (self.phi * self.gamma)
 
     def put(self, y: Any, x: Any, tasks: Any) -> Any:
-        """Write the server's new tasks into x and tasks.
-
-        Parameters
-        ----------
-        y : (m,) new tasks on the server as fractions of a monopoly
-        x : (A,) tasks on arcs; changed
-        tasks : (N,) tasks of the users; changed
-
-        Returns
-        -------
-        The largest relative change of a user's tasks
-        """
+        """Write the new y (m,) into tasks x (A,) on arcs and tasks (N,) of users; the largest relative change of a user's tasks."""
         change = y * self.gamma - x[self.arcs]
         x[self.arcs] += change
         before = tasks.copy()
@@ -130,18 +119,7 @@ class GameSession(Session):
         return float(self.game.gaps(x, kappa).max())
 
     def finish(self, residual: float, why: str, termination: str = "iteration_limit") -> None:
-        """Return if the residual is at most what the accuracy promises.
-
-        Parameters
-        ----------
-        residual : of the last point
-        why : what the message says otherwise
-        termination : of the Stopped otherwise; "time_limit" where the deadline has passed
-
-        Raises
-        ------
-        Stopped : the residual is larger
-        """
+        """Return if the residual is at most what the accuracy promises; else Stopped, with "time_limit" after the deadline."""
         if residual <= self.promised:
             return
         if self.late:
@@ -201,14 +179,7 @@ def plain_users(method: str, instance: Instance) -> str:
 
 
 def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for finite alpha does not apply; else "".
-
-    Parameters
-    ----------
-    method : its id, for the message
-    mechanism : a game
-    instance : in the units of the user
-    """
+    """Why a method for finite alpha does not apply; else ""."""
     assert isinstance(mechanism, Equilibrium)
     game = mechanism.game(mechanism.domain(instance))
     for i in np.flatnonzero(~game.finite)[:1]:
@@ -217,14 +188,7 @@ def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
 
 
 def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for PS-DSF does not apply: a server with finite alpha and more than one resource (K Theorem 5); else "".
-
-    Parameters
-    ----------
-    method : its id, for the message
-    mechanism : a game
-    instance : in the units of the user
-    """
+    """Why a method for PS-DSF does not apply: a server with finite alpha and more than one resource (K Theorem 5); else ""."""
     assert isinstance(mechanism, Equilibrium)
     game = mechanism.game(mechanism.domain(instance))
     finite = np.flatnonzero(game.finite)

@@ -68,24 +68,12 @@ class PathWeights:
 
     @classmethod
     def at(cls, levels: LevelEquations, point: CentralPathPoint) -> "PathWeights":
-        """Those of a point; e is E + h, which every arc has, also one that is on no list.
-
-        Parameters
-        ----------
-        levels : the game
-        point : with a y on every arc
-        """
+        """Those of a point; e is E + h, which every arc has, also one that is on no list."""
         e = levels.derivatives(point.y, point.k).excess + levels.of_user(point.h)
         return cls(levels.N * point.y, np.maximum(e, LITTLE_E), point.k, point.s, point.h, point.t)
 
     def nearer(self, levels: LevelEquations, y: Floats, k: Floats) -> "PathWeights":
-        """The weights of step 3: what is about 0 at either point counts more.
-
-        Parameters
-        ----------
-        levels : the game
-        y, k : (A,) and (K, R), the answer of a program
-        """
+        """The weights of step 3 after the answer y (A,), k (K, R) of a program: what is about 0 at either point counts more."""
         excess = levels.derivatives(y, k).excess
         h = np.where(levels.limited, np.maximum(-np.minimum.reduceat(excess, levels.loads.first), 0.0), 0.0)
         e = np.maximum(excess + levels.of_user(h), LITTLE_E)
@@ -93,13 +81,7 @@ class PathWeights:
 
 
 def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
-    """Steps 1 to 3; the session keeps the best point.
-
-    Parameters
-    ----------
-    session : judges the points
-    point : of the path, with a y on every arc
-    """
+    """Steps 1 to 3 from a point with a y on every arc; the session keeps the best point."""
     levels, y, k, weights = session.levels, point.y, point.k, PathWeights.at(session.levels, point)
     for turn, most in enumerate(CHANGES):
         if turn:
@@ -141,12 +123,7 @@ class SmallChanges:
         self.rise = np.minimum(far, np.where(self.linear, RISE / self.beta, MOST_U))
 
     def solve(self, seconds: float) -> tuple[Floats, Floats] | None:
-        """Steps 1 and 2: the new y (A,) and k (K, R); None where there is no answer.
-
-        Parameters
-        ----------
-        seconds : the time limit
-        """
+        """Steps 1 and 2: the new y (A,) and k (K, R); None where there is no answer."""
         from scipy.optimize import linprog
 
         program = self._program()

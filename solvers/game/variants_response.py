@@ -183,13 +183,7 @@ class ServerTurn:
         return np.concatenate([step, products - 1.0 - step])
 
     def _jacobian(self, y: Floats, k: Floats, h: Floats, here: TurnConditions) -> Floats:
-        """The derivatives of E + h, s and t by changes of log kappa, and of y and h in units of the given ones.
-
-        Parameters
-        ----------
-        y, k, h : (m,), (R,), (U,) the units; of log kappa it is 1
-        here : the derivatives of the conditions
-        """
+        """The derivatives of E + h, s and t by changes of log kappa (R,), and of y (m,) and h (U,) in units of the given ones."""
         bound, prices, limits = self.owner[:, self.limited], len(k), len(h)
         return np.block(
             [
@@ -202,13 +196,7 @@ class ServerTurn:
     # ---- step 1 -----------------------------------------------------------------------------------------------------
 
     def finished(self, y: Floats, k: Floats, h: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats] | None:
-        """y, k and h that fulfil all conditions; None where Newton's method on what is in use does not lead there.
-
-        Parameters
-        ----------
-        y, k, h : where to start
-        used : (m + R + U,) the guess of which of these numbers are positive
-        """
+        """y, k and h that fulfil all conditions, from these and a guess `used` (m + R + U,) of the positive ones; None if in vain."""
         ends, m = np.cumsum([len(y), len(k)]), len(y)
         weight, price = np.ones(len(used)), np.zeros(len(used), bool)
         weight[:m], price[ends[0] : ends[1]] = m, True
@@ -236,15 +224,7 @@ class ServerTurn:
         return here, np.concatenate([here.e, here.s, here.t])
 
     def _step(self, now: Floats, own: Floats, used: NDArray[np.bool_], ends: NDArray[np.intp]) -> Floats | None:
-        """The Newton step of least norm of what is in use, in units of `own`; None where there are no numbers.
-
-        Parameters
-        ----------
-        now : y, k and h, joined
-        own : the unit of each
-        used : which of them are in use
-        ends : where k and h begin
-        """
+        """The Newton step of least norm of what is in use, in units of `own`; None where there are no numbers."""
         from scipy.linalg import lstsq
 
         here, left = self._left(now, ends)
@@ -266,13 +246,7 @@ class VariantsResponse:
         self.y, self.h = np.zeros(len(server.arcs)), np.zeros(len(server.arcs))  # of the last turn, h that of the arc's user
 
     def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
-        """Y (m,) and the server's kappa (R,).
-
-        Parameters
-        ----------
-        b : (m,) the share of the arc's user from the other servers
-        kappa : (R,) of the last turn, zeros at first
-        """
+        """Y (m,) and the server's kappa (R,); the kappa given is that of the last turn, zeros at first."""
         found, y, multiplier = np.zeros_like(kappa), np.zeros_like(self.y), np.zeros_like(self.h)
         wanting = np.flatnonzero(self.server.most - b > SATISFIED * b)
         if len(wanting):
