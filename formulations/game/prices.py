@@ -45,8 +45,8 @@ def recovered_prices(
 
     is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. A satisfied
     user (t_n <= threshold) has sum_r B_nr nu_r + eta_n >= 1 with an eta_n >= 0, the same for all its variants, which is free.
-    Users with y <= threshold have no part in the cost, nor in the scale: for large alpha one whose y is a rounding error would put
-    a price hundreds of magnitudes too low. Where `allowed` (K, R) is given, only its resources have prices.
+    Users with y <= threshold have no part in the cost, nor in the scale: for large alpha one whose y is a rounding error would
+    put a price hundreds of magnitudes too low. Where `allowed` (K, R) is given, only its resources have prices.
     """
     y, own, tasks = game.fractions(x), game.own_parts(x), game.tasks(x)
     log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold

@@ -80,7 +80,7 @@ def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
-    """Steps until they no longer halve the residual; arcs (A,), rows (K, R) and held (N,) are the first guess of what is in use."""
+    """Steps until they no longer halve the residual; arcs (A,), rows (K, R) and held (N,) are the first guess of what is used."""
     levels, guess, before = session.levels, Guess(arcs, rows, held), np.inf
     for _ in range(8):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)

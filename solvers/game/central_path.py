@@ -200,7 +200,7 @@ class CentralPathNewton:
         )
 
     def _changes(self, q: Floats, supply: Floats, kept: Floats) -> tuple[Floats, Floats, Floats]:
-        """The changes l (A,), u (K, R), m (N,) for right-hand sides of arcs, rows and limits, refined while rows lack something."""
+        """The changes l (A,), u (K, R), m (N,) for right-hand sides of arcs, rows and limits, refined while rows lack some."""
         levels, point, arrow = self.levels, self.point, self._arrow
         at_limit = levels.limited & (point.h > point.t)
         shift, kept = np.where(at_limit, kept / np.where(at_limit, self._used, 1.0), 0.0), np.where(at_limit, 0.0, kept)

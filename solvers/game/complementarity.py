@@ -227,7 +227,7 @@ def lemke(
     """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by Lemke's method; None on a ray or after `max_pivots`.
 
     The lexicographic order breaks ties, so that degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
-    Fractions give an exact solution; of floats entries up to `tolerance` are 0 in the ratio test. `tick` is called at every pivot.
+    Fractions give an exact solution; of floats entries up to `tolerance` are 0 in the ratio test. `tick` is called at each pivot.
     """
     size = len(q)
     zero, one = M.dtype.type(0) if M.dtype != object else q[0] * 0, 1

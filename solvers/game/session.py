@@ -60,7 +60,7 @@ class ServerArrays:
         return np.maximum(rest, rest * 0) / (self.phi * self.gamma)
 
     def put(self, y: Any, x: Any, tasks: Any) -> Any:
-        """Write the new y (m,) into tasks x (A,) on arcs and tasks (N,) of users; the largest relative change of a user's tasks."""
+        """Write new y (m,) into tasks x (A,) on arcs and tasks (N,) of users; the largest relative change of a user's tasks."""
         change = y * self.gamma - x[self.arcs]
         x[self.arcs] += change
         before = tasks.copy()

@@ -196,7 +196,7 @@ class ServerTurn:
     # ---- step 1 -----------------------------------------------------------------------------------------------------
 
     def finished(self, y: Floats, k: Floats, h: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats] | None:
-        """y, k and h that fulfil all conditions, from these and a guess `used` (m + R + U,) of the positive ones; None if in vain."""
+        """y, k, h that fulfil all conditions, from these and a guess `used` (m + R + U,) of the positive ones, else None."""
         ends, m = np.cumsum([len(y), len(k)]), len(y)
         weight, price = np.ones(len(used)), np.zeros(len(used), bool)
         weight[:m], price[ends[0] : ends[1]] = m, True
