@@ -32,6 +32,7 @@ computed.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -41,7 +42,6 @@ import numpy as np
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
@@ -237,6 +237,11 @@ class BestResponses:
             return VariantsResponse(server, marginals, float(self.game.beta[i]))
         return ServerDual(server, marginals, float(self.game.beta[i]))
 
+    def sweep(self, x: Floats, late: Callable[[], bool] = bool) -> float:
+        """All servers in turn, unless it is late and every user has tasks; the largest relative change. x (A,) changes."""
+        tasks = self.game.tasks(x)  # afresh: no rounding adds up
+        return max(0.0 if late() and np.all(tasks > 0) else self.turn(server, x, tasks) for server in self.servers)
+
     def turn(self, server: ServerArrays, x: Floats, tasks: Floats) -> float:
         """One server's best response, written into x (A,) and tasks (N,); the largest relative change of a user's tasks."""
         i, b = server.index, server.elsewhere(x, tasks)  # 2a, then 2b
@@ -262,39 +267,23 @@ class BestResponses:
 class BestResponseSession(GameSession):
     """All servers in turn, again and again."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.options = limits.own(BestResponseOptions)
-        self.responses = BestResponses(self.game, self.servers)
+    reads = BestResponseOptions
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Sweep until the residual keeps its promise."""
-        with self.phase("solve"):
-            residual, sweeps = self._sweep()
-        self.finish(residual, f"not at rest after {sweeps} sweeps")
-        return self.x, self.responses.kappa
-
-    def _sweep(self) -> tuple[float, int]:
-        self.x = self.first_point()  # 1
-        residual, next_look = 1.0, self.promised
-        for sweep in range(1, self.options.max_sweeps + 1):
-            tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
-            change = max(self._turn(server, tasks) for server in self.servers)  # 2
-            self.iterations = sweep
-            at_rest = change <= 1e-14
+        responses = BestResponses(self.game, self.servers)
+        self.x, self.gap, self.prices = self.first_point(), 1.0, responses.kappa  # 1
+        next_look = self.promised
+        while self.done < self.options.max_sweeps:
+            change = responses.sweep(self.x, lambda: self.late)  # 2
+            self.done += 1
             if change <= next_look or self.late:  # 3
-                residual, next_look = self.judge(self.x, self.responses.kappa), change / 10.0
-            self.note(iteration=sweep, change=float(change), seconds=self.seconds)
-            met = residual <= self.promised / 10.0 and (bool(self.responses.smooth) or sweep >= EXACT_SWEEPS)
-            if at_rest or self.late or met:
+                self.gap, next_look = self.judge(self.x, responses.kappa), change / 10.0
+            self.record(change=float(change))
+            met = self.gap <= self.promised / 10.0 and (bool(responses.smooth) or self.done >= EXACT_SWEEPS)
+            if change <= 1e-14 or self.late or met:
                 break
-        return residual, sweep
-
-    def _turn(self, server: ServerArrays, tasks: Floats) -> float:
-        """One server's best response, unless it is late; the largest relative change of a user's tasks."""
-        if self.late and np.all(tasks > 0):
-            return 0.0
-        return self.responses.turn(server, self.x, tasks)
+        self.why = f"not at rest after {self.done} sweeps"
 
 
 def by_filling(game: Game, i: int) -> bool:

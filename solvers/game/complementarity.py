@@ -38,8 +38,7 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, NewtonSession, equal
-from fairalloc.solvers.game.session import finite_alpha, plain_users
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.game.session import GameMethod, finite_alpha, plain_users
 
 __all__ = ["AlphaContinuation", "Complementarity", "ComplementarityMethod", "ComplementarityOptions", "Linearization", "lemke"]
 
@@ -144,9 +143,7 @@ class Complementarity:
 class AlphaContinuation(NewtonSession):
     """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, options: ComplementarityOptions) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.options = options
+    reads = ComplementarityOptions
 
     @abstractmethod
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
@@ -193,12 +190,11 @@ class AlphaContinuation(NewtonSession):
         return v
 
 
-class ComplementarityMethod(Method):
+class ComplementarityMethod(GameMethod):
     """What both methods declare: games of plain users with finite alpha, warm starts."""
 
-    warm = True
+    kind = "Newton"
     options = ComplementarityOptions()
-    session: ClassVar[type[AlphaContinuation]]
     largest: ClassVar[int]
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -212,10 +208,6 @@ class ComplementarityMethod(Method):
         if size > self.largest:
             return f"{self.id} needs at most {self.largest} arcs and prices together, but there are {size}"
         return plain_users(self.id, domain) or finite_alpha(self.id, mechanism, instance)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The arrays."""
-        return self.session(mechanism, instance, limits, limits.own(type(self.options)))
 
 
 # ---- linear complementarity -----------------------------------------------------------------------------------------

@@ -38,7 +38,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
@@ -48,12 +47,12 @@ from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.price_layers import corrected, patterns
-from fairalloc.solvers.game.session import servers_of
+from fairalloc.solvers.game.session import GameMethod
 from fairalloc.solvers.game.small_changes import end_by_programs
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.kkt.schur import most_rows, plan_for
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Stopped
 
 MARGIN = 10.0
 """How many times the target the residual of step 0 may be, and of step 5 on a long path: a digit more takes ten times as long."""
@@ -251,7 +250,7 @@ class PathFollowing:
             new, corrections = self._correct(point, tangent)
             if new is not None:
                 self.length = min(self.length * (2.0, 2.0, 1.4, 1.0, 0.7, 0.7)[corrections], 3.0)
-                self.session.note(iteration=self.session.done, tau=new.point.tau, merit=new.error, seconds=self.session.seconds)
+                self.session.record(tau=new.point.tau, merit=new.error)
                 return new
             self.length /= 2.5
         raise PathLost
@@ -318,14 +317,14 @@ def finish_by_sweeps(session: NewtonSession) -> None:
 
     In levels a price may vanish although its resource is full, and then nothing keeps a user from wasting it.
     """
-    game, x = session.levels.game, session.x
-    responses = BestResponses(game, servers_of(game))
+    game, x = session.game, session.x
+    responses = BestResponses(game, session.servers)
     for _ in range(MAX_SWEEPS):
         session.step()
-        x, tasks = x.copy(), game.tasks(x)
-        change = max(responses.turn(server, x, tasks) for server in responses.servers)
+        x = x.copy()
+        change = responses.sweep(x)
         if game.finite.any():
-            session.look_at_prices(x, responses.kappa)
+            session.keep(session.judge(x, responses.kappa), x, responses.kappa.copy())
         elif not session.look_at(x):
             finish_by_layers(session, x)
         if session.reached or change == 0.0:
@@ -335,9 +334,8 @@ def finish_by_sweeps(session: NewtonSession) -> None:
 class ContinuationSession(NewtonSession):
     """The game of one instance."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.options = limits.own(ContinuationOptions)
+    reads = ContinuationOptions
+    options: ContinuationOptions
 
     @property
     def nearly(self) -> bool:
@@ -410,7 +408,7 @@ class ContinuationSession(NewtonSession):
         return self.nearly
 
 
-class Continuation(Method):
+class Continuation(GameMethod):
     """Path following.
 
     The trace has `iteration`, `seconds`, `tau`, and `merit` (distance from the path in units of tau) or `residual` (of an end).
@@ -419,12 +417,8 @@ class Continuation(Method):
     id = "continuation"
     kind = "interior-point"
     options = ContinuationOptions()
-    warm = True
+    session = ContinuationSession
     anytime = True
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Every game, without a choice among its answers."""
-        return isinstance(mechanism, Equilibrium) and not mechanism.chooses
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (a game's domain is the instance)
         """Not where every dense matrix is too large."""
@@ -432,10 +426,6 @@ class Continuation(Method):
         if rows <= most:
             return ""
         return f"{self.id} forms a dense matrix of at most {most} rows, but there are {rows} servers times resources"
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The arrays."""
-        return ContinuationSession(mechanism, instance, limits)
 
 
 methods = (Continuation(),)

@@ -18,24 +18,21 @@ A user with a limit M_n has an h_n >= 0, and E_ni + h_n is in the place of E_ni 
 on the servers in `sharp` the maximum of the levels itself.
 """
 
-import time
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
 from fairalloc.solvers.kkt.schur import Plan, plan_without_symmetry
-from fairalloc.solvers.method import Limits, Session, Stopped
+from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
 __all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal", "levels_at", "linear_in_price"]
@@ -241,21 +238,14 @@ class LevelEquations:
         return float(np.where(game.finite, smooth, game.infinite_gaps(x)).max())
 
 
-class NewtonSession(Session):
+class NewtonSession(GameSession):
     """A game solved by Newton steps; the point with the least residual is kept, and only a small residual is a success."""
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
-        assert isinstance(mechanism, Equilibrium)
-        with self.phase("build"):
-            game = mechanism.game(instance)
+        super().__init__(mechanism, instance, limits)
         with self.phase("compile"):
-            self.levels = LevelEquations(game)
-            self.x = self.levels.x(equal(self.levels)[0])
-        self.gap = np.inf
-        self.prices: Floats | None = None
-        self.done = 0
-        self.began = time.perf_counter()
+            self.levels = LevelEquations(self.game)
+            self.x, self.prices = self.levels.x(equal(self.levels)[0]), np.zeros((instance.K, instance.R))
 
     @property
     def target(self) -> float:
@@ -264,30 +254,9 @@ class NewtonSession(Session):
         return target
 
     @property
-    def seconds(self) -> float:
-        """Since the model was opened."""
-        return time.perf_counter() - self.began
-
-    @property
     def reached(self) -> bool:
         """Whether the best point is good enough to stop."""
         return self.gap <= self.target
-
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one round)
-        """Iterate; success is a residual that keeps the promise of the accuracy word."""
-        message = ""
-        with self.phase("solve"), np.errstate(all="ignore"):  # singular matrices are expected and seen in the steps they give
-            try:
-                self.iterate()
-                termination = "iteration_limit"
-            except Stopped as stop:
-                termination, message = stop.termination, str(stop)
-        self.iterations = self.done
-        if not self.gap <= self.limits.promised:
-            raise Stopped(termination, message or f"its own check of the residual says {self.gap:.1e}")
-        with self.phase("read"):
-            prices = np.zeros((self.levels.K, self.levels.R)) if self.prices is None else self.prices
-        return self.x, prices
 
     def warm_start(self) -> tuple[Floats, Floats] | None:
         """Y (A,) and k (K, R) of the warm start, with k from `levels_at`; None without one, or where a user has nothing there."""
@@ -300,10 +269,6 @@ class NewtonSession(Session):
         levels.scale(np.full(len(levels), 0.7 / levels.N))
         return y, levels_at(levels, y)
 
-    @abstractmethod
-    def iterate(self) -> None:
-        """Newton steps; every point worth keeping goes to `look`."""
-
     def step(self) -> None:
         """Count an iteration; Stopped when the time is over."""
         self.done += 1
@@ -311,27 +276,14 @@ class NewtonSession(Session):
 
     def look(self, y: Floats, k: Floats, **facts: Any) -> float:
         """The residual of y (A,) and k (K, R), which are kept if it is the least so far; facts go to the trace."""
-        gap = self.levels.gap(y, k)
-        if gap < self.gap:
-            self.gap, self.x, self.prices = gap, self.levels.x(y), self.levels.kappa(k)
-        self.note(iteration=self.done, residual=gap, seconds=self.seconds, **facts)
-        return gap
+        return self.keep(self.levels.gap(y, k), self.levels.x(y), self.levels.kappa(k), **facts)
 
     def look_at(self, x: Floats) -> bool:
         """Whether tasks (A,) prove the target without prices, in a game with alpha = infinity; they are kept then."""
-        game = self.levels.game
-        if not (np.all(np.isfinite(x)) and game.defined(x) and game.proves(x, self.target)):
+        if not (np.all(np.isfinite(x)) and self.game.defined(x) and self.game.proves(x, self.target)):
             return False
-        self.gap, self.x, self.prices = float(game.gaps(x).max()), x, None
-        self.note(iteration=self.done, residual=self.gap, seconds=self.seconds)
+        self.keep(float(self.game.gaps(x).max()), x, np.zeros((self.levels.K, self.levels.R)))
         return True
-
-    def look_at_prices(self, x: Floats, kappa: Floats) -> None:
-        """Keep tasks (A,) with prices (K, R) that servers of finite alpha have, if their residual is the least so far."""
-        gap = float(self.levels.game.gaps(x, kappa).max()) if self.levels.game.defined(x) else 1.0
-        if gap < self.gap:
-            self.gap, self.x, self.prices = gap, x, kappa.copy()
-        self.note(iteration=self.done, residual=gap, seconds=self.seconds)
 
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:

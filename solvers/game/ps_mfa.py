@@ -40,13 +40,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
-from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["Merit"]
@@ -140,34 +136,27 @@ def fischer_burmeister(a: Floats, b: Floats) -> Floats:
 class PsMfaSession(GameSession):
     """Algorithm I."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.merit = Merit(self.game)
-        self.options = limits.own(PsMfaOptions)
+    reads = PsMfaOptions
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Descend until |v| <= epsilon and the residual agrees."""
-        with self.phase("solve"):
-            why = self._descend()
-        with self.phase("read"):
-            self.x = self.tasks()
-            kappa = self.merit.kappa(self.mu)
-            residual = self.judge(self.x, kappa)
-        ended = self.iterations == self.options.max_iterations
-        self.finish(residual, why, "iteration_limit" if ended else "inaccurate")
-        return self.x, kappa
+        self.merit = Merit(self.game)
+        self.why = self._descend()
+        self.x, self.prices = self.tasks(), self.merit.kappa(self.mu)
+        self.gap = self.judge(self.x, self.prices)
+        self.ended = "iteration_limit" if self.done == self.options.max_iterations else "inaccurate"
 
     def _descend(self) -> str:
         merit = self.merit
         self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
         value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.promised
         for count in range(1, self.options.max_iterations + 1):
-            self.iterations = count
+            self.done = count
             vy, vmu, slope = self._direction()  # 2, 3
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
-            self.note(iteration=count, merit=value, direction=size, seconds=self.seconds)
+            self.record(merit=value, direction=size)
             if size <= epsilon:  # 4
-                if self._agrees() or epsilon < 1e-14:
+                if epsilon < 1e-14 or self.judge(self.tasks(), merit.kappa(self.mu)) <= self.promised:
                     return f"|v| is {size:.0e} where the merit is {value:.1e}"
                 epsilon /= 10.0
             if self.late:
@@ -177,9 +166,6 @@ class PsMfaSession(GameSession):
                 return f"no step lowers the merit {value:.1e}, though |v| is {size:.0e}"
             eta, value = found
         return f"|v| is {size:.0e} and the merit {value:.1e} after {count} iterations"
-
-    def _agrees(self) -> bool:
-        return self.judge(self.tasks(), self.merit.kappa(self.mu)) <= self.promised
 
     def tasks(self) -> Floats:
         """(A,) tasks: what is negative cut off, and what others had because of it."""

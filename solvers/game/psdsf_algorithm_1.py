@@ -33,7 +33,6 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays
@@ -100,34 +99,30 @@ def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, 
 class Algorithm1Session(GameSession):
     """The main subroutine."""
 
+    reads = RoundOptions
+
     @property
     def order(self) -> list[ServerArrays]:
         """Whose turn it is in a round, one after the other."""
         return self.servers
 
-    def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Rounds until one changes nothing."""
-        with self.phase("solve"):
-            self.x = self.first_point()  # 1
-            if not self.x.any():
-                drf_alone(self.servers, self.x)
-            rounds = self._rounds()  # 2, 3
-        self.finish(self.judge(self.x), f"not at rest after {rounds} rounds")
-        return self.x, None
-
-    def _rounds(self) -> int:
-        for count in range(1, self.limits.own(RoundOptions).max_rounds + 1):
+        self.x = self.first_point()  # 1
+        if not self.x.any():
+            drf_alone(self.servers, self.x)
+        for count in range(1, self.options.max_rounds + 1):  # 2, 3
             tasks, updates, change = self.game.tasks(self.x), 0, 0.0
             for server in self.order if not self.late else ():
                 b = server.elsewhere(self.x, tasks)
                 y, minima = server_procedure(server, b, self.x[server.arcs] / server.gamma)
                 change = max(change, float(server.put(y, self.x, tasks)))
                 updates += len(minima)
-            self.iterations = count
-            self.note(iteration=count, updates=updates, change=change, seconds=self.seconds)
+            self.done = count
+            self.record(updates=updates, change=change)
             if not updates or change <= TIED or self.late:
                 break
-        return count
+        self.gap, self.why = self.judge(self.x), f"not at rest after {self.done} rounds"
 
 
 class Algorithm1(ForFilling):

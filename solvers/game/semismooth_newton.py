@@ -56,7 +56,6 @@ class SemismoothNewton(ComplementarityMethod):
     """Fischer-Burmeister; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "semismooth-newton"
-    kind = "Newton"
     session = SemismoothSession
     largest = 10_000  # one linear system takes seconds then, cannot be interrupted, and takes minutes for 25,000
 

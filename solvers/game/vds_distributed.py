@@ -37,17 +37,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
-
-__all__: list[str] = []
-
 
 EVERY = 100
 """Steps from one check of the time limit and of the largest direction |v| (K 55) to the next."""
@@ -71,41 +67,33 @@ class VdsDistributedOptions(AlgorithmOptions):
 class VdsDistributedSession(GameSession):
     """The gradient play of all servers."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+    reads = VdsDistributedOptions
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
-        self.merit = Merit(self.game)
-        self.options = limits.own(VdsDistributedOptions)
-        self.stiff = np.zeros(instance.K)
+        self.merit, self.stiff = Merit(self.game), np.zeros(instance.K)
         for server in self.servers:
             self.stiff[server.index] = np.linalg.norm(server.w, 2) ** 2
         self.everywhere = np.bincount(self.game.user, self.game.gamma, instance.N)[self.game.user]
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Decrease epsilon until the residual is at most what the accuracy allows."""
-        with self.phase("solve"):
-            residual = self._schedule()
-        self.finish(residual, f"epsilon was {self.epsilon:.0e} after {self.iterations} iterations")
-        return self.x, self.kappa
-
-    def _schedule(self) -> float:
-        self.y, self.epsilon, best = self.merit.start(self.first_point()), EPSILON, np.inf  # 1
+        self.y, self.epsilon = self.merit.start(self.first_point()), EPSILON  # 1
         while True:
             self._rest()  # 2, 3
             x, kappa = self._read()  # 4
-            residual = self.judge(x, kappa)
-            self.note(iteration=self.iterations, epsilon=self.epsilon, residual=residual, seconds=self.seconds)
-            if residual < best:
-                best, self.x, self.kappa = residual, x, kappa
-            if best <= self.promised or self.late or (self.iterations or 0) >= self.options.max_iterations:
-                return best
+            self.keep(self.judge(x, kappa), x, kappa, epsilon=self.epsilon)
+            self.why = f"epsilon was {self.epsilon:.0e} after {self.done} iterations"
+            if self.gap <= self.promised or self.late or self.done >= self.options.max_iterations:
+                return
             self.epsilon *= SMALLER  # 5
 
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
-        while (self.iterations or 0) < self.options.max_iterations and not self.late:
+        while self.done < self.options.max_iterations and not self.late:
             for _ in range(EVERY):
                 size = self._move()
-            self.count(EVERY)
+            self.done += EVERY
             if size <= self.epsilon**2 / 10.0:
                 return
 
@@ -113,7 +101,7 @@ class VdsDistributedSession(GameSession):
         """(K 55-57) on all servers; the largest |v|."""
         game = self.game
         g, slope = self.merit.marginal(self.y)
-        v = g - self.merit.cost(self.prices())
+        v = g - self.merit.cost(self.penalties())
         v = np.where(self.y > 0, v, np.maximum(v, 0.0))
         change = self.stiff / self.epsilon**2
         np.maximum.at(bend := np.zeros_like(change), game.server, slope * self.everywhere)
@@ -124,14 +112,14 @@ class VdsDistributedSession(GameSession):
             self.y = np.maximum(y, 0.5 * self.y)
         return float(np.abs(v).max())
 
-    def prices(self) -> Floats:
+    def penalties(self) -> Floats:
         """(K, R) mu by (K 57)."""
         return np.maximum(self.game.load(self.y) - 1.0 + self.epsilon, 0.0) / self.epsilon**2
 
     def _read(self) -> tuple[Floats, Floats]:
         """Tasks with every server's largest load at 1, and the levels of the prices."""
         largest = self.game.load(self.y).max(axis=1)[self.game.server]
-        return self.y / np.where(largest > 0, largest, 1.0) * self.game.gamma, self.merit.kappa(self.prices())
+        return self.y / np.where(largest > 0, largest, 1.0) * self.game.gamma, self.merit.kappa(self.penalties())
 
 
 class VdsDistributed(ForFiniteAlpha):
