@@ -1,12 +1,8 @@
 r"""PS-DSF with several variants: prices for each user in place of bottlenecks (P Definition 2, not in K and P).
 
-One server. y_nv are user n's tasks by variant v as parts of its monopoly, w_nvr y_nv the part of resource r that they take, Y =
-{y >= 0, sum_nv w_nvr y_nv <= 1}, t_n = sum_v y_nv and z_n = b_n + t_n / phi_n, where b_n comes from the other servers. As P's
-Definition 2 says for one variant:
-
-    no y' in Y gives a user n with x_n < M_n more, t'_n > t_n, without t'_m < t_m for an m with z_m <= z_n               (D)
-
-With c_m(p) = min_v sum_r w_mvr p_r, (D) holds iff every n with x_n < M_n has prices p >= 0 with c_n(p) > 0 and
+One server. y_nv are user n's tasks by variant v as parts of its monopoly, w_nvr y_nv the part of resource r that they take, t_n =
+sum_v y_nv, z_n = b_n + t_n / phi_n with b_n from the other servers, and c_m(p) = min_v sum_r w_mvr p_r. Definition 2 (nobody gets
+more without less for an m with z_m <= z_n) holds iff every n with x_n < M_n has prices p >= 0 with c_n(p) > 0 and
 
     (i)   p_r > 0 only where r is full
     (ii)  y_mv > 0 and z_m > z_n only where p . w_mv = 0: who has a larger share uses nothing that has a price

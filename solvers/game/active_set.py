@@ -16,11 +16,8 @@ One step, in the relative changes v of x_n, l of y, u of k:
 After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack, and what was in Q
 stays while its resource is full. The method ends where the residual is no longer halved: near a solution it is squared.
 
-**Ties.** Where users or servers are tied, resources are full that need no price, and the path leaves them one of about tau: k =
-tau^(1/beta), so in levels a Newton step lowers it by u = -1 / beta only, for ever. A price that is a small part of everybody's
-costs therefore falls by beta u of itself, to 0 at once where that is -1. The equations A u = a of tied arcs agree up to rounding;
-nearly tied ones differ by less than the target. Singular values that tell them apart count as 0, for dividing by them moves
-prices by many orders of magnitude.
+**Ties** leave full resources that need no price. In levels a step lowers that by u = -1 / beta only, so a price that is a small
+part of everybody's costs falls by beta u of itself. Singular values that tell nearly tied arcs apart count as 0.
 """
 
 from dataclasses import dataclass

@@ -21,14 +21,9 @@ A user with a limit has z_n <= m_n, m_n = M_n / (phi_n gamma_ni), and for z_n = 
 z_n = max(b_n, min(L, m_n)). The least L at which a resource is full is the next event; it stops all who need that resource. There
 are at most R events and no iteration, so with Fractions the answer is exact. The same holds where there is one resource only.
 
-**2b for finite alpha: Newton's method on the dual** (`ServerDual`). Given prices the users' answers are explicit, z_n = max(b_n,
-h(q_n)) with h the inverse of g' (formulations/game/marginal.py), so the unknowns are R prices, in logarithms. Newton's step is
-halved until the largest violation decreases; where it does not, each price in turn is set to *clear* its resource. Both are
-derived in docs/theory/algorithms.md.
-
-**Convergence.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
-Otherwise we know of no proof, and K gives none. Where x_n is not unique, the order of the servers decides which equilibrium is
-computed.
+**2b for finite alpha: Newton's method on the dual** (`ServerDual`) in the logarithms of R prices; given these, z_n = max(b_n,
+h(q_n)) with h the inverse of g'. A step is halved until the largest violation decreases; else each price in turn *clears* its
+resource. docs/theory/algorithms.md derives both, and says what is known of convergence.
 """
 
 import time

@@ -11,26 +11,11 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
    prices by linear programs are next (small_changes.py). End if the residual is small enough.
 6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
-For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
-unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
-almost straight. The cap on alpha rises while tau decreases, so alpha = infinity takes but twice the steps of alpha = 3. Where all
-users demand all resources alpha = infinity has no cap and takes half of that.
-
-**alpha = infinity with variants.** There alpha is capped at max(30, 0.3 / sqrt(tau)), since variants are told apart by prices,
-which levels tell as log p / alpha. Step 5 is then linear (price_layers.py): tasks on the arcs in use with one share for each
-layer; where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py).
-
-**Orientation.** Along a path the sign of d log tau / d length times that of the determinant of the equations without tau never
-changes (Allgower and Georg 1990, 2.1). Where it turns sharply, a corrector may land on the part that comes from the turn or on
-the one that leaves it; the sign tells which. By the angle to the last tangent, 500 users with zero demands and alpha = 20 went
-back to where they had started.
-
-**Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
-Zhang 1994), but for arcs of tied users, whose tangents are rounding errors: what is larger than tau^(1/4) stays too. The second
-guess is the point's own, N y > e and k > s.
-
-An equilibrium need not be unique; this one is the end of the path from an equal partition, or near it where programs end it. For
-users at their limits it has the multipliers in proportion to g_i' that formulations/game/game.py explains.
+For alpha != 1 the path may turn, so tau is an unknown like all others and the path is parametrised by its length (Allgower and
+Georg 1990, ch. 6). Where it turns, the sign of d log tau / d length times that of the determinant of the equations without tau
+stays. For alpha = infinity with variants alpha is capped at max(30, 0.3 / sqrt(tau)), and step 5 is linear (price_layers.py);
+where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py). Reasons,
+and how step 5 guesses, are in docs/theory/algorithms.md.
 """
 
 from contextlib import suppress

@@ -18,21 +18,10 @@ beta_ir = -grad_x_i Psi . d_r, the rate at which the load of r changes along -gr
     x += eta v_x,  lambda += eta v_lambda   with eta such that Psi decreases, no capacity is exceeded, lambda >= 0      (K 49-53)
 
 **Units.** The numbers of game/game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the
-geometric mean of g_i' at the start. The solutions are the same, but Psi and its gradient depend on the units, and in K's form
-a change of the units of tasks or prices changes which of the two arguments of psi dominates.
+geometric mean of g_i' at the start: in K's form units of tasks and prices change which argument of psi dominates.
 
-**What K does not specify.** The start. eta: at most the step to the next full resource or zero price, and at most twice the
-last eta; halved until Psi decreases by at least 1e-4 of the decrease that its slope predicts (Armijo's rule). (K 51) asks for any
-decrease, which does not imply convergence to a stationary point. epsilon: the accuracy; where |v| <= epsilon but the residual is
-too large, epsilon is divided by 10. Saturated: load within FULL of 1, or lambda > 0 (the
-projection keeps such a load unchanged).
-
-**Corrections of errors in K.**
-(a) (K 51-53) do not keep (K 40): the price of a resource that the projection leaves stays 0 here.
-(b) g' needs x_n > 0, which is not among (K 38-40): eta is halved until every x_n > 0; what is negative is 0 in the answer.
-(c) Lemma 3 is false (docs/ERRATA.md): where no eta > 1e-20 decreases Psi, the algorithm stops and reports it.
-(d) Assumption 2 does not help; x_ni = 0 of users who are not eligible is kept, so Lemma 4 needs Assumption 1.
-Reasons, and what is known of convergence, are in docs/theory/algorithms.md. Finite alpha only.
+What K does not specify (the start, eta, epsilon, what is saturated), four corrections of errors in K, and what is known of
+convergence are in docs/theory/algorithms.md. Finite alpha only.
 """
 
 from dataclasses import dataclass

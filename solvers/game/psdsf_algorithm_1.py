@@ -19,13 +19,8 @@ Here in the numbers of game.py: y = x / gamma, z = b + y / phi, D*_r = sum over 
 beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y
 <= TIED counts as 0. With this tolerance the rounds end where their changes decrease geometrically.
 
-**Errors in P, and the smallest correction of each.**
-(a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody; that counts as passing.
-(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. Users are counted once.
-(c) R* may be empty, when nothing that N* needs is full: then nobody is released, beta = 1.
-(d) Nothing ends the rounds: a server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*. Where
-a round ends without a change, every user has a bottleneck at every server.
-(e) In exact arithmetic rounds need not end; TIED ends them. Counterexamples are in docs/theory/algorithms.md.
+**Corrections of errors in P** ((a) to (e) of docs/theory/algorithms.md): a maximum over nobody counts as passing; who is n_r for
+two resources is counted once; where R* is empty nobody is released and beta = 1; TIED ends the rounds, which else need not end.
 """
 
 from dataclasses import dataclass

@@ -14,14 +14,8 @@ Messages take no time, so servers with the same offset execute one after another
 in an order drawn from a seed. A server that is inactive has no tasks, a user that is inactive is in no N_i.
 
 `section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in
-(100, 250). With everybody there, Table IV is reached in 4 s: user 3 fills the CPU and memory of class C, user 4 those of class
-D. While user 4 is away user 2, which has the least share of the others, runs 41.25 tasks on class D: its memory is full and 3/4
-of its CPU is used. P V says that the CPU of the first two classes is fully utilised under any mechanism. It is not: in Table IV
-users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are used (class B too); the memory is what is full
-there.
-
-As a method it runs without events until no procedure changes anything for a whole period. As for Algorithm I, no proof
-of termination is known (psdsf_algorithm_1.py (d)); `max_rounds` is the limit.
+(100, 250); docs/theory/algorithms.md says what comes out, and where P V errs. As a method it runs without events until no
+procedure changes anything for a whole period, at most `max_rounds`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -14,23 +14,9 @@ A server needs its own free resources and the totals x_n of its users only. The 
 fractions of capacity, and prices and f are in units of g_i' at equal parts, so that one epsilon suits all resources; K's epsilon
 has different units in its two places.
 
-**The limit for one epsilon.** At a fixed point of the iteration f complements x exactly, with prices mu, and a resource with a
-price has the load
-
-    1 - epsilon + epsilon^2 mu_ir,       a free one at most 1 - epsilon
-
-so it is the equilibrium of servers with these capacities: about epsilon of every resource with a price is not used, and no
-capacity is exceeded as long as mu <= 1 / epsilon. The residual is about epsilon.
-
-**What K does not specify.** The start. kappa_i: 1 / (|W_i|^2 / epsilon^2 + max_n of -df_ni/dx_n sum_j gamma_nj), the inverse of
-a bound on how fast f_i changes when all servers move, computed from numbers that the server knows, in every step again; a
-constant that is small enough for users with few tasks would make the steps of all others too small. The stopping rule: step 3.
-
-**Additions to K.** (a) epsilon decreases (step 5), each time from the last tasks: with a small epsilon from the start the steps
-are too small, and with a large one the answer is too inaccurate. (b) Step 4, which a server can do alone: it removes the common
-factor 1 - epsilon (for B = 0 equilibria are homogeneous in the capacities), and the remaining error is of order epsilon^2 mu.
-
-**Convergence.** Each digit of (b) costs ten times as many steps: small systems reach "low" but not "mid". Finite alpha only.
+At a fixed point f complements x exactly, with prices mu, and a resource with a price has the load 1 - epsilon + epsilon^2 mu_ir.
+So it is the equilibrium of servers with these capacities, and the residual is about epsilon. What K does not specify (the start,
+kappa_i, the stopping rule) and two additions (steps 4 and 5) are in docs/theory/algorithms.md. Finite alpha only.
 """
 
 from dataclasses import dataclass
