@@ -33,8 +33,9 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.marginal import Marginals, OwnPart, Utility
 from fairalloc.formulations.game.parameters import by_name, per_server
+from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_candidates
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, relative_gains
-from fairalloc.formulations.game.residual import candidates, gaps, infinite_gaps
+from fairalloc.formulations.game.residual import gaps, infinite_gaps
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import slack_of
@@ -92,7 +93,9 @@ class Game:
         self.A, self.B = per_server(A, instance, "A"), per_server(B, instance, "B")
         self._check()
         self.own, self.alike = np.zeros(instance.K, dtype=bool), np.ones(instance.K, dtype=bool)
-        self.marginals = self._marginals(() if utility is None else self._own(utility))
+        own = () if utility is None else self._own(utility)
+        exponent, A, B = (values[arcs.server] for values in (np.where(np.isfinite(self.alpha), self.alpha, 1.0), self.A, self.B))
+        self.marginals = replace(Marginals.family(exponent, A, B, len(arcs)), own=own)
         self.finite = np.isfinite(self.alpha)
         self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
         self.several: NDArray[np.bool_] = np.zeros(instance.K, dtype=bool)
@@ -136,11 +139,6 @@ class Game:
             np.maximum.at(self.alpha, self.server[at], one.steepest(highest, who))
             result.append((one, at, one.table(highest)))
         return tuple(result)
-
-    def _marginals(self, own: tuple[OwnPart, ...]) -> Marginals:
-        i, alpha = self.server, np.where(np.isfinite(self.alpha), self.alpha, 1.0)
-        family = Marginals.family(alpha[i], self.A[i], self.B[i], len(i))
-        return replace(family, own=own)
 
     @property
     def logarithmic(self) -> NDArray[np.bool_]:
@@ -255,7 +253,9 @@ class Game:
 
     def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
         """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""
-        return candidates(self, x, kappa)
+        hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
+        servers = np.flatnonzero(self.finite)
+        return hints + [own for cut in SERVED_THRESHOLDS for own in recovered_candidates(self, x, servers, cut)]
 
     def parts(self, kappa: Floats) -> Floats:
         """(K, R) the largest part that a resource has of what a user would pay at the server."""

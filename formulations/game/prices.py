@@ -1,6 +1,5 @@
 """Prices (K 28-29) recovered from tasks alone, by one linear program for each server, for residual.py."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,45 +50,35 @@ def recovered_prices(
     y, own, tasks = game.fractions(x), game.own_parts(x), game.tasks(x)
     log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold
     kappa = np.zeros((game.instance.K, game.instance.R))
+    some = np.ones_like(kappa, bool) if allowed is None else allowed
     for i in servers:
-        here = game.arcs_of_servers[i]
-        some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
-        served = np.where(own[here] > threshold, own[here], 0.0)
-        prices = ServerPrices(game.w[here], served, y[here], log_g[here], satisfied[here], game.user[here])
-        kappa[i] = prices.least_violating(float(game.beta[i]), some)
+        kappa[i] = _least_violating(game, i, np.where(own > threshold, own, 0.0), y, log_g, satisfied, some[i])
     return kappa
 
 
-@dataclass(frozen=True)
-class ServerPrices:
-    """The m arcs of one server for `recovered_prices`: w (m, R), the served part, y, log g', who is satisfied, user (m,)."""
+def _least_violating(
+    game: Any, i: int, served: Floats, y: Floats, log_g: Floats, satisfied: NDArray[np.bool_], allowed: NDArray[np.bool_]
+) -> Floats:
+    """(R,) kappa of server i, 0 for resources that are not allowed (R,); the other arrays are (A,)."""
+    from scipy.optimize import linprog
 
-    w: Floats
-    served: Floats
-    y: Floats
-    log_g: Floats
-    satisfied: NDArray[np.bool_]
-    user: NDArray[np.intp]
-
-    def least_violating(self, beta: float, allowed: NDArray[np.bool_]) -> Floats:
-        """(R,) kappa, 0 for resources that are not allowed (R,)."""
-        from scipy.optimize import linprog
-
-        w, served = self.w, self.served
-        kappa = np.zeros(w.shape[1])
-        priced = (w * served[:, None] > 0).any(axis=0) & allowed
-        if not priced.any() or self.satisfied.all():
-            return kappa
-        with np.errstate(divide="ignore"):
-            log_b = np.log(w[:, priced]) - self.log_g[:, None]
-        scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
-        b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
-        slack = np.maximum(1.0 - self.y @ w[:, priced], 0.0)
-        own = self.user[:, None] == np.unique(self.user[self.satisfied])  # whose eta an arc has
-        cost = np.concatenate([slack + served @ b, served @ own])
-        rows, sides = -np.hstack([b, own]), -np.ones(len(b))
-        answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=TEN_DIGITS)
-        if answer.x is not None:
-            with np.errstate(divide="ignore"):
-                kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / beta)
+    w, served, y, log_g, satisfied, user = (
+        part[game.arcs_of_servers[i]] for part in (game.w, served, y, log_g, satisfied, game.user)
+    )
+    kappa = np.zeros(w.shape[1])
+    priced = (w * served[:, None] > 0).any(axis=0) & allowed
+    if not priced.any() or satisfied.all():
         return kappa
+    with np.errstate(divide="ignore"):
+        log_b = np.log(w[:, priced]) - log_g[:, None]
+    scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
+    b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
+    slack = np.maximum(1.0 - y @ w[:, priced], 0.0)
+    own = user[:, None] == np.unique(user[satisfied])  # whose eta an arc has
+    cost = np.concatenate([slack + served @ b, served @ own])
+    rows, sides = -np.hstack([b, own]), -np.ones(len(b))
+    answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=TEN_DIGITS)
+    if answer.x is not None:
+        with np.errstate(divide="ignore"):
+            kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / game.beta[i])
+    return kappa

@@ -25,7 +25,7 @@ from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_cand
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
 from fairalloc.models.numbers import Floats
 
-__all__ = ["bottleneck_gap", "candidates", "definition_gap", "gaps", "infinite_gaps", "level_gap"]
+__all__ = ["bottleneck_gap", "definition_gap", "gaps", "infinite_gaps", "level_gap"]
 
 PROVED = 1e-9
 """Where the residual is below this, no linear program looks for better prices."""
@@ -58,13 +58,6 @@ def infinite_gaps(game: Any, x: Floats) -> Floats:
     for i, server in zip(servers, game.at_servers(x, servers), strict=True):
         result[i] = max_min_gap(server) if game.several[i] else _bottlenecks(server)
     return result
-
-
-def candidates(game: Any, x: Floats, kappa: Floats | None = None) -> list[Floats]:
-    """Candidates for the kappa (K, R): the hint, and what `recovered_prices` finds."""
-    hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
-    servers = np.flatnonzero(game.finite)
-    return hints + [own for cut in SERVED_THRESHOLDS for own in recovered_candidates(game, x, servers, cut)]
 
 
 def by_server(game: Any, values: Floats, reduce: np.ufunc, start: float) -> Floats:

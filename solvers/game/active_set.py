@@ -52,28 +52,16 @@ class Guess:
 
     def corrected(self, levels: LevelEquations, y: Floats, k: Floats) -> "Guess":
         """The guess that the point y (A,), k (K, R) suggests."""
-        excess = _excess(levels, y, k)
-        left = levels.left(levels.tasks(y))
+        excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+        left, slack = levels.left(levels.tasks(y)), levels.slack(y)
         held = (self.held & ~levels.of_all((y > 0) & (excess > levels.of_user(np.maximum(left, 0.0))))) | (left < 0)
         arcs = np.where(levels.of_user(held), self.arcs & (y > 0), levels.N * y > excess)
-        return Guess(arcs, self._priced(levels, y, k), held)
+        return Guess(arcs, levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING))), held)
 
-    def _priced(self, levels: LevelEquations, y: Floats, k: Floats) -> Booleans:
-        """(K, R) where k > slack; what had a price stays while its resource is full."""
-        slack = levels.slack(y)
-        return levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING)))
-
-
-def _solvable(levels: LevelEquations, guess: Guess) -> bool:
-    """Whether every user has an arc in use, and the equations are not too many."""
-    arcs = int(guess.arcs.sum())
-    return bool(levels.of_all(guess.arcs).all()) and arcs <= MOST and (arcs - levels.N) * levels.K * levels.R <= LARGEST
-
-
-def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
-    """(A,) E, -inf where it is no number."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+    def solvable(self, levels: LevelEquations) -> bool:
+        """Whether every user has an arc in use, and the equations are not too many."""
+        arcs = int(self.arcs.sum())
+        return bool(levels.of_all(self.arcs).all()) and arcs <= MOST and (arcs - levels.N) * levels.K * levels.R <= LARGEST
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
@@ -81,7 +69,7 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
     levels, guess, before = session.levels, Guess(arcs, rows, held), np.inf
     for _ in range(8):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
-        if not _solvable(levels, guess):
+        if not guess.solvable(levels):
             return
         try:
             step = ActiveStep(levels, y, k, guess)

@@ -224,13 +224,11 @@ class BestResponses:
     def __init__(self, game: Game, servers: list[ServerArrays]) -> None:
         self.game, self.servers = game, servers
         self.kappa = np.zeros((game.instance.K, game.instance.R))
-        self.smooth = {s.index: self._smooth(s) for s in servers if not by_filling(game, s.index)}
-
-    def _smooth(self, server: ServerArrays) -> ServerDual | VariantsResponse:
-        i, marginals = server.index, self.game.marginals.of(server.arcs)
-        if self.game.several[i]:
-            return VariantsResponse(server, marginals, float(self.game.beta[i]))
-        return ServerDual(server, marginals, float(self.game.beta[i]))
+        self.smooth: dict[int, ServerDual | VariantsResponse] = {}
+        for server in servers:
+            i, marginals = server.index, game.marginals.of(server.arcs)
+            if not by_filling(game, i):
+                self.smooth[i] = (VariantsResponse if game.several[i] else ServerDual)(server, marginals, float(game.beta[i]))
 
     def sweep(self, x: Floats, late: Callable[[], bool] = bool) -> float:
         """All servers in turn, unless it is late and every user has tasks; the largest relative change. x (A,) changes."""
@@ -268,15 +266,15 @@ class BestResponseSession(GameSession):
         """Sweep until the residual keeps its promise."""
         responses = BestResponses(self.game, self.servers)
         self.x, self.gap, self.prices = self.first_point(), 1.0, responses.kappa  # 1
-        next_look = self.promised
+        next_look = self.limits.promised
         while self.done < self.options.max_sweeps:
-            change = responses.sweep(self.x, lambda: self.late)  # 2
+            change = responses.sweep(self.x, lambda: self.limits.late)  # 2
             self.done += 1
-            if change <= next_look or self.late:  # 3
+            if change <= next_look or self.limits.late:  # 3
                 self.gap, next_look = self.judge(self.x, responses.kappa), change / 10.0
             self.record(change=float(change))
-            met = self.gap <= self.promised / 10.0 and (bool(responses.smooth) or self.done >= EXACT_SWEEPS)
-            if change <= 1e-14 or self.late or met:
+            met = self.gap <= self.limits.promised / 10.0 and (bool(responses.smooth) or self.done >= EXACT_SWEEPS)
+            if change <= 1e-14 or self.limits.late or met:
                 break
         self.why = f"not at rest after {self.done} sweeps"
 

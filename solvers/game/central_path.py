@@ -27,8 +27,8 @@ correction is added to l and not computed with it.
 from where t does not change for m = 0, v = v' - (left) M / x; then m = x v' / (M t), and no difference is taken.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,7 @@ PRECISE, REFINEMENTS = 1e-2, 3
 """What rows may lack, in units of tau, before solutions are refined, and the most refinements of one."""
 
 
-@dataclass(frozen=True)
-class CentralPathPoint:
+class CentralPathPoint(NamedTuple):
     """y, e (A,), k, s (K, R), h, t (N,), all positive, where there is a row or a limit; and theta = log tau."""
 
     y: Floats
@@ -63,12 +62,11 @@ class CentralPathPoint:
 
     def times(self, factor: "Change", theta: float) -> "CentralPathPoint":
         """The point with every number multiplied."""
-        y, k, e, s, h, t = factor.all
-        return CentralPathPoint(self.y * y, self.k * k, self.e * e, self.s * s, self.h * h, self.t * t, theta)
+        y, k, e, s, h, t = (a * b for a, b in zip(self[:6], factor, strict=True))
+        return CentralPathPoint(y, k, e, s, h, t, theta)
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """Relative changes of y, k, e, s, h, t."""
 
     y: Floats
@@ -80,29 +78,24 @@ class Change:
 
     def plus(self, other: "Change", part: float) -> "Change":
         """Self + part * other."""
-        return Change(*(a + part * b for a, b in zip(self.all, other.all, strict=True)))
+        return Change(*(a + part * b for a, b in zip(self, other, strict=True)))
 
     def times(self, part: float) -> "Change":
         """Part * self."""
-        return Change(*(part * a for a in self.all))
+        return Change(*(part * a for a in self))
 
     def exp(self) -> "Change":
         """The factors of the arrays whose logarithms change by these numbers, clipped to [-20, 3]."""
-        return Change(*(np.exp(np.clip(a, -20.0, 3.0)) for a in self.all))
+        return Change(*(np.exp(np.clip(a, -20.0, 3.0)) for a in self))
 
     def factors(self, part: float) -> "Change":
         """1 + part * self."""
-        return Change(*(1.0 + part * a for a in self.all))
-
-    @property
-    def all(self) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
-        """The six arrays."""
-        return self.y, self.k, self.e, self.s, self.h, self.t
+        return Change(*(1.0 + part * a for a in self))
 
     @property
     def fits(self) -> float:
         """The part of the step, at most 1, that leaves a tenth of everything and multiplies nothing by more than 6."""
-        every = np.concatenate([a.ravel() for a in self.all])
+        every = np.concatenate([a.ravel() for a in self])
         return float(min(1.0, 0.9 / max(-every.min(), 1e-300), 5.0 / max(every.max(), 1e-300)))
 
 

@@ -165,15 +165,10 @@ class PathFollowing:
         """Whether the path has taken many systems."""
         return self.session.done > self.begun + LONG_PATH
 
-    @property
-    def _ended(self) -> bool:
-        """Whether the residual is the target, on a long path within the margin."""
-        return self.session.reached or (self._long and self.session.nearly)
-
     def _enough(self) -> bool:
-        """Whether the path has ended, or has taken so long that a residual is enough that keeps the promise."""
-        many = self.session.done > self.attempts.first + ENOUGH_AFTER
-        return self._ended or (many and self.session.gap <= self.session.limits.promised)
+        """Whether the residual is the target, on a long path within the margin, or keeps the promise after so many systems."""
+        session, many = self.session, self.session.done > self.attempts.first + ENOUGH_AFTER
+        return session.reached or (self._long and session.nearly) or (many and session.gap <= session.limits.promised)
 
     def look(self) -> None:
         """Judge the last point of the path, on all arcs and with every alpha."""
@@ -219,7 +214,7 @@ class PathFollowing:
 
     def _inner(self, one: Change, other: Change) -> float:
         """Inner product in which each of the groups counts alike."""
-        parts = zip(one.all, other.all, self.weights, strict=True)
+        parts = zip(one, other, self.weights, strict=True)
         return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in parts))
 
     def _oriented(self, newton: CentralPathNewton, along: Change) -> Tangent:

@@ -138,17 +138,17 @@ class PsMfaSession(GameSession):
     def _descend(self) -> str:
         merit = self.merit
         self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
-        value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.promised
+        value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.limits.promised
         for count in range(1, self.options.max_iterations + 1):
             self.done = count
             vy, vmu, slope = self._direction()  # 2, 3
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
             self.record(merit=value, direction=size)
             if size <= epsilon:  # 4
-                if epsilon < 1e-14 or self.judge(self.tasks(), merit.kappa(self.mu)) <= self.promised:
+                if epsilon < 1e-14 or self.judge(self.tasks(), merit.kappa(self.mu)) <= self.limits.promised:
                     return f"|v| is {size:.0e} where the merit is {value:.1e}"
                 epsilon /= 10.0
-            if self.late:
+            if self.limits.late:
                 break
             found = self._step(vy, vmu, value, slope, 2.0 * eta)  # 5
             if found is None:

@@ -108,14 +108,14 @@ class Algorithm1Session(GameSession):
             drf_alone(self.servers, self.x)
         for count in range(1, self.options.max_rounds + 1):  # 2, 3
             tasks, updates, change = self.game.tasks(self.x), 0, 0.0
-            for server in self.order if not self.late else ():
+            for server in self.order if not self.limits.late else ():
                 b = server.elsewhere(self.x, tasks)
                 y, minima = server_procedure(server, b, self.x[server.arcs] / server.gamma)
                 change = max(change, float(server.put(y, self.x, tasks)))
                 updates += len(minima)
             self.done = count
             self.record(updates=updates, change=change)
-            if not updates or change <= TIED or self.late:
+            if not updates or change <= TIED or self.limits.late:
                 break
         self.gap, self.why = self.judge(self.x), f"not at rest after {self.done} rounds"
 

@@ -14,12 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.complementarity import (
-    AlphaContinuation,
-    Complementarity,
-    ComplementarityMethod,
-    Linearization,
-)
+from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, ComplementarityMethod, Linearization
 
 MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
 """Levenberg and Marquardt's parameter, tried in this order."""

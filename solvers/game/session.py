@@ -103,16 +103,6 @@ class GameSession(Session):
         """Those with arcs."""
         return servers_of(self.game)
 
-    @property
-    def promised(self) -> float:
-        """The residual that the accuracy promises."""
-        return self.limits.promised
-
-    @property
-    def late(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.limits.late
-
     def iterate(self) -> None:
         """Iterate until the residual is small enough, or Stopped."""
         raise NotImplementedError
@@ -122,9 +112,9 @@ class GameSession(Session):
         with self.phase("solve"), np.errstate(all="ignore"), suppress(Stopped):  # numbers out of range are seen in the residual
             self.iterate()
         self.iterations = self.done
-        if self.gap <= self.promised:
+        if self.gap <= self.limits.promised:
             return self.x, self.prices
-        end, why = ("time_limit", "out of time") if self.late else (self.ended, self.why)
+        end, why = ("time_limit", "out of time") if self.limits.late else (self.ended, self.why)
         raise Stopped(end, f"{why}: its own residual is {self.gap:.1e}")
 
     def first_point(self) -> Floats:

@@ -26,6 +26,7 @@ between variants need not be unique.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,8 +62,7 @@ SATISFIED = 1e-13
 """A user whose share from elsewhere is relatively this near to its limit gets nothing."""
 
 
-@dataclass(frozen=True)
-class TurnPoint:
+class TurnPoint(NamedTuple):
     """y (m,), kappa (R,) in units of the turn, h (U,), and on the path e, s, t."""
 
     y: Floats
@@ -75,13 +75,8 @@ class TurnPoint:
     def moved(self, change: Floats) -> "TurnPoint":
         """Every number times 1 + its change, as far as a tenth of all is left and nothing grows more than sixfold."""
         part = min(1.0, 0.9 / max(-change.min(), 1e-300), 5.0 / max(change.max(), 1e-300))
-        ends = np.cumsum([len(values) for values in self.all])[:-1]
-        return TurnPoint(*(values * (1.0 + part * own) for values, own in zip(self.all, np.split(change, ends), strict=True)))
-
-    @property
-    def all(self) -> tuple[Floats, ...]:
-        """The six arrays."""
-        return self.y, self.k, self.h, self.e, self.s, self.t
+        ends = np.cumsum([len(values) for values in self])[:-1]
+        return TurnPoint(*(values * (1.0 + part * own) for values, own in zip(self, np.split(change, ends), strict=True)))
 
 
 @dataclass(frozen=True)

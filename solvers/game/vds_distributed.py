@@ -70,13 +70,13 @@ class VdsDistributedSession(GameSession):
             x, kappa = self._read()  # 4
             self.keep(self.judge(x, kappa), x, kappa, epsilon=self.epsilon)
             self.why = f"epsilon was {self.epsilon:.0e} after {self.done} iterations"
-            if self.gap <= self.promised or self.late or self.done >= self.options.max_iterations:
+            if self.gap <= self.limits.promised or self.limits.late or self.done >= self.options.max_iterations:
                 return
             self.epsilon *= SMALLER  # 5
 
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
-        while self.done < self.options.max_iterations and not self.late:
+        while self.done < self.options.max_iterations and not self.limits.late:
             for _ in range(EVERY):
                 size = self._move()
             self.done += EVERY
