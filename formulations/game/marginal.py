@@ -24,17 +24,12 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["Marginals", "OwnPart", "Utility"]
 
-GRID = 400
-"""Shares at which a utility is checked, evenly in their logarithm."""
+GRID, SMALLEST = 400, 1e-6
+"""Shares at which a utility is checked, evenly in their logarithm, and the least of them in units of the largest that can
+occur."""
 
-SMALLEST = 1e-6
-"""The least share that is checked, in units of the largest that can occur."""
-
-DIFFERENCE = 1e-5
-"""The relative step of the differences that g'' is compared with."""
-
-AGREEMENT = 1e-3
-"""How much g'' may differ from them, relative: an elasticity that is wrong by more makes Newton steps slow."""
+DIFFERENCE, AGREEMENT = 1e-5, 1e-3
+"""The relative step of the differences that g'' is compared with, and how much it may differ from them, relative."""
 
 ROUNDING = 4e-16
 """Where g' is inverted no further, relative."""
@@ -134,7 +129,7 @@ class Utility:
     def steepest(self, most: float, whose: str) -> float:
         """The largest elasticity on shares up to `most`; InstanceError at the first one where g is not what a utility must be."""
         z = np.geomspace(SMALLEST * most, most, GRID)
-        g = self._evaluated(z, whose)
+        g = _tried(self.marginal, z, whose, "marginal", "its marginal must take an array of shares, but it raised {}")
         _refuse(whose, z, ~(g > 0), g, "g'({z}) is {value}, but it must be positive")
         seen = np.isfinite(g)
         z, g = z[seen], g[seen]  # near 0 it may be too large for a float
@@ -145,19 +140,6 @@ class Utility:
         )
         self._refuse_jump(z, whose)
         return self._largest_elasticity(z, g, whose)
-
-    def _evaluated(self, z: Floats, whose: str) -> Floats:
-        try:
-            with np.errstate(all="ignore"):
-                g = np.array(self.marginal(z.copy()), dtype=float)
-        except Exception as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise InstanceError(
-                f"the utility of {whose}: its marginal must take an array of shares, but it raised {said}"
-            ) from error
-        if g.shape != z.shape:
-            raise InstanceError(f"the utility of {whose}: its marginal made shape {g.shape} of shares of shape {z.shape}")
-        return g
 
     def _refuse_jump(self, z: Floats, whose: str) -> None:
         """Halve every interval of the grid towards the larger fall of log g': a fall that stays is a jump."""
@@ -172,13 +154,7 @@ class Utility:
 
     def _largest_elasticity(self, z: Floats, g: Floats, whose: str) -> float:
         wrong = "give its derivative: fa.Utility(marginal, slope)"
-        try:
-            slope = self.slope_at(z)
-        except Exception as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise InstanceError(f"the utility of {whose}: g'' could not be computed ({said}); {wrong}") from error
-        if slope.shape != z.shape:
-            raise InstanceError(f"the utility of {whose}: its slope made shape {slope.shape} of shares of shape {z.shape}")
+        slope = _tried(self.slope_at, z, whose, "slope", "g'' could not be computed ({}); " + wrong)
         step = DIFFERENCE * z
         with np.errstate(all="ignore"):
             differences = (np.asarray(self.marginal(z + step), float) - np.asarray(self.marginal(z - step), float)) / (2.0 * step)
@@ -189,6 +165,19 @@ class Utility:
         _refuse(whose, z, told & (far > 0), slope, text)
         _refuse(whose, z, told & ~(slope < 0), slope, "g''({z}) is {value}, but it must be negative")
         return float(e[told].max())
+
+
+def _tried(function: Function, z: Floats, whose: str, name: str, failed: str) -> Floats:
+    """What a function makes of shares; InstanceError where it cannot."""
+    try:
+        with np.errstate(all="ignore"):
+            made = np.array(function(z.copy()), dtype=float)
+    except Exception as error:
+        said = failed.format(f"{type(error).__name__}: {' '.join(str(error).split())}")
+        raise InstanceError(f"the utility of {whose}: {said}") from error
+    if made.shape != z.shape:
+        raise InstanceError(f"the utility of {whose}: its {name} made shape {made.shape} of shares of shape {z.shape}")
+    return made
 
 
 def _refuse(whose: str, z: Floats, wrong: NDArray[np.bool_], values: Floats, text: str) -> None:

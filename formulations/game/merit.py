@@ -104,11 +104,11 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
     sigma = cp.Variable(len(limited), nonneg=True, name="sigma", value=np.full(len(limited), 0.3)) if len(limited) else None
     E = _excess_cvxpy(game, u, level, start, sigma)
     k = np.exp(-start.log_kappa)
-    fb_users = _fischer_burmeister(cp.multiply(1.0 / game.gamma, x), E)
-    fb_prices = _fischer_burmeister(cp.multiply(k, kappa), slack)
+    fb_users = _fb(cp.multiply(1.0 / game.gamma, x), E)
+    fb_prices = _fb(cp.multiply(k, kappa), slack)
     objective = SCALE / 2 * (cp.sum(cp.square(fb_users)) + cp.sum(cp.square(fb_prices)))
     if sigma is not None:
-        fb_limits = _fischer_burmeister(sigma, 1 - cp.multiply(1.0 / game.limits[limited], u[limited]))
+        fb_limits = _fb(sigma, 1 - cp.multiply(1.0 / game.limits[limited], u[limited]))
         objective += SCALE / 2 * cp.sum(cp.square(fb_limits))
     constraints = [
         (arcs.load @ x + cp.vec(slack, order="C") == 1).set_label("capacity"),
@@ -116,12 +116,6 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
         (cp.multiply(k, kappa) - cp.exp(level - start.log_kappa) == 0).set_label("levels"),
     ]
     return cp.Problem(cp.Minimize(objective), constraints)
-
-
-def _fischer_burmeister(a: Any, b: Any) -> Any:
-    import cvxpy as cp
-
-    return cp.power(cp.square(a) + cp.square(b), 0.5) - a - b
 
 
 def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: Any) -> Any:
@@ -188,6 +182,7 @@ def left_pyomo(game: Game, model: "pyo.ConcreteModel") -> dict[str, Any]:
 
 
 def _fb(a: Any, b: Any) -> Any:
+    """psi_FB, of expressions of either layer."""
     return (a**2 + b**2) ** 0.5 - a - b
 
 

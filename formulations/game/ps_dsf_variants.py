@@ -31,17 +31,13 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["TEN_DIGITS", "OneServer", "ShareLayer", "max_min_gap", "relative_gains"]
 
-FLOOR = 1e-13
-"""The least tau that is tried: the rounding error of a sum of tasks."""
+FLOOR, ACCURACY = 1e-13, 0.02
+"""The least tau that is tried, the rounding error of a sum of tasks; how much larger, relative, the residual may be than it
+is."""
 
-ACCURACY = 0.02
-"""How much larger, relative, the residual may be than the least tau."""
-
-SURE = 1e-6
-"""The c_n(p) from which on prices that others have are surely positive for user n."""
-
-PAID = 1.0 - 1e-6
-"""The c_n(p) from which on a linear program has found n's prices, whose c_n(p) is 1 then."""
+SURE, PAID = 1e-6, 1.0 - 1e-6
+"""The c_n(p) from which on prices of others are surely positive for n, and from which on a program has found n's own, of cost
+1."""
 
 OPEN = 1e4
 """A resource has no price where a price of 1 would make what is free of it worth this many times what (i) allows."""

@@ -32,14 +32,9 @@ __all__ = ["newton_on_active_arcs"]
 MOST, LARGEST = 12_000, 5e7
 """Arcs in use, and arcs times servers times resources, up to which steps are taken: A and C are dense."""
 
-ROUNDING = 1e-14
-"""The residual up to which no step is taken."""
-
-DEPENDENT = 1e-9
-"""Singular values below this part of the largest one count as 0: what they stand for changes levels by less than the target."""
-
-SMALL = 1e-3
-"""The part of what any user pays below which a price falls linearly."""
+ROUNDING, DEPENDENT, SMALL = 1e-14, 1e-9, 1e-3
+"""The residual up to which no step is taken; the part of the largest below which singular values count as 0, as they change
+levels by less than the target; the part of what any user pays below which a price falls linearly."""
 
 
 @dataclass(frozen=True)

@@ -50,11 +50,9 @@ from fairalloc.solvers.options import AlgorithmOptions
 __all__ = ["BestResponseOptions", "BestResponses", "ServerDual", "rational_sweeps", "water_filling"]
 
 
-TIED = 1e-13
-"""Levels that differ relatively by less are one event of water filling."""
-
-FULL = 1e-13
-"""A load within this of 1 is full: a hundred times the rounding error of a sum over users."""
+TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
+"""Levels that differ relatively by less are one event of water filling; a load within this of 1 is full, a hundred times the
+rounding error of a sum over users; a slope below this part of the steepest is the rounding error of 0."""
 
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
 """Sweeps are repeated in rationals where fewer than these sufficed, up to so many arcs, until a denominator has more bits."""
@@ -70,10 +68,6 @@ class BestResponseOptions(AlgorithmOptions):
     """
 
     max_sweeps: int = 5_000
-
-
-FLAT = 1e-15
-"""A slope of the load that is smaller than this part of the steepest is the rounding error of 0."""
 
 
 def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None) -> tuple[Any, Any]:

@@ -43,14 +43,9 @@ from fairalloc.solvers.game.session import GameMethod, finite_alpha, plain_users
 __all__ = ["AlphaContinuation", "Complementarity", "ComplementarityMethod", "ComplementarityOptions", "Linearization", "lemke"]
 
 
-FLOOR = 1e-14
-"""The least level, in its unit, at which the equations are evaluated, because they have its logarithm."""
-
-INTERMEDIATE = 1e-3
-"""The norm of the complementarity equations at which the cap on alpha is raised."""
-
-MEMORY = 4
-"""A step is compared with the largest merit of so many last steps (Grippo, Lampariello, Lucidi 1986)."""
+FLOOR, INTERMEDIATE, MEMORY = 1e-14, 1e-3, 4
+"""The least level, in its unit, at which the equations are evaluated; the norm of the complementarity equations at which the cap
+on alpha is raised; how many last steps a step is compared with, at their largest merit (Grippo, Lampariello, Lucidi 1986)."""
 
 
 @dataclass(frozen=True)

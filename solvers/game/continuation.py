@@ -42,11 +42,8 @@ from fairalloc.solvers.method import Stopped
 MARGIN = 10.0
 """How many times the target the residual of step 0 may be, and of step 5 on a long path: a digit more takes ten times as long."""
 
-LAST_TAU = 1e-13
-"""Where the path ends: products are of the size of rounding errors."""
-
-NEIGHBOURHOOD = 0.3
-"""The largest error of the path's equations, in units of tau, at a point that counts as on the path."""
+LAST_TAU, NEIGHBOURHOOD = 1e-13, 0.3
+"""Where the path ends, and the largest error of its equations, in units of tau, at a point that counts as on it."""
 
 FINISH_TAU = 1e-6
 """From this tau on step 5 is tried, each time tau has decreased to a hundredth."""
@@ -57,14 +54,10 @@ PATIENCE, PROGRAMS_TAU = 150, 2e-7
 SLOW_PATIENCE, SLOW_TAU = 60, 1e-8
 """The same where tau hardly decreases, doubled each time; before this tau such attempts are without Newton's method."""
 
-LONG_PATH = 150
-"""Newton systems after which a path is long, and linear programs are tried from PROGRAMS_TAU on."""
-
-ENOUGH_AFTER = 1200
-"""Newton systems after the first attempt from which on a residual that keeps the promise is enough."""
-
-MAX_SWEEPS = 60
-"""Rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants."""
+LONG_PATH, ENOUGH_AFTER, MAX_SWEEPS = 150, 1200, 60
+"""Newton systems after which a path is long, and linear programs are tried from PROGRAMS_TAU on; those after the first attempt
+from which on a residual that keeps the promise is enough; rounds of best responses where the path's end does not tell the
+answer."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +168,6 @@ class PathFollowing:
         self.levels.cap(np.inf)
         self.session.look(self.now.y, self.now.k, tau=self.now.tau)
 
-    # ---- steps ------------------------------------------------------------------------------------------------------
-
     def _newton(self, point: CentralPathPoint) -> CentralPathNewton:
         self.session.step()
         if self.session.done > self.budget:
@@ -254,8 +245,6 @@ class PathFollowing:
             point = point.times(change.factors(part), point.theta + part * theta)
             off += part * (self._inner(tangent.change, change) + tangent.theta * theta)
         return None, 6
-
-    # ---- the end ----------------------------------------------------------------------------------------------------
 
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> None:
         """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""

@@ -59,12 +59,9 @@ class NewtonOptions(AlgorithmOptions):
 PATTERNS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """The tolerances with which the pattern of a point is read, one after the other."""
 
-FULL = 1e-6
-"""The slack up to which `levels_at` takes a resource to be full: the tasks it is asked for are an answer in floating point."""
-
-
-UNDERFLOW = -600.0
-"""The least logarithm of a part of a price that is computed without logarithms; exp overflows and underflows beyond 700."""
+FULL, UNDERFLOW = 1e-6, -600.0
+"""The slack up to which `levels_at` takes a resource to be full, for it is asked for tasks in floating point; the least logarithm
+of a part of a price that is computed without logarithms, as exp underflows beyond 700."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +80,9 @@ class LevelEquations:
     Attributes
     ----------
     user, server : (A,) int
-    best : (N,) gamma of the user's best server, in the units of the game
-    loads : of tasks in units of that server: rows, sums over users, and the arrow of a Newton step
+    loads : of tasks in units of the user's best server: rows, sums over users, and the arrow of a Newton step
     plan : how that is eliminated
     w, gamma : (A, R), (A,); gamma in units of the user's best server
-    several : whether a user has several arcs at one server
     row, place : (K, R) bool, whether anybody wants the resource there, and int, its number among those
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
@@ -101,14 +96,13 @@ class LevelEquations:
         self.game = game
         self.N, self.K, self.R = game.instance.N, game.instance.K, game.instance.R
         user, server = game.user, game.server
-        self.several = bool(game.several.any())
-        self.best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
-        self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / self.best[user], user, server
+        best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
+        self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / best[user], user, server
         self.loads = ArcLoads(np.ascontiguousarray(self.w / self.gamma[:, None]), user, server, self.N, self.K)
         self.plan: Plan = plan_without_symmetry(self.loads)
         self.row = self.loads.rows(np.ones(len(user))).reshape(self.K, self.R) > 0
         self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
-        self.limits = game.limits / self.best
+        self.limits = game.limits / best
         self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)

@@ -37,11 +37,8 @@ from fairalloc.solvers.options import AlgorithmOptions
 __all__ = ["Merit"]
 
 
-FULL = 1e-10
-"""A load within this of 1 is full: far below every accuracy, far above the rounding of a step."""
-
-ARMIJO = 1e-4
-"""The part of the slope by which a step must lower the merit."""
+FULL, ARMIJO = 1e-10, 1e-4
+"""A load within this of 1 is full; the part of the slope by which a step must lower the merit."""
 
 
 @dataclass(frozen=True)

@@ -79,13 +79,9 @@ class ServerSystem:
         self.users_on = np.ones(game.instance.N, bool)
         self.servers_on = np.ones(game.instance.K, bool)
 
-    def begin(self) -> None:
-        """DRF on each active server for the active users."""
-        drf_alone([here for server in self.servers if (here := self._present(server))], self.x)
-
     def run_procedure(self, server: ServerArrays) -> None:
         """One server procedure."""
-        if here := self._present(server):
+        if here := self.present(server):
             tasks = self.game.tasks(self.x)
             y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma)
             here.put(y, self.x, tasks)
@@ -99,7 +95,7 @@ class ServerSystem:
         on[k] = event.active
         self.x[owner == k] = 0.0
 
-    def _present(self, server: ServerArrays) -> ServerArrays | None:
+    def present(self, server: ServerArrays) -> ServerArrays | None:
         """The server with its active users only; None where there is nobody."""
         here = self.users_on[server.user] & self.servers_on[server.index]
         if not here.any():
@@ -141,7 +137,7 @@ def simulate(
         raise InstanceError(f"offsets are {offsets!r}, but they must be {instance.K} numbers in (0, {period:g}]")
     while timeline and timeline[0].time <= 0:
         system.switch(timeline.pop(0))
-    system.begin()  # 1
+    drf_alone([here for server in system.servers if (here := system.present(server))], system.x)  # 1
     times, points = [0.0], [system.x.copy()]
     for count in range(round(horizon / period)):
         for k in np.argsort(first[[s.index for s in system.servers]], kind="stable"):

@@ -38,14 +38,9 @@ CHANGES = (1e-3, 1e-4, 1e-5)
 LITTLE_Y, LITTLE_E = 1e-2, 1e-10
 """The least N y and E of an answer in weights."""
 
-MOST = 12_000
-"""Arcs up to which a program is solved: it takes as long as a hundred systems of the path, and more beyond."""
-
-FULL = 100.0
-"""A resource stays full if its k is this many times its slack."""
-
-SMALL = 1e-2
-"""The part of what any user pays below which a price is linear."""
+MOST, FULL, SMALL = 12_000, 100.0, 1e-2
+"""Arcs up to which a program is solved, which takes as long as a hundred systems of the path; k in units of the slack from which
+on a resource stays full; the part of what any user pays below which a price is linear."""
 
 MOST_U, FALL, RISE = 0.3, 0.9, 100.0
 """The largest u; the largest fall and rise of a linear price, relative to itself."""

@@ -37,29 +37,19 @@ from fairalloc.solvers.game.session import ServerArrays
 
 __all__ = ["VariantsResponse"]
 
-FIRST_TAU, LAST_TAU = 0.1, 1e-12
-"""Where the path begins and ends."""
-
-SMALLER = 0.1
-"""The part of tau that is next, where the point is close to the path."""
-
-CLOSE = 0.1
-"""The largest error of the path's equations, in units of tau, at a point that counts as close."""
+FIRST_TAU, LAST_TAU, SMALLER, CLOSE = 0.1, 1e-12, 0.1, 0.1
+"""Where the path begins and ends, by what part tau falls, and the error of the equations up to which a point is close, in tau."""
 
 MAX_STEPS, MAX_FINISH = 300, 12
 """Newton steps along the path, and with one guess of what is in use."""
 
-LEAST_PRICE = 1e-3
-"""The kappa, in units of an equal partition's, at which a price begins that comes into use."""
+LEAST_PRICE, MET = 1e-3, 1e-12
+"""The kappa, in an equal partition's, of a price that comes into use; the largest violation of a condition at an answer of step
+1."""
 
-MET = 1e-12
-"""The largest violation of a condition at an answer of step 1: the rounding error of a few hundred terms."""
-
-FREE = -60.0
-"""The least E: a satisfied user may run its tasks where no resource has a price, and its h is finite then."""
-
-SATISFIED = 1e-13
-"""A user whose share from elsewhere is relatively this near to its limit gets nothing."""
+FREE, SATISFIED = -60.0, 1e-13
+"""The least E: a satisfied user may run its tasks where no resource has a price; a user whose share from elsewhere is relatively
+this near to its limit gets nothing."""
 
 
 class TurnPoint(NamedTuple):
@@ -132,8 +122,6 @@ class ServerTurn:
         e = E + self.owner[:, self.limited] @ h
         return TurnConditions(e, 1.0 - y @ self.w, 1.0 - taken[self.limited] / self.room, share, c)
 
-    # ---- step 2 -----------------------------------------------------------------------------------------------------
-
     def path(self) -> TurnPoint:
         """The end of the central path."""
         y = self.equal()
@@ -185,8 +173,6 @@ class ServerTurn:
                 [-(bound * y[:, None]).T / self.room[:, None], np.zeros((limits, prices + limits))],
             ]
         )
-
-    # ---- step 1 -----------------------------------------------------------------------------------------------------
 
     def finished(self, y: Floats, k: Floats, h: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats] | None:
         """y, k, h that fulfil all conditions, from these and a guess `used` (m + R + U,) of the positive ones, else None."""
