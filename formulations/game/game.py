@@ -75,10 +75,9 @@ class Game:
     limits : (N,) M_n, inf where there is none
     alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22); where the utility is
         one's own alpha is its largest elasticity
-    finite : (K,) bool, whether alpha is
+    finite, several : (K,) bool, whether alpha is, and whether a user has several variants there
     own, alike : (K,) bool, whether the server has a utility of one's own, and whether all its users have the same
     marginals : g' on the arcs
-    several : (K,) bool, whether a user has several variants there
     """
 
     def __init__(self, instance: Instance, alpha: Any, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
@@ -143,8 +142,7 @@ class Game:
     @property
     def logarithmic(self) -> NDArray[np.bool_]:
         """(K,) whether g_i' is a multiple of 1 / z; of utilities of one's own it is not asked."""
-        result: NDArray[np.bool_] = ~self.own & ((self.alpha == 1) | (self.A == 0))
-        return result
+        return np.asarray(~self.own & ((self.alpha == 1) | (self.A == 0)), dtype=bool)
 
     def fractions(self, x: Floats) -> Floats:
         """(A,) y: tasks as fractions of a monopoly."""
@@ -213,8 +211,7 @@ class Game:
         finite = self.finite[self.server]
         smooth = np.logaddexp.reduce(terms + log_w, axis=1)
         largest = np.where(self.w > 0, terms, -np.inf).max(axis=1)
-        result: Floats = np.where(finite, smooth, largest)
-        return result
+        return np.asarray(np.where(finite, smooth, largest), dtype=float)
 
     def excess(self, tasks: Floats, kappa: Floats) -> Floats:
         """(A,) E of (*), for tasks (N,) and the kappa of `log_price`."""

@@ -84,14 +84,12 @@ class Utility:
             if self.slope is not None:
                 return np.asarray(self.slope(z), dtype=float)
             step = 1e-20 * z + 1e-290
-            result: Floats = np.imag(self.marginal(z + 1j * step)) / step
-        return result
+            return np.asarray(np.imag(self.marginal(z + 1j * step)) / step, dtype=float)
 
     def log_marginal(self, log_z: Floats) -> Floats:
         """Log g'."""
         with np.errstate(all="ignore"):
-            result: Floats = np.log(np.asarray(self.marginal(np.exp(log_z)), dtype=float))
-        return result
+            return np.asarray(np.log(np.asarray(self.marginal(np.exp(log_z)), dtype=float)), dtype=float)
 
     def elasticity(self, log_z: Floats) -> Floats:
         """-z g'' / g', 0 where z is and g' is finite."""

@@ -44,9 +44,8 @@ TINY = 1e-250
 
 def finite_game(game: Game) -> Game:
     """The game itself; InstanceError where some alpha is inf."""
-    for server, finite in zip(game.instance.servers, game.finite, strict=True):
-        if not finite:
-            raise NotApplicable(f"the merit problem is for finite alpha, but alpha is inf for server {server!r}")
+    for i in np.flatnonzero(~game.finite)[:1]:
+        raise NotApplicable(f"the merit problem is for finite alpha, but alpha is inf for server {game.instance.servers[i]!r}")
     return game
 
 
@@ -164,9 +163,8 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
     k = {key: model.kappa[key] * float(np.exp(-s[key])) for key in keys}  # kappa_ir / k_i
     model.levels = pyo.Constraint(keys, rule=lambda m, *key: k[key] - pyo.exp(m.level[key] - s[key]) == 0)
     model.capacity = pyo.Constraint(keys, rule=lambda m, *key: load.get(key, 0.0) + m.slack[key] == 1)
-    power = {}
-    for (i, r), key in zip(np.ndindex(shift.shape), keys, strict=True):
-        power[i, r] = pyo.exp(float(game.beta[i]) * (model.level[key] - s[key]))
+    each = zip(np.ndindex(shift.shape), keys, strict=True)
+    power = {(i, r): pyo.exp(float(game.beta[i]) * (model.level[key] - s[key])) for (i, r), key in each}
     E = excess_pyomo(game, model, power, start)
     users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
     prices = sum(_fb(k[key], model.slack[key]) ** 2 for key in keys)

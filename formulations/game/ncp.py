@@ -42,11 +42,9 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
         if key not in slack:
             model.kappa[key].fix(0.0)  # nobody uses it there
     unit = np.exp(start.log_kappa)
-    power = {}
-    for (i, r), key in zip(np.ndindex(unit.shape), keys, strict=True):
-        power[i, r] = (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i])
-    E = excess_pyomo(game, model, power, start)
-    excess = dict(zip(model.x, E, strict=True))
+    each = zip(np.ndindex(unit.shape), keys, strict=True)
+    power = {(i, r): (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i]) for (i, r), key in each}
+    excess = dict(zip(model.x, excess_pyomo(game, model, power, start), strict=True))
     model.prices = Complementarity(list(slack), rule=lambda m, *row: complements(m.kappa[row] >= 0, slack[row] >= 0))
     model.users = Complementarity(list(model.x), rule=lambda m, *arc: complements(m.x[arc] >= 0, excess[arc] >= 0))
     left = left_pyomo(game, model)

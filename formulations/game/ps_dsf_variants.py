@@ -21,6 +21,7 @@ variant it is `bottleneck_gap` of residual.py.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,8 +53,7 @@ def relative_gains(slack: Floats, w: Floats, total: Floats) -> Floats:
     return np.where(w > 0, slack / np.maximum(room, slack + np.finfo(float).tiny), 1.0)
 
 
-@dataclass(frozen=True)
-class ShareLayer:
+class ShareLayer(NamedTuple):
     """For the users `needy` (G,) of one share: the resources (R,) that are allowed, the arcs (m,) that must be cheapest."""
 
     needy: NDArray[np.intp]
@@ -161,14 +161,14 @@ class OneServer:
                 if len(needy):
                     p = self.prices(ShareLayer(needy, layer.allowed, layer.cheapest), tau)
                     known.append((p, self.excess(p, layer.cheapest), float(self.slack @ p)))
-                    if len(group) == 1 and self.costs(p, needy)[0] < PAID:
+                    if len(group) == 1 and self._least(self.w @ p, needy)[0] < PAID:
                         return False
         return True
 
     def _open(self, users: NDArray[np.intp], known: list[tuple[Floats, float, float]], tau: float) -> NDArray[np.intp]:
         """The users for whom prices of smaller shares are not enough."""
         for p, excess, worth in known:
-            cost = self.costs(p, users)
+            cost = self._least(self.w @ p, users)
             free = worth > (1.0 + SURE) * tau * cost * self._least(self.total, users)
             users = users[(cost < SURE) | free | ((excess > tau * cost) & (cost < PAID))]
         return users
@@ -178,10 +178,6 @@ class OneServer:
         a, b = self.others
         must = arcs[a]
         return float(((self.w[a[must]] - self.w[b[must]]) @ p).max(initial=0.0))
-
-    def costs(self, p: Floats, users: NDArray[np.intp]) -> Floats:
-        """(G,) c_n(p) of these users (G,), in rising order."""
-        return self._least(self.w @ p, users)
 
     def _least(self, values: Floats, users: NDArray[np.intp]) -> Floats:
         """(G,) the least of values (m,) over the arcs of each of these users (G,), in rising order."""

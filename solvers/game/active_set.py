@@ -20,7 +20,7 @@ stays while its resource is full. The method ends where the residual is no longe
 part of everybody's costs falls by beta u of itself. Singular values that tell nearly tied arcs apart count as 0.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,7 @@ ROUNDING, DEPENDENT, SMALL = 1e-14, 1e-9, 1e-3
 levels by less than the target; the part of what any user pays below which a price falls linearly."""
 
 
-@dataclass(frozen=True)
-class Guess:
+class Guess(NamedTuple):
     """Arcs in use (A,), resources with a price (K, R), users at their limits (N,)."""
 
     arcs: Booleans

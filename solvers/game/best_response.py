@@ -17,13 +17,10 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
 
 A user with a limit has z_n <= m_n, m_n = M_n / (phi_n gamma_ni), and for z_n = m_n only y_n > 0 implies q_n - g'(z_n) <= 0.
 
-**2b for alpha = infinity: water filling** (`water_filling`). The level L rises from 0, and every user who is not stopped has
-z_n = max(b_n, min(L, m_n)). The least L at which a resource is full is the next event; it stops all who need that resource. There
-are at most R events and no iteration, so with Fractions the answer is exact. The same holds where there is one resource only.
-
-**2b for finite alpha: Newton's method on the dual** (`ServerDual`) in the logarithms of R prices; given these, z_n = max(b_n,
-h(q_n)) with h the inverse of g'. A step is halved until the largest violation decreases; else each price in turn *clears* its
-resource. docs/theory/algorithms.md derives both, and says what is known of convergence.
+docs/theory/algorithms.md derives both ways of 2b, and says what is known of convergence. Water filling (`water_filling`) raises a
+level L from 0, with z_n = max(b_n, min(L, m_n)) for all who need no full resource; with Fractions it is exact. The dual
+(`ServerDual`) has R prices as unknowns, in logarithms: Newton's step is halved until the largest violation decreases; else each
+price in turn *clears* its resource.
 """
 
 import time
@@ -48,7 +45,6 @@ from fairalloc.solvers.method import Answer, Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["BestResponseOptions", "BestResponses", "ServerDual", "rational_sweeps", "water_filling"]
-
 
 TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
 """Levels that differ relatively by less are one event of water filling; a load within this of 1 is full, a hundred times the
@@ -235,9 +231,8 @@ class BestResponses:
         if i in self.smooth:
             y, self.kappa[i] = self.smooth[i].answer(b, self.kappa[i])
         else:
-            several = self.game.several[i]
-            filled = water_filling(server.w, server.phi, b, TIED, server.most) if not several else None
-            y, level = filled or max_min_response(server, b)
+            filling = water_filling(server.w, server.phi, b, TIED, server.most) if not self.game.several[i] else None
+            y, level = filling or max_min_response(server, b)
             self.kappa[i] = self._of_level(i, level)
         return float(server.put(y, x, tasks))  # 2c
 
@@ -247,8 +242,7 @@ class BestResponses:
             return 1.0 / level
         here = of_first(self.game.marginals.of(self.game.arcs_of_servers[i]), len(level))
         with np.errstate(divide="ignore"):
-            result: Floats = np.exp(here.log(np.log(level)) / self.game.beta[i])
-        return result
+            return np.asarray(np.exp(here.log(np.log(level)) / self.game.beta[i]), dtype=float)
 
 
 class BestResponseSession(GameSession):
@@ -324,10 +318,9 @@ class BestResponse(GameMethod):
         answer = super().run(mechanism, instance, limits)
         assert isinstance(mechanism, Equilibrium)
         sweeps = answer.iterations or 0
-        if answer.termination != "optimal" or sweeps >= EXACT_SWEEPS or len(answer.x) > EXACT_ARCS:
-            return answer
-        game = mechanism.game(instance)
-        if not all(by_filling(game, i) for i in range(instance.K)) or game.several.any():
+        game, few = mechanism.game(instance), sweeps < EXACT_SWEEPS and len(answer.x) <= EXACT_ARCS
+        filled = not game.several.any() and all(by_filling(game, i) for i in range(instance.K))
+        if answer.termination != "optimal" or not few or not filled:
             return answer
         exact = rational_sweeps(game, sweeps + 2, limits.deadline)  # 4
         return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)

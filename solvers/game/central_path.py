@@ -23,8 +23,8 @@ and what an arc gains, gamma y l, is what it gains at the same prices less what 
 user with two has terms of the size of y / e in the matrix, which differ by what matters. Refinement brings them back, because a
 correction is added to l and not computed with it.
 
-**Users at their limits** (h > t) have a large c and a large constant, of which m is the small difference. So their v is counted
-from where t does not change for m = 0, v = v' - (left) M / x; then m = x v' / (M t), and no difference is taken.
+**Users at their limits** (h > t) have a large c and a large constant, so their v is counted from where t does not change for m =
+0, v = v' - (left) M / x; then m = x v' / (M t), and no difference is taken.
 """
 
 from functools import cached_property
@@ -38,7 +38,6 @@ from fairalloc.solvers.kkt.elimination import Elimination
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 
 __all__ = ["CentralPathNewton", "CentralPathPoint"]
-
 
 PRECISE, REFINEMENTS = 1e-2, 3
 """What rows may lack, in units of tau, before solutions are refined, and the most refinements of one."""
@@ -118,8 +117,7 @@ class CentralPathNewton:
 
     def change_of_e(self) -> Floats:
         """(A,) E + h - e."""
-        result: Floats = self.at.excess + self.levels.of_user(self.point.h) - self.point.e
-        return result
+        return np.asarray(self.at.excess + self.levels.of_user(self.point.h) - self.point.e, dtype=float)
 
     def change_of_t(self) -> Floats:
         """(N,) left - t."""
@@ -161,8 +159,7 @@ class CentralPathNewton:
         """(A,) pull + c."""
         if not self.levels.limited.any():
             return self.at.pull
-        result: Floats = self.at.pull + self.levels.of_user(self.point.h * self._used / self.point.t)
-        return result
+        return np.asarray(self.at.pull + self.levels.of_user(self.point.h * self._used / self.point.t), dtype=float)
 
     @cached_property
     def _arrow(self) -> Elimination:

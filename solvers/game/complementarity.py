@@ -26,7 +26,7 @@ that is Phi(v) = phi(v, F(v)) = 0, and the merit |Phi|^2 / 2 is smooth.
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,7 +41,6 @@ from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, Newt
 from fairalloc.solvers.game.session import GameMethod, finite_alpha, plain_users
 
 __all__ = ["AlphaContinuation", "Complementarity", "ComplementarityMethod", "ComplementarityOptions", "Linearization", "lemke"]
-
 
 FLOOR, INTERMEDIATE, MEMORY = 1e-14, 1e-3, 4
 """The least level, in its unit, at which the equations are evaluated; the norm of the complementarity equations at which the cap
@@ -62,8 +61,7 @@ class ComplementarityOptions(NewtonOptions):
     max_steps: int = 150
 
 
-@dataclass(frozen=True)
-class Linearization:
+class Linearization(NamedTuple):
     """F and its Jacobian at v."""
 
     v: Floats
@@ -203,9 +201,6 @@ class ComplementarityMethod(GameMethod):
         if size > self.largest:
             return f"{self.id} needs at most {self.largest} arcs and prices together, but there are {size}"
         return plain_users(self.id, domain) or finite_alpha(self.id, mechanism, instance)
-
-
-# ---- linear complementarity -----------------------------------------------------------------------------------------
 
 
 def lemke(

@@ -20,6 +20,7 @@ and how step 5 guesses, are in docs/theory/algorithms.md.
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -81,8 +82,7 @@ class PathLost(Exception):  # noqa: N818 (a signal, not an error)
     """The path cannot be followed any further."""
 
 
-@dataclass(frozen=True)
-class Tangent:
+class Tangent(NamedTuple):
     """Direction of the path by its length: relative changes, and how fast log tau changes."""
 
     change: Change
@@ -90,13 +90,8 @@ class Tangent:
 
 
 class Attempts:
-    """When step 5 is due.
-
-    Attributes
-    ----------
-    theta, done : log tau and the number of systems at the last attempt; inf and 0 before the first
-    first : the number of systems at the first one; inf before it
-    wait : systems after which there is another one although tau has hardly decreased; doubled each time
+    """When step 5 is due: log tau and the number of systems at the last attempt, that number at the first one, and after how many
+    systems there is another one although tau has hardly decreased, doubled each time.
     """
 
     def __init__(self) -> None:
@@ -123,16 +118,11 @@ class PathFollowing:
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
         self.session, self.levels, self.first = session, session.levels, first
-        self.options = session.options
-        self.weights = [
-            1.0 / np.sqrt(max(count, 1))
-            for count in (*2 * (len(self.levels), self.levels.row.sum()), *2 * (self.levels.limited.sum(),))
-        ]
-        game = self.levels.game
-        self._several = bool((game.several & ~game.finite).any())
-        self.attempts = Attempts()
-        self.begun = session.done
-        self.length, self.budget = 1.0, session.done + self.options.max_steps
+        arcs, rows, limits = len(self.levels), self.levels.row.sum(), self.levels.limited.sum()
+        self.weights = [1.0 / np.sqrt(max(count, 1)) for count in (arcs, rows, arcs, rows, limits, limits)]
+        self._several = session.several
+        self.attempts, self.begun = Attempts(), session.done
+        self.length, self.budget = 1.0, session.done + session.options.max_steps
         self._cap(np.log(tau))
         y, k = equal(self.levels)
         ones, h = np.ones(self.levels.N), np.where(self.levels.limited, 0.3, 0.0)
@@ -205,8 +195,7 @@ class PathFollowing:
 
     def _inner(self, one: Change, other: Change) -> float:
         """Inner product in which each of the groups counts alike."""
-        parts = zip(one, other, self.weights, strict=True)
-        return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in parts))
+        return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in zip(one, other, self.weights, strict=True)))
 
     def _oriented(self, newton: CentralPathNewton, along: Change) -> Tangent:
         """The unit tangent in the direction of the path, that in which it began towards smaller tau."""
@@ -274,7 +263,7 @@ class PathFollowing:
 
 def finish_by_layers(session: NewtonSession, x: Floats) -> None:
     """Step 5 for alpha = infinity with variants near tasks x (A,): the equations of its patterns, one after the other."""
-    game = session.levels.game
+    game = session.game
     for found in patterns(game, x, PATTERNS) if not game.finite.any() else ():
         new = corrected(game, x, found)
         if new is not None and session.look_at(new):
@@ -307,6 +296,11 @@ class ContinuationSession(NewtonSession):
     options: ContinuationOptions
 
     @property
+    def several(self) -> bool:
+        """Whether variants are told apart by prices: alpha is infinite on a server where a user has several."""
+        return bool((self.game.several & ~self.game.finite).any())
+
+    @property
     def nearly(self) -> bool:
         """Whether the best point is within the margin: a digit more would take ten times as long."""
         return self.gap <= MARGIN * self.target
@@ -321,8 +315,7 @@ class ContinuationSession(NewtonSession):
                 return
         if self._bargained():
             return
-        several = bool((self.levels.game.several & ~self.levels.game.finite).any())
-        for tau, first in self._starts(several):
+        for tau, first in self._starts(self.several):
             path = PathFollowing(self, tau, first)
             try:
                 path.follow()
@@ -330,7 +323,7 @@ class ContinuationSession(NewtonSession):
                 path.look()
                 if isinstance(end, Stopped):
                     raise
-            if several and not self.reached:
+            if self.several and not self.reached:
                 path.look()
                 finish_by_sweeps(self)
             if self.gap <= self.limits.promised:
@@ -351,8 +344,7 @@ class ContinuationSession(NewtonSession):
 
     def _bargained(self) -> bool:
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
-        levels, game = self.levels, self.levels.game
-        instance = game.instance
+        levels, game, instance = self.levels, self.game, self.instance
         if not game.logarithmic.all() or not plan_for(instance, InteriorPointOptions.max_rows):
             return False
         program = AlphaFairSession(nash_bargaining, instance, replace(self.limits, options=InteriorPointOptions()))
@@ -368,8 +360,7 @@ class ContinuationSession(NewtonSession):
         self.look(y, k)
         if self.nearly:
             return True
-        with np.errstate(invalid="ignore"):
-            excess = levels.derivatives(y, k).excess
+        excess = levels.derivatives(y, k).excess
         held = self._at_limits(y)
         least = np.minimum.reduceat(excess, levels.loads.first)
         arcs = levels.N * y > excess - levels.of_user(np.where(held, least, 0.0))

@@ -19,7 +19,7 @@ on the servers in `sharp` the maximum of the levels itself.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,7 @@ FULL, UNDERFLOW = 1e-6, -600.0
 of a part of a price that is computed without logarithms, as exp underflows beyond 700."""
 
 
-@dataclass(frozen=True)
-class Derivatives:
+class Derivatives(NamedTuple):
     """E (A,) with `tasks` x_n (N,), `pull` (A,) and `share` (A, R)."""
 
     excess: Floats
@@ -80,16 +79,13 @@ class LevelEquations:
     Attributes
     ----------
     user, server : (A,) int
-    loads : of tasks in units of the user's best server: rows, sums over users, and the arrow of a Newton step
-    plan : how that is eliminated
+    loads, plan : of tasks in units of the user's best server: rows, sums, and the arrow of a Newton step; how that is eliminated
     w, gamma : (A, R), (A,); gamma in units of the user's best server
     row, place : (K, R) bool, whether anybody wants the resource there, and int, its number among those
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
     alpha, beta, sharp : (K,) as `cap` bounds them: alpha, max(alpha, 1), and bool, whether E has the maximum of the levels
-    marginals : g' on the arcs
     least : the tasks of a user who has none, which is allowed where g'(0) is finite: their logarithm is taken
-    log_w, least_log_w : log w, and the least that is finite
     """
 
     def __init__(self, game: Game) -> None:
@@ -244,8 +240,7 @@ class NewtonSession(GameSession):
     @property
     def target(self) -> float:
         """The residual to stop at."""
-        target: float = self.limits.own(NewtonOptions).target or at_accuracy(TARGET, self.limits.accuracy)
-        return target
+        return self.limits.own(NewtonOptions).target or float(at_accuracy(TARGET, self.limits.accuracy))
 
     @property
     def reached(self) -> bool:

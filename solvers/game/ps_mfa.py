@@ -36,7 +36,6 @@ from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["Merit"]
 
-
 FULL, ARMIJO = 1e-10, 1e-4
 """A load within this of 1 is full; the part of the slope by which a step must lower the merit."""
 
@@ -73,8 +72,7 @@ class Merit:
 
     def cost(self, mu: Floats) -> Floats:
         """(A,) sum_r w_nir mu_ir."""
-        result: Floats = (self.game.w * mu[self.game.server]).sum(axis=1)
-        return result
+        return np.asarray((self.game.w * mu[self.game.server]).sum(axis=1), dtype=float)
 
     def start(self, x: Floats) -> Floats:
         """(A,) y of tasks x (A,), or equal parts where a user has none there."""
@@ -108,8 +106,7 @@ class Merit:
     def kappa(self, mu: Floats) -> Floats:
         """(K, R) the levels of formulations/game/game.py of prices mu."""
         with np.errstate(divide="ignore"):
-            result: Floats = np.exp((np.log(mu) + self.log_G[:, None]) / self.game.beta[:, None])
-        return result
+            return np.asarray(np.exp((np.log(mu) + self.log_G[:, None]) / self.game.beta[:, None]), dtype=float)
 
 
 def fischer_burmeister(a: Floats, b: Floats) -> Floats:
@@ -199,8 +196,7 @@ def projected(gradient: Floats, d: Floats, equal: NDArray[np.bool_]) -> Floats:
 
     columns = np.hstack([d, -d[:, equal]])
     price, _ = nnls(columns, gradient, maxiter=100 * columns.shape[1])
-    result: Floats = gradient - columns @ price
-    return result
+    return np.asarray(gradient - columns @ price, dtype=float)
 
 
 class PsMfa(ForFiniteAlpha):

@@ -35,7 +35,6 @@ from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["Algorithm1Session", "RoundOptions", "drf_alone", "server_procedure", "update_allocation"]
 
-
 TIED = 1e-12
 """Shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users."""
 
@@ -96,11 +95,6 @@ class Algorithm1Session(GameSession):
 
     reads = RoundOptions
 
-    @property
-    def order(self) -> list[ServerArrays]:
-        """Whose turn it is in a round, one after the other."""
-        return self.servers
-
     def iterate(self) -> None:
         """Rounds until one changes nothing."""
         self.x = self.first_point()  # 1
@@ -108,7 +102,7 @@ class Algorithm1Session(GameSession):
             drf_alone(self.servers, self.x)
         for count in range(1, self.options.max_rounds + 1):  # 2, 3
             tasks, updates, change = self.game.tasks(self.x), 0, 0.0
-            for server in self.order if not self.limits.late else ():
+            for server in self.servers if not self.limits.late else ():
                 b = server.elsewhere(self.x, tasks)
                 y, minima = server_procedure(server, b, self.x[server.arcs] / server.gamma)
                 change = max(change, float(server.put(y, self.x, tasks)))

@@ -20,6 +20,7 @@ procedure changes anything for a whole period, at most `max_rounds`.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +63,7 @@ class TaskHistory:
     def load(self, server: str, resource: str) -> Floats:
         """(T,) used part of a resource of a server over time."""
         row = self.instance.servers.index(server) * self.instance.R + self.instance.resources.index(resource)
-        result: Floats = (self.instance.arcs.load @ self.x.T)[row]
-        return result
+        return np.asarray((self.instance.arcs.load @ self.x.T)[row], dtype=float)
 
     def at(self, time: float) -> Allocation:
         """The allocation of the last sample not after `time`."""
@@ -114,13 +114,8 @@ def simulate(
 ) -> TaskHistory:
     """Run the servers' procedures over [0, horizon] seconds; the tasks at time 0 and after every whole period.
 
-    Parameters
-    ----------
-    instance : one demand vector a user, no limits
-    events : when users and servers become active or inactive
-    horizon, period : seconds
-    offsets : (K,) seconds in (0, period], the servers' first times; None spreads them evenly in an order drawn from `seed`
-    seed : of that order
+    Users have one demand vector and no limits. `offsets` (K,), seconds in (0, period], are the servers' first times; None spreads
+    them evenly in an order drawn from `seed`.
 
     Raises
     ------
@@ -197,11 +192,11 @@ def section_v() -> TaskHistory:
 class DistributedSession(Algorithm1Session):
     """The servers' procedures, period after period, without events: a period is a round in the order of the offsets."""
 
-    @property
-    def order(self) -> list[ServerArrays]:
+    @cached_property
+    def servers(self) -> list[ServerArrays]:
         """By offset."""
         offsets = spread(self.instance.K, 1.0, 0)
-        return sorted(self.servers, key=lambda server: offsets[server.index])
+        return sorted(servers_of(self.game), key=lambda server: offsets[server.index])
 
 
 class Distributed(ForFilling):

@@ -41,10 +41,9 @@ def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
     from scipy.sparse.linalg import splu
 
     try:
-        result: Floats = splu(sp.csc_array(matrix)).solve(right)
+        return np.asarray(splu(sp.csc_array(matrix)).solve(right), dtype=float)
     except RuntimeError:
-        result = np.full(len(right), np.nan)
-    return result
+        return np.full(len(right), np.nan)
 
 
 class SemismoothNewton(ComplementarityMethod):

@@ -25,7 +25,6 @@ and step 1 has the same equations with tau = 0 on what is in use, 0 in the place
 between variants need not be unique.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -69,8 +68,7 @@ class TurnPoint(NamedTuple):
         return TurnPoint(*(values * (1.0 + part * own) for values, own in zip(self, np.split(change, ends), strict=True)))
 
 
-@dataclass(frozen=True)
-class TurnConditions:
+class TurnConditions(NamedTuple):
     """E + h (m,), slacks s (R,), t (U,) at a point, and the derivatives: share (m, R), c_n of each arc's user (m,)."""
 
     e: Floats
@@ -104,8 +102,7 @@ class ServerTurn:
         most = np.full(self.owner.shape[1], np.inf)
         most[self.limited] = 0.7 * self.room
         y = 0.7 / (len(self.place) * np.maximum(self.w.max(axis=1), 1.0))
-        result: Floats = y * np.minimum(1.0, most / (y @ self.owner))[self.place]
-        return result
+        return np.asarray(y * np.minimum(1.0, most / (y @ self.owner))[self.place], dtype=float)
 
     def _at(self, y: Floats, k: Floats, h: Floats) -> TurnConditions:
         """The conditions and their derivatives."""
