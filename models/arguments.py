@@ -7,7 +7,7 @@ function checks itself; names and accuracies (`str` beside other kinds) too, who
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
 from os import PathLike
@@ -19,7 +19,7 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 
-__all__ = ["Count", "Duration", "Processes", "Seed", "Tolerance", "checked", "is_list", "kinds", "named"]
+__all__ = ["Count", "Duration", "Processes", "Rule", "Seed", "Tolerance", "check_fields", "checked", "is_list", "kinds", "named"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,7 +64,7 @@ PLAIN: Mapping[Any, Rule] = {
     NoneType: Rule(lambda value: value is None, "None"),
     bool: Rule(lambda value: isinstance(value, bool | np.bool_), "True or False"),
     int: Rule(_is_whole, "a whole number of 64 bits"),
-    float: Rule(_is_number, "a number of floating point"),
+    float: Rule(_is_number, "a number in the range of floating point"),
     str: Rule(lambda value: isinstance(value, str), "a text"),
     Path: Rule(lambda value: isinstance(value, str | PathLike), "a path"),
     Mapping: Rule(lambda value: isinstance(value, Mapping), "values by name"),
@@ -120,9 +120,18 @@ def _wrapped(function: F, known: Signature, check: Callable[[Mapping[str, Any]],
     return cast(F, call)
 
 
+def check_fields(item: Any) -> None:
+    """InstanceError where a field of a dataclass is of a kind that its annotation does not allow."""
+    made: type = type(item)
+    for name, rule in kinds(made).items():
+        if not rule.fits(getattr(item, name)):
+            raise InstanceError(_wrong(name, getattr(item, name), rule))
+
+
+@cache
 def kinds(cls: type) -> Mapping[str, Rule]:
     """The rules of the fields of a class, by their annotations: what a row of a file must hold."""
-    found = {name: _rule(hint) for name, hint in get_type_hints(cls).items()}
+    found = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
     return {name: rule for name, rule in found.items() if rule is not None}
 
 

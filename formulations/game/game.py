@@ -190,14 +190,19 @@ class Game:
         return bool(np.all(tasks > 0) or (self.own.any() and np.all(np.isfinite(self.log_marginal(self.shares(tasks))))))
 
     def own_parts(self, x: Floats) -> Floats:
-        """(A,) o: the part of all its tasks that the arc's user runs here; 0 where it runs none."""
+        """(A,) o: the part of all its tasks that the arc's user runs here; 0 where it runs none.
+
+        With a utility of one's own a user may rightly run none, so there it is the part of a monopoly.
+        """
         tasks = self.tasks(x)[self.user]
-        return np.divide(x, tasks, out=np.zeros(len(x)), where=tasks > 0)
+        own = np.divide(x, tasks, out=np.zeros(len(x)), where=tasks > 0)
+        return np.where(self.own[self.server], self.fractions(x), own)
 
     def gains(self, x: Floats) -> Floats:
         """(A, R) s: how much more its user could run by the slack of r alone, relative to all its tasks; at most 1."""
         load, count = self.load(self.fractions(x)), np.bincount(self.server, minlength=self.instance.K)
-        return relative_gains(slack_of(load, count[:, None])[self.server], self.w, self.tasks(x)[self.user] / self.gamma)
+        total = np.where(self.own[self.server], 1.0, self.tasks(x)[self.user] / self.gamma)
+        return relative_gains(slack_of(load, count[:, None])[self.server], self.w, total)
 
     def log_price(self, kappa: Floats) -> Floats:
         """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0.

@@ -197,7 +197,7 @@ def max_min_gap(server: OneServer) -> float:
     >>> w, y = np.array([[4 / 3, 2 / 3], [2 / 3, 4 / 3]]), np.array([0.75, 0])
     >>> one = OneServer(w, y, np.ones(2), np.ones(2), np.zeros(2, int), np.full(2, 0.75))
     >>> round(max_min_gap(one), 2)
-    0.5
+    0.25
     """
     if server.proves(FLOOR):
         return 0.0

@@ -2,7 +2,8 @@ r"""How far an allocation is from an equilibrium of the game: the residual of al
 
 The largest over the servers of the following, each in [0, 1], with t_n = 1 - x_n / M_n (1 without a limit). A small user
 counts as a large one: o_ni = x_ni / x_n is the part of its tasks that it runs here, and s_nr = slack_r gamma_ni / (w_nr x_n) is
-how much more it could run by the slack of r, relative to all that it runs; s <= 1.
+how much more it could run by the slack of r, relative to all that it runs; s <= 1. With a utility of one's own a user may rightly
+run nothing; there both are parts of a monopoly.
 *Finite alpha*: the larger of two numbers, at the best of some prices.
 (a) `definition_gap`: the relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni
 g_i'(z_ni)), bounded above by weak duality with the prices. Satisfied users count with what they pay, if that is less than g_i'; a

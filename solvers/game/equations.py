@@ -31,7 +31,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
-from fairalloc.solvers.kkt.schur import Plan, plan_without_symmetry
+from fairalloc.solvers.kkt.schur import Plan, plan_for_game
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
@@ -95,7 +95,7 @@ class LevelEquations:
         best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
         self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / best[user], user, server
         self.loads = ArcLoads(np.ascontiguousarray(self.w / self.gamma[:, None]), user, server, self.N, self.K)
-        self.plan: Plan = plan_without_symmetry(self.loads)
+        self.plan: Plan = plan_for_game(self.loads)
         self.row = self.loads.rows(np.ones(len(user))).reshape(self.K, self.R) > 0
         self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
         self.limits = game.limits / best

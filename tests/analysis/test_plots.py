@@ -67,6 +67,7 @@ def there(item):
     return item.load[item.instance.pools > 0]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("users", [3, 24, 25, 40, 61])
 def test_the_bars_of_many_users_end_at_the_loads(users):
     item = filled(many(users, 4))
@@ -407,6 +408,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_text_is_whole_and_apart(name):
     figure = FIGURES[name]().figure
@@ -479,6 +481,7 @@ TWO = {"one": {"m": [1.0]}, "two": {"m": [1.0]}}
 PANELS = {"frontier": (SWEEP, 2), "performance_profiles": (TWO, 2), "data_profiles": (TWO, 2)}
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", DRAWN)
 def test_functions_draw_on_the_axes_given(name):
     figure, ax = plt.subplots()

@@ -1,6 +1,9 @@
 """Weights, demands and capacities many powers of ten apart: no answer called "optimal" has a user off by more than 1.1e-4."""
 
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,10 @@ from tests import far_apart
 
 EACH = 12
 
+ROOT = Path(__file__).resolve().parents[2]
 
+
+@pytest.mark.few(3)
 @pytest.mark.parametrize("decades", [6, 12])
 @pytest.mark.parametrize("name", far_apart.NAMES)
 def test_no_user_is_far_from_its_tasks(name, decades):
@@ -68,3 +74,12 @@ def test_what_a_small_weight_hides_in_the_objective_is_seen(tasks):
     assert fa.check(fa.Allocation(one, [1, tasks]), "utilitarian").margin >= 0.5
     assert not fa.check(fa.Allocation(one, [1, tasks]), "utilitarian")
     assert fa.solve(one, "utilitarian").tasks == pytest.approx([1, 1])
+
+
+def test_a_crash_of_a_solver_on_numbers_far_apart_is_an_error_of_that_method():
+    """HiGHS 1.15 writes beyond its memory on a round of this instance; the process lives, and the answer is the right one."""
+    code = (
+        "import tests.far_apart as f; (*_, (_, one, _)) = f.cases(21, 225, 12.0, ('lmmf',)); print(f.tried('lmmf', one).outcome)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "optimal\n")

@@ -145,6 +145,7 @@ def test_no_answer_and_no_time_leave_the_session_as_it_is():
     assert session.gap == np.inf
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", [2, 39])
 def test_programs_shorten_the_end_of_a_long_path(seed, monkeypatch):
     instance = generators.zero_demand(200, 30, 4, seed)
