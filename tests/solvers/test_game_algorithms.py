@@ -467,7 +467,7 @@ def test_a_finite_epsilon_gives_the_equilibrium_of_smaller_servers(epsilon):
     session = VdsDistributedSession(item, instance, Limits())
     session.y, session.epsilon = session.merit.equal.copy(), epsilon
     session._rest()
-    load, mu = session.game.load(session.y), session.prices()
+    load, mu = session.game.load(session.y), session.penalties()
     np.testing.assert_allclose(load[mu > 0], (1 - epsilon + epsilon**2 * mu)[mu > 0], rtol=ROUNDING)
     assert np.all(load < 1)
     smaller = instance.replace(capacities=instance.capacities * np.where(mu > 0, load, 1 - epsilon))
