@@ -69,6 +69,8 @@ def test_what_is_here_to_be_compared_with_is_not_asked_without_being_named(monke
     instance = generators.generic(4, 2, 2)
     peers = [key for key, method in METHODS.items() if method.peer]
     assert {"highs:ipx", "ortools:pdlp", "cvxpy:rounds"} <= set(peers)
+    files = {key: type(METHODS[key]).__module__.removeprefix("fairalloc.solvers.") for key in peers}
+    monkeypatch.setattr("fairalloc.solvers.catalogue.method_registry.ORDER", files)
     monkeypatch.setattr("fairalloc.solvers.catalogue.method_registry.order", lambda *_: peers)
     assert fa.solve(instance, "drfh").method not in peers
     assert fa.solve(instance, "drfh", "highs:ipx").method == "highs:ipx"
