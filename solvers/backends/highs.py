@@ -119,11 +119,12 @@ class HighsSession(Session):
     @property
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
+        options = self.limits.own(HighsLeximinOptions)
+        if len(self.instance.arcs) <= options.dense_arcs * self.instance.N:
+            return False
         from fairalloc.solvers.kkt.schur import plan_for
 
-        options = self.limits.own(HighsLeximinOptions)
-        small = bool(plan_for(self.instance, options.max_rows))
-        return small and len(self.instance.arcs) > options.dense_arcs * self.instance.N
+        return bool(plan_for(self.instance, options.max_rows))
 
     def _by_interior_point(self, round: Round) -> "Result":  # noqa: A002
         from fairalloc.solvers.interior_point.max_min import MaxMinArrow  # few instances need it
