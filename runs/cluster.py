@@ -133,9 +133,7 @@ class RemotePool:
     def answers(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Document | NoAnswer]]:
         """Each task with its answer, in the order in which they are answered; no more are taken than there are workers.
 
-        Raises
-        ------
-        FairallocError : no worker is left, or the scheduler is gone
+        FairallocError where no worker is left, or the scheduler is gone.
         """
         waiting, sent = iter(tasks), dict[Any, Task]()
         try:

@@ -73,10 +73,8 @@ def is_in_file(text: str) -> bool:
 def load_object(text: str, kind: ObjectKind) -> Any:
     """The object that `FILE.py:NAME` or `FILE.py` names.
 
-    Raises
-    ------
-    UnknownName : there is no such file, or no such name in it
-    InstanceError : the file cannot be loaded, the object is of another kind, or FILE.py alone has none or several of the kind
+    UnknownName where there is no such file, or no such name in it; InstanceError where the file cannot be loaded, the object is
+    of another kind, or FILE.py alone has none or several of the kind.
     """
     file, name = _parts(text)
     module = _module(file)
@@ -192,9 +190,7 @@ def packed(item: Any) -> Any:
 
     It is for the pipes between processes of this user alone: no file holds it, and no word is read as one.
 
-    Raises
-    ------
-    InstanceError : the object cannot be pickled
+    InstanceError where the object cannot be pickled.
     """
     import cloudpickle
 

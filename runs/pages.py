@@ -54,11 +54,7 @@ def table_section(grid: Grid) -> Section:
 def page(title: str, sections: Iterable[Section], contents: bool = False) -> str:
     """The text of a page that opens without a network; the same sections give the same text.
 
-    Parameters
-    ----------
-    title : of the page
-    sections : in their order
-    contents : whether a table of contents stands before them
+    title: of the page; sections: in their order; contents: whether a table of contents stands before them.
     """
     template = _templates().get_template("page.html")
     text: str = template.render(title=title, sections=list(sections), contents=contents)

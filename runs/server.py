@@ -61,10 +61,7 @@ _NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_erro
 def serve(handler: str, core: int | None = None) -> None:
     """Answer requests from standard input, one a line, until it ends.
 
-    Parameters
-    ----------
-    handler : name of the module with `prepare` and `answer`
-    core : the processor to stay on; None = any
+    handler: name of the module with `prepare` and `answer`; core: the processor to stay on; None = any.
     """
     _end_with_caller()
     if core is not None:
@@ -204,12 +201,8 @@ class _Parent:
     ) -> tuple[Document, list[_Mark]]:
         """What a child answers, or why it does not, and the clocks at its restart, if any, and at its end.
 
-        Parameters
-        ----------
-        work : of the child
-        seconds, memory_mb : that it may take
-        is_fed : whether its first restart returns what is given
-        has_file : whether it may look at the file
+        work: of the child; seconds, memory_mb: that it may take; is_fed: whether its first restart returns what is given;
+        has_file: whether it may look at the file.
         """
         self._log.seek(0)
         self._log.truncate()
@@ -282,14 +275,8 @@ def _clocks() -> _Mark:
 def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark], feed: _Feed) -> bytes | None:
     """What the child writes besides restarts until it has answered or ended, or None where it takes longer.
 
-    Parameters
-    ----------
-    pid : of the child
-    pipe : from it
-    nonce : with which its words begin
-    seconds : that it may take until its first restart, and again from there on
-    marks : gets the clocks at the restart and at the end
-    feed : what the child gets at its first restart
+    pid: of the child; nonce: with which its words begin; seconds: that it may take until its first restart, and again from there
+    on; marks: gets the clocks at the restart and at the end; feed: what the child gets at its first restart.
     """
     received = bytearray()
     deadline = time.monotonic() + seconds

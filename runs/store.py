@@ -108,11 +108,7 @@ class RecordStore:
     def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:
         """Add a row and return its number.
 
-        Parameters
-        ----------
-        table : its name
-        row : values by column
-        replace : whether a row with the same key gives way; otherwise it stays
+        row: values by column; replace: whether a row with the same key gives way; otherwise it stays.
         """
         columns, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
         verb = "REPLACE" if replace else "IGNORE"

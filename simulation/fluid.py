@@ -14,8 +14,8 @@ rules with rounds start from the level of the allocation before (level_start.py)
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,27 +141,43 @@ def simulate_fluid(
             raise InstanceError(f"{name} is {shown(value)}, but it must be positive")
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
-    parties = _Parties(workload, cluster, each_job, limited)
-    allocate = _Allocate(parties, LevelStart(mechanism, options), dict(measures or {}))
-    return _Fluid(workload, cluster, turns, parties, allocate, np.inf if until is None else float(until), every).run()
+    allocate = _Allocate(workload, cluster, each_job, limited, LevelStart(mechanism, options), measures or {})
+    return _Fluid(allocate, turns, np.inf if until is None else float(until), every).run()
 
 
-class _Parties:
-    """Step 1: users or jobs as users of an instance."""
+class _Rates(NamedTuple):
+    """What is in force until the next allocation: who takes part, (n,) parts of its tasks, (n, K) parts of these by class."""
 
-    def __init__(self, workload: Workload, cluster: Cluster, each_job: bool, limited: bool) -> None:
+    who: NDArray[np.intp]
+    part: Floats
+    place: Floats
+    measures: Mapping[str, Any]
+
+
+NOBODY = _Rates(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros((0, 0)), {})
+
+
+class _Allocate:
+    """Steps 1 and 2: users or jobs as users of an instance, which is solved unless nothing changed."""
+
+    def __init__(
+        self, workload: Workload, cluster: Cluster, each_job: bool, limited: bool, solver: LevelStart, measures: Mapping[str, Any]
+    ) -> None:
         workload.fitting(cluster)  # the same resources and classes
         self.workload, self.cluster, self.each_job, self.limited = workload, cluster, each_job, limited
+        self.solver, self.measures, self.solves, self.residual = solver, measures, 0, 0.0
+        self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""
         self.of_job = np.arange(len(workload)) if each_job else workload.job_user
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
         self.eligible = self._eligible()
+        self._before: tuple[bytes, _Rates] = b"", NOBODY
 
     def _eligible(self) -> NDArray[np.bool_]:
         """(users or jobs, K)."""
-        given, K = self.workload.eligible, len(self.cluster.counts)
+        given = self.workload.eligible
         size = len(self.workload) if self.each_job else len(self.workload.users)
-        result = np.ones((size, K), dtype=bool)
+        result = np.ones((size, len(self.cluster.counts)), dtype=bool)
         if given is None:
             return result
         result[self.of_job] = given
@@ -170,106 +186,61 @@ class _Parties:
             raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines: allocate to each_job")
         return result
 
-    def instance(self, jobs: NDArray[np.intp], machines: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
-        """Who has one of these jobs and can run it, the classes with machines, and the arguments of the instance."""
-        classes = np.flatnonzero(machines)
-        who, of = np.unique(self.of_job[jobs], return_inverse=True)
-        total = np.bincount(of, weights=self.tasks[jobs])
-        taken = np.column_stack([np.bincount(of, weights=column) for column in self.taken[jobs].T])
-        there = self.cluster.capacities[classes] > 0
-        can = (self.eligible[who][:, classes] & ~((taken > 0).astype(float) @ (~there).T.astype(float) > 0)).any(axis=1)
-        user = self.workload.job_user[who] if self.each_job else who
-        arguments = {
-            "demands": (taken / total[:, None])[can],
-            "capacities": self.cluster.capacities[classes],
-            "counts": machines[classes],
-            "weights": self.workload.weights[user[can]],
-            "max_tasks": total[can] if self.limited else None,
-            "eligible": None if self.workload.eligible is None else self.eligible[who[can]][:, classes],
-        }
-        return who[can], classes, arguments
-
-    def names(self, who: NDArray[np.intp]) -> list[str]:
-        """Of those who take part."""
-        return [f"job {j}" for j in who.tolist()] if self.each_job else [self.workload.users[n] for n in who.tolist()]
-
-
-@dataclass
-class _Rates:
-    """What is in force until the next allocation."""
-
-    who: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    part: Floats = field(default_factory=lambda: np.zeros(0))
-    """(n,) the part of its tasks that each runs."""
-    place: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    """(n, K) the part of these on each class."""
-    measures: Mapping[str, Any] = field(default_factory=dict)
-
-
-class _Allocate:
-    """Step 2: solve, unless nothing changed."""
-
-    def __init__(self, parties: _Parties, solver: LevelStart, measures: dict[str, Callable[[Allocation], Any]]) -> None:
-        self.parties, self.solver, self.measures = parties, solver, measures
-        self.solves, self.residual = 0, 0.0
-        self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""
-        self._before: tuple[bytes, _Rates] = b"", _Rates()
-
     def __call__(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
         """The rates for these unfinished jobs."""
         if len(jobs) == 0:
-            return _Rates()
+            return NOBODY
         key = jobs.tobytes() + b"|" + machines.tobytes()
         if key != self._before[0]:
             self._before = key, self._solved(jobs, machines, time)
         return self._before[1]
 
     def _solved(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
-        who, classes, arguments = self.parties.instance(jobs, machines)
-        if len(who) == 0:
-            return _Rates()
-        names = [self.parties.cluster.names[k] for k in classes.tolist()]
-        instance = Instance(**arguments, users=self.parties.names(who), servers=names, resources=self.parties.cluster.resources)
+        """For those that have one of these jobs and can run it, on the classes with machines."""
+        workload, classes = self.workload, np.flatnonzero(machines)
+        who, of = np.unique(self.of_job[jobs], return_inverse=True)
+        total = np.bincount(of, weights=self.tasks[jobs])
+        taken = np.column_stack([np.bincount(of, weights=column) for column in self.taken[jobs].T])
+        lacks = (taken > 0).astype(float) @ (self.cluster.capacities[classes] == 0).T.astype(float) > 0
+        can = (self.eligible[who][:, classes] & ~lacks).any(axis=1)
+        if not can.any():
+            return NOBODY
+        who, total, taken = who[can], total[can], taken[can]
+        instance = Instance(
+            taken / total[:, None],
+            self.cluster.capacities[classes],
+            counts=machines[classes],
+            weights=workload.weights[workload.job_user[who] if self.each_job else who],
+            max_tasks=total if self.limited else None,
+            eligible=None if workload.eligible is None else self.eligible[who][:, classes],
+            users=[f"job {n}" if self.each_job else workload.users[n] for n in who.tolist()],
+            servers=[self.cluster.names[k] for k in classes.tolist()],
+            resources=self.cluster.resources,
+        )
         answer = self.solver.solve(instance)
-        self._check(answer, instance, time)
+        if not answer.has_point:
+            why = f"{answer.termination}, {answer.message}"
+            raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")
+        if answer.instance.K != instance.K:
+            pool = f"{answer.mechanism} makes one pool of all machines, so it places nothing"
+            raise NotApplicable(f"{pool}: the same over machines is drfh")
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
-        can = jobs[np.isin(self.parties.of_job[jobs], who)]
-        total = np.bincount(np.searchsorted(who, self.parties.of_job[can]), weights=self.parties.tasks[can], minlength=len(who))
         place = np.zeros((len(who), len(machines)))
         place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
-
-    def _check(self, answer: Allocation, instance: Instance, time: float) -> None:
-        if not answer.has_point:
-            raise InstanceError(
-                f"at {time:g} seconds there is no allocation of {answer.mechanism}: {answer.termination}, {answer.message}"
-            )
-        if answer.instance.K != instance.K:
-            raise NotApplicable(
-                f"{answer.mechanism} makes one pool of all machines, so it places nothing: the same over machines is drfh"
-            )
 
 
 class _Fluid:
     """Steps 3 and 4."""
 
-    def __init__(
-        self,
-        workload: Workload,
-        cluster: Cluster,
-        events: ServerEvents,
-        parties: _Parties,
-        allocate: _Allocate,
-        until: float,
-        every: float | None,
-    ) -> None:
-        self.workload, self.cluster, self.events = workload, cluster, events
-        self.parties, self.allocate, self.until, self.every = parties, allocate, until, every
-        J = len(workload)
-        self.left = np.array(workload.work)
+    def __init__(self, allocate: _Allocate, events: ServerEvents, until: float, every: float | None) -> None:
+        self.workload, self.cluster, self.events = allocate.workload, allocate.cluster, events
+        self.allocate, self.until, self.every = allocate, until, every
+        J = len(self.workload)
+        self.left = np.array(self.workload.work)
         self.completed, self.cancelled = np.full(J, np.nan), np.zeros(J)
-        self.gone = np.zeros(len(workload.users), dtype=bool)
-        self.up = events.first_up(len(cluster.server_class))
+        self.gone = np.zeros(len(self.workload.users), dtype=bool)
+        self.up = events.first_up(len(self.cluster.server_class))
         self.active = np.zeros(0, dtype=np.intp)  # unfinished jobs that an allocation was made for, in their order
         self.arrived = self.turned = 0
         self.steps: list[FluidStep] = []
@@ -285,12 +256,13 @@ class _Fluid:
             time = self._serve(time, following, rates, machines)
             if time >= self.until or time == np.inf:
                 break
-        ended = min(self.until, self.steps[-1].end if self.steps else 0.0) if self.until == np.inf else self.until
-        done = self.workload.work - self.left - self.cancelled
-        arrays = (frozen(done), frozen(self.completed), frozen(self.cancelled))
-        facts = (self.allocate.id, self.parties.each_job, ended, tuple(self.steps), *arrays)
-        counts = (self.allocate.solves, self.allocate.solver.started)
-        return FluidLog(self.workload, self.cluster, self.events, *facts, *counts, self.allocate.residual)
+        allocate, ended = self.allocate, self.until
+        if ended == np.inf:
+            ended = self.steps[-1].end if self.steps else 0.0
+        arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
+        facts = (allocate.id, allocate.each_job, ended, tuple(self.steps), *arrays)
+        counts = (allocate.solves, allocate.solver.started, allocate.residual)
+        return FluidLog(self.workload, self.cluster, self.events, *facts, *counts)
 
     def _update(self, time: float) -> None:
         """What has happened up to this time."""
@@ -319,12 +291,9 @@ class _Fluid:
 
     def _serve(self, time: float, following: float, rates: _Rates, machines: NDArray[np.int64]) -> float:
         """Run at these rates up to `following`, or to a completion where that asks for another allocation; the time then."""
-        jobs = self.active
-        at = np.searchsorted(rates.who, self.parties.of_job[jobs])
-        known = at < len(rates.who)
-        known[known] = rates.who[at[known]] == self.parties.of_job[jobs][known]
-        jobs, at = jobs[known], at[known]
-        rate = rates.part[at] * self.parties.tasks[jobs]
+        jobs = self.active[np.isin(self.allocate.of_job[self.active], rates.who)]
+        at = np.searchsorted(rates.who, self.allocate.of_job[jobs])
+        rate = rates.part[at] * self.allocate.tasks[jobs]
         while time < following:
             running = self.left[jobs] > 0
             jobs, at, rate = jobs[running], at[running], rate[running]
@@ -333,7 +302,9 @@ class _Fluid:
             if end == np.inf:
                 return end
             self._step(time, end, jobs, at, rates, machines)
-            self._work(jobs, rate, needed, time, end)
+            self.left[jobs] = np.where(time + needed <= end, 0.0, self.left[jobs] - rate * (end - time))
+            ended = jobs[self.left[jobs] <= DONE * self.workload.work[jobs]]
+            self.left[ended], self.completed[ended] = 0.0, end
             time = end
             if self.every is None and end < following:
                 return end
@@ -343,16 +314,8 @@ class _Fluid:
         self, start: float, end: float, jobs: NDArray[np.intp], at: NDArray[np.intp], rates: _Rates, machines: NDArray[np.int64]
     ) -> None:
         n = len(rates.who)
-        columns = [np.bincount(at, weights=column, minlength=n) * rates.part for column in self.parties.taken[jobs].T]
-        taken = np.column_stack(columns)
+        columns = (self.allocate.tasks[jobs], *self.allocate.taken[jobs].T)
+        tasks, *each = (np.bincount(at, weights=column, minlength=n) * rates.part for column in columns)
+        taken = np.column_stack(each)
         used = rates.place.T @ taken if n else np.zeros((len(machines), taken.shape[1]))
-        tasks = np.bincount(at, weights=self.parties.tasks[jobs], minlength=n) * rates.part
-        step = FluidStep(start, end, rates.who, frozen(tasks), frozen(taken), frozen(used), frozen(machines), rates.measures)
-        self.steps.append(step)
-
-    def _work(self, jobs: NDArray[np.intp], rate: Floats, needed: Floats, start: float, end: float) -> None:
-        """Work is done; jobs of which nothing but rounding is left are completed."""
-        self.left[jobs] = np.where(start + needed <= end, 0.0, self.left[jobs] - rate * (end - start))
-        ended = jobs[self.left[jobs] <= DONE * self.workload.work[jobs]]
-        self.left[ended] = 0.0
-        self.completed[ended] = end
+        self.steps.append(FluidStep(start, end, rates.who, *map(frozen, (tasks, taken, used, machines)), rates.measures))

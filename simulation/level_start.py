@@ -41,13 +41,7 @@ OF_SOLVE = ("method", "accuracy", "time_limit", "options", "reference", "threads
 
 
 class LevelStart:
-    """Solves one instance after the other, each from the level of the one before where the mechanism is such a rule.
-
-    Parameters
-    ----------
-    mechanism : as for `solve`
-    options : of `solve`, and the mechanism's parameters
-    """
+    """Solves one instance after the other, with options of `solve`, each from the level of the one before where that helps."""
 
     def __init__(self, mechanism: str | Mechanism | type[Mechanism], options: Mapping[str, Any]) -> None:
         self.mechanism, self.options = mechanism, dict(options)
@@ -80,7 +74,8 @@ class LevelStart:
             early = cap <= margin * self._level
             if early.sum() < 2:
                 return None
-            answer = self._with_weights(rule, instance, _together(instance.weights, cap, early))
+            weights = np.where(early, instance.weights * cap / cap[early].max(), instance.weights)
+            answer = self._with_weights(rule, instance, weights)
             if answer is not None:
                 self.started += 1
                 return answer
@@ -94,8 +89,3 @@ class LevelStart:
         accuracy = self.options.get("accuracy", "mid")
         answer = judged(rule, replace(found, instance=instance, residuals={}), Limits(accuracy), reference=False)
         return answer if answer.claims_success and answer.residual <= promised(accuracy) else None
-
-
-def _together(weights: Floats, cap: Floats, early: Any) -> Floats:
-    """(N,) weights with which all early users reach their limits at the largest cap of them."""
-    return np.where(early, weights * cap / cap[early].max(), weights)

@@ -18,13 +18,8 @@ __all__ = ["bar_panel", "curve_panel"]
 def bar_panel(outcomes: Outcomes, names: Sequence[str], title: str, upwards: str, ticks: Sequence[str] = ()) -> Panel:
     """For each number a mark of each competitor: its mean, and a line from the least to the largest over the seeds.
 
-    Parameters
-    ----------
-    outcomes : of an experiment
-    names : of the numbers, from left to right
-    title : of the panel
-    upwards : what the vertical axis shows
-    ticks : what stands below each number; () = its name
+    outcomes: of an experiment; names: of the numbers, from left to right; title: of the panel; upwards: what the vertical axis
+    shows; ticks: what stands below each number; () = its name.
     """
     return Panel(title, tuple(outcomes.labels), partial(_bars, outcomes, names, upwards, ticks or names))
 
@@ -54,13 +49,8 @@ def curve_panel(
 ) -> Panel:
     """A curve of each competitor: of the first seed strong, of the others thin.
 
-    Parameters
-    ----------
-    outcomes : of an experiment
-    name : of the curve
-    title : of the panel
-    axes : what is shown to the right and upwards
-    scales : "linear" or "log", to the right and upwards
+    outcomes: of an experiment; name: of the curve; title: of the panel; axes: what is shown to the right and upwards; scales:
+    "linear" or "log", to the right and upwards.
     """
     labels = tuple(label for label in outcomes.labels if outcomes.curves(label, name))
     return Panel(title, labels, partial(_curves, outcomes, name, axes, scales))

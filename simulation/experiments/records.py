@@ -61,11 +61,7 @@ CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, experiment, size, worklo
     def add(self, asked: Asked, started: str, answer: Mapping[str, Any]) -> None:
         """Append one row and commit it; the first row of a key stays.
 
-        Parameters
-        ----------
-        asked : the trial
-        started : UTC time
-        answer : what the worker returned: "numbers", "curves" and "seconds"
+        answer: what the worker returned: "numbers", "curves" and "seconds".
         """
         about = {name: getattr(asked, name) for name in ("key", "experiment", "size", "workload", "competitor", "seed")}
         self.insert("trial", about | {"started": started, "seconds": answer["seconds"], "answer": json.dumps(answer)})

@@ -109,13 +109,9 @@ def vm_periods(
 ) -> Workload:
     """The periods in which VMs are active, as jobs on the data centre of K Fig. 5.
 
-    Parameters
-    ----------
-    vm, when : (M,) the VM, and seconds, of each sample in which one was active, in any order
-    number : (V,) the VMs, ascending
-    demand : (V, 5) of each VM
-    step : seconds; a VM is active in a step in which it has a sample, and steps that follow one another are a period
-    seed : of the locations
+    vm, when: (M,) the VM, and seconds, of each sample in which one was active, in any order; number: (V,) the VMs, ascending;
+    demand: (V, 5) of each VM; step: seconds; a VM is active in a step in which it has a sample, and steps that follow one another
+    are a period; seed: of the locations.
     """
     pairs = np.unique(np.column_stack([vm, np.floor(when / step).astype(np.int64)]), axis=0)
     first = np.append(True, (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1))

@@ -71,10 +71,7 @@ REQUEST = np.array([-3.46, -4.01]), np.array([1.30, 1.31]), 0.61
 def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """(count,) seconds of activity and (count,) quanta with the marginals of K Fig. 8.
 
-    Parameters
-    ----------
-    count : jobs
-    rng : source of chance
+    rng: source of chance.
     """
     activity = ACTIVITY.at(rng.random(count))
     return activity, quanta_for(activity, rng)
@@ -83,10 +80,7 @@ def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, F
 def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
     """(J,) quanta with the marginal of K Fig. 8, more for jobs that are active for longer (DEPENDENCE).
 
-    Parameters
-    ----------
-    activity : (J,) seconds, of any distribution: only the order counts
-    rng : source of chance
+    activity: (J,) seconds, of any distribution: only the order counts; rng: source of chance.
     """
     count = len(activity)
     order = np.empty(count)
@@ -98,10 +92,7 @@ def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
 def demand_vectors(count: int, rng: np.random.Generator) -> Floats:
     """(count, 2) CPU and memory of a task in units of the largest server: logarithmic normal, cut off at half of it.
 
-    Parameters
-    ----------
-    count : tasks
-    rng : source of chance
+    rng: source of chance.
     """
     mean, spread, correlation = REQUEST
     score = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], count)

@@ -18,7 +18,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
 from fairalloc.simulation.experiments.figures import bar_panel, curve_panel
 from fairalloc.simulation.fluid import FluidLog, simulate_fluid
-from fairalloc.simulation.metrics import completion_times, utilisation
+from fairalloc.simulation.metrics import delays_per_quantum, utilisation
 from fairalloc.simulation.workloads import DescribedWorkload, google_intervals, google_tasks
 
 __all__ = ["EXPERIMENTS"]
@@ -123,7 +123,7 @@ def _short_delays(made: DescribedWorkload, log: FluidLog) -> Floats:
     jobs = made.workload
     quanta = jobs.work * jobs.demand.max(axis=1)
     short = np.bincount(jobs.job_user, quanta, len(jobs.users))[jobs.job_user] < 1.0
-    delays = completion_times(log)[short] / quanta[short]
+    delays = delays_per_quantum(log)[short]
     found = delays[np.isfinite(delays)]
     return found if len(found) else np.zeros(1)
 
