@@ -1,13 +1,9 @@
 """What an experiment is: a declared measurement of competitors, seed by seed, with one figure and one verdict.
 
-Experiment   the paper's finding, who is compared, the sizes, what is measured in one trial, the figure and the verdict
-Trial        one competitor, one seed, one size, one workload
-TrialResult     the numbers and curves of one trial
-Outcomes     all trials of an experiment, by competitor and seed
-Judged       confirmed, not confirmed or cannot be compared, and because of what
+An `Outcomes` has the `TrialResult` of each `Trial`, by competitor and seed, and is `Judged` by its `Experiment`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,9 +12,7 @@ import numpy as np
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "Word"]
-
-Word = Literal["confirmed", "not confirmed", "cannot be compared"]
+__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "thinned"]
 
 Curve = tuple[Sequence[float], Sequence[float]]
 """Numbers to the right, and numbers upwards."""
@@ -60,12 +54,23 @@ class TrialResult:
     curves: Mapping[str, Curve] = field(default_factory=dict)
 
 
+def thinned(right: Floats, up: Floats, most: int = 300) -> Curve:
+    """A curve of so many points at most, its ends among them."""
+    shown = np.unique(np.linspace(0, max(len(right) - 1, 0), min(len(right), most)).astype(int))
+    return right[shown].tolist(), up[shown].tolist()
+
+
 @dataclass(frozen=True)
 class Judged:
     """Whether the finding of the paper is ours too, and the sentence that says because of what."""
 
-    word: Word
+    word: Literal["confirmed", "not confirmed", "cannot be compared"]
     because: str
+
+    @classmethod
+    def whether(cls, good: bool, because: str) -> "Judged":
+        """Confirmed or not."""
+        return cls("confirmed" if good else "not confirmed", because)
 
 
 @dataclass(frozen=True)
@@ -95,16 +100,10 @@ class Outcomes:
     @property
     def names(self) -> list[str]:
         """Of all numbers, in the order in which they were first measured."""
-        return list(dict.fromkeys(name for one in self._all() for name in one.numbers))
+        return list(dict.fromkeys(name for seeds in self.measured.values() for one in seeds.values() for name in one.numbers))
 
     def values(self, label: str, name: str) -> Floats:
-        """(S,) a number over the seeds, nan where a trial has none of that name.
-
-        Parameters
-        ----------
-        label : of the competitor
-        name : of the number
-        """
+        """(S,) a number of a competitor over the seeds, nan where a trial has none of that name."""
         return np.array([one.numbers.get(name, np.nan) for one in self.measured.get(label, {}).values()], dtype=float)
 
     def mean(self, label: str, name: str) -> float:
@@ -135,18 +134,13 @@ class Outcomes:
 
     @property
     def judged(self) -> Judged:
-        """The verdict of the experiment; where no trial has an answer there is nothing to compare."""
+        """The verdict of the experiment; where no trial has an answer, or one that it needs has none, nothing is compared."""
         if not self.labels:
             return Judged("cannot be compared", "no trial gave an answer")
-        return self.experiment.judge(self)
-
-    def lacking(self, *labels: str) -> Judged | None:
-        """That the finding cannot be compared, where some of these competitors have no outcomes; None where all have."""
-        gone = [label for label in labels if label not in self.labels]
-        return Judged("cannot be compared", f"{' and '.join(gone)} took no part") if gone else None
-
-    def _all(self) -> Iterator[TrialResult]:
-        return (one for seeds in self.measured.values() for one in seeds.values())
+        item = self.experiment
+        if gone := [label for label in item.needs or item.competitors if label not in self.labels]:
+            return Judged("cannot be compared", f"{' and '.join(gone)} took no part")
+        return item.judge(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +160,7 @@ class Experiment:
     judge : outcomes -> verdict
     panels : outcomes -> the panels of the figure
     workloads : ids of workloads that it can be run with, the first whose samples are there is the default; () = it has its own
+    needs : the competitors without which nothing is compared; () = all
     """
 
     id: str
@@ -179,6 +174,7 @@ class Experiment:
     judge: Callable[[Outcomes], Judged]
     panels: Callable[[Outcomes], list[Panel]]
     workloads: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"

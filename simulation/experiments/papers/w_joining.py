@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
-from fairalloc.simulation.experiments.figures import curve_panel
+from fairalloc.simulation.experiments.figures import curves, figure
 from fairalloc.simulation.metrics import dominant_shares
 from fairalloc.simulation.tasks import simulate_tasks
 from fairalloc.simulation.workload import Cluster, Workload
@@ -73,8 +72,7 @@ def _joining(trial: Trial) -> TrialResult:
         numbers[f"{phase}, DRFH of divisible tasks"] = _divisible(cluster, users)
     bounds = np.arange(0.0, LEAVE.max() + 1, 20.0)
     shares = dominant_shares(log, bounds)
-    curves = {f"user {n + 1}": (bounds[1:].tolist(), shares[:, n].tolist()) for n in range(3)}
-    return TrialResult({name: float(value) for name, value in numbers.items()}, curves)
+    return TrialResult(numbers, {f"user {n + 1}": (bounds[1:].tolist(), shares[:, n].tolist()) for n in range(3)})
 
 
 def _divisible(cluster: Cluster, users: tuple[int, ...]) -> float:
@@ -85,8 +83,6 @@ def _divisible(cluster: Cluster, users: tuple[int, ...]) -> float:
 
 def _as_printed(outcomes: Outcomes) -> Judged:
     label = "best-fit-drfh"
-    if lacking := outcomes.lacking(label):
-        return lacking
     found = {name: outcomes.mean(label, name) for name in outcomes.names if "divisible" not in name}
     printed = {name: 0.4 if name.endswith("CPU") else PRINTED[name.split(",")[0]] for name in found}
     far = {name: abs(found[name] - printed[name]) for name in found}
@@ -95,14 +91,7 @@ def _as_printed(outcomes: Outcomes) -> Judged:
     alone = outcomes.mean(label, "user 1 alone, DRFH of divisible tasks")
     exact = f"the DRFH allocation of divisible tasks, which W says best-fit achieves, gives user 1 alone {alone:.0%}"
     told = ", ".join(f"{name} {value:.1%}" for name, value in found.items())
-    if off:
-        return Judged("not confirmed", f"{'; '.join(off)} ({told}); {exact}")
-    return Judged("confirmed", f"{told}; but {exact}")
-
-
-def _share_panels(outcomes: Outcomes) -> list[Panel]:
-    axes = ("seconds", "global dominant share")
-    return [curve_panel(outcomes, f"user {n + 1}", f"user {n + 1}", axes) for n in range(3)]
+    return Judged.whether(not off, f"{'; '.join(off)} ({told}); {exact}" if off else f"{told}; but {exact}")
 
 
 # ---- W 5.2: tasks as entities ---------------------------------------------------------------------------------------
@@ -134,21 +123,15 @@ def _started(demand: Floats, cluster: Cluster, trial: Trial, m: int) -> Floats:
 
 def _approaches(outcomes: Outcomes) -> Judged:
     label = "best-fit-drfh"
-    if lacking := outcomes.lacking(label):
-        return lacking
     first, *_, last = outcomes.names
     told = [f"{name} {outcomes.mean(name, first):.1%} and {outcomes.mean(name, last):.1%}" for name in outcomes.labels]
     fall = outcomes.values(label, last) / outcomes.values(label, first)
     what = f"largest relative distance of a user's share from exact DRFH, of whole tasks and at {last.split()[-1]}"
-    text = f"{what}: {', '.join(told)}"
-    good = bool((fall < 0.25).all())
-    return Judged("confirmed" if good else "not confirmed", f"{text}; of best-fit at most {fall.max():.0%} is left in any seed")
+    text = f"{what}: {', '.join(told)}; of best-fit at most {fall.max():.0%} is left in any seed"
+    return Judged.whether(bool((fall < 0.25).all()), text)
 
 
-def _distance_panel(outcomes: Outcomes) -> list[Panel]:
-    axes = ("size of a task, as a part of those drawn", "largest distance from exact DRFH")
-    return [curve_panel(outcomes, "distance", "discrete against divisible", axes, scales=("log", "log"))]
-
+SIZE_AND_DISTANCE = ("size of a task, as a part of those drawn", "largest distance from exact DRFH")
 
 EXPERIMENTS = (
     Experiment(
@@ -164,7 +147,8 @@ EXPERIMENTS = (
         {"small": Size((0,), {"mean": 60.0}), "full": Size(tuple(range(10)), {"mean": 10.0})},
         _joining,
         _as_printed,
-        _share_panels,
+        figure(*(curves(f"user {n}", f"user {n}", ("seconds", "global dominant share")) for n in (1, 2, 3))),
+        needs=("best-fit-drfh",),
     ),
     Experiment(
         "W.Granularity",
@@ -181,6 +165,7 @@ EXPERIMENTS = (
         },
         _smaller_tasks,
         _approaches,
-        _distance_panel,
+        figure(curves("distance", "discrete against divisible", SIZE_AND_DISTANCE, ("log", "log"))),
+        needs=("best-fit-drfh",),
     ),
 )
