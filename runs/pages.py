@@ -52,10 +52,7 @@ def table_section(grid: Grid) -> Section:
 
 
 def page(title: str, sections: Iterable[Section], contents: bool = False) -> str:
-    """The text of a page that opens without a network; the same sections give the same text.
-
-    title: of the page; sections: in their order; contents: whether a table of contents stands before them.
-    """
+    """The text of a page, with a table of contents or without, that opens without a network."""
     template = _templates().get_template("page.html")
     text: str = template.render(title=title, sections=list(sections), contents=contents)
     return text + "\n"

@@ -88,17 +88,9 @@ def isolation_missing() -> str:
 
 
 class Pool:
-    """Servers that answer requests; use it in a `with` statement, which ends them.
+    """Servers that answer `size` requests at the same time by a handler; use it in a `with` statement, which ends them.
 
-    Parameters
-    ----------
-    handler : name of the module with `prepare` and `answer`
-    size : how many requests are answered at the same time
-    pinned : whether each server and its children stay on a core of their own, where the operating system can do that
-
-    Raises
-    ------
-    NotInstalled : this operating system cannot isolate processes
+    Where `pinned`, each server and its children stay on a core of their own, if the operating system can do that.
     """
 
     def __init__(self, handler: str, size: int = 1, pinned: bool = False) -> None:
@@ -278,17 +270,13 @@ def no_answer(cause: Cause, sentence: str) -> Document:
 
 def parsed(line: bytes) -> Document:
     """What a process wrote: a document with "answer", or with "cause" and "sentence"; anything else is an error."""
-    with contextlib.suppress(ValueError, RecursionError):
-        outcome = json.loads(line)
-        if isinstance(outcome, dict) and ("answer" in outcome or _says_why(outcome)):
+    with contextlib.suppress(AttributeError, TypeError, ValueError, RecursionError):
+        outcome: Document = json.loads(line)
+        if isinstance(outcome, dict) and "answer" in outcome:
+            return outcome
+        if outcome.keys() == {"cause", "sentence"} and outcome["cause"] in get_args(Cause) and type(outcome["sentence"]) is str:
             return outcome
     return garbled(line)
-
-
-def _says_why(outcome: Document) -> bool:
-    return (
-        outcome.keys() == {"cause", "sentence"} and outcome["cause"] in get_args(Cause) and isinstance(outcome["sentence"], str)
-    )
 
 
 def garbled(line: bytes) -> Document:

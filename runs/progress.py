@@ -17,14 +17,7 @@ EVERY = 10.0
 
 
 class Progress:
-    """Use it in a `with` statement.
-
-    Parameters
-    ----------
-    shown : whether anything is written
-    clock : gives the seconds now
-    what : the steps are, in the plural
-    """
+    """Use it in a `with` statement; `what` the steps are stands in the plural, and `clock` gives the seconds now."""
 
     def __init__(self, shown: bool = True, clock: Callable[[], float] = time.monotonic, what: str = "solves") -> None:
         console = Console(stderr=True)

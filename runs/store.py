@@ -32,14 +32,8 @@ class RecordStore:
 
     A subclass says what the file is called in sentences (`kind`, `contents`), the number of its `layout`, its `tables` as SQL
     that may run twice, and which `error` tells of a file that cannot be used.
-
-    Parameters
-    ----------
-    path : the file; ":memory:" for none
-
-    Raises
-    ------
-    InstanceError : the file cannot be opened, is damaged, has another layout, or is a database of something else
+    The path ":memory:" stands for no file. `error` is raised where the file cannot be opened, is damaged, has another layout, or
+    is a database of something else.
     """
 
     kind: ClassVar[str]
@@ -106,10 +100,7 @@ class RecordStore:
             raise self.error(f"{self.path} has a row that is no record, {shown(row)}: {error}") from None
 
     def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:
-        """Add a row and return its number.
-
-        row: values by column; replace: whether a row with the same key gives way; otherwise it stays.
-        """
+        """Add a row, values by column, and return its number; one with the same key stays, or gives way to be replaced."""
         columns, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
         verb = "REPLACE" if replace else "IGNORE"
         return self.write(f"INSERT OR {verb} INTO {table} ({columns}) VALUES ({marks})", list(row.values()))
