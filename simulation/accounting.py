@@ -173,8 +173,8 @@ def _of_fluid(log: FluidLog) -> Accounts:
     jobs = log.workload
     arrived = jobs.arrival <= log.until
     parts = (jobs.work, log.done, jobs.work - log.done - log.cancelled, log.cancelled)
-    sums = (float(values[arrived].sum()) for values in parts)
-    return Accounts(*sums, 0.0, (*_steps(log), *_completions(log), *_rates(log)))
+    work, done, left, killed = (float(values[arrived].sum()) for values in parts)
+    return Accounts(work, done, left, killed, 0.0, (*_steps(log), *_completions(log), *_rates(log)))
 
 
 def _steps(log: FluidLog) -> Iterator[str]:

@@ -259,7 +259,8 @@ class _Fluid:
         allocate, ended = self.allocate, self.until
         if ended == np.inf:
             ended = self.steps[-1].end if self.steps else 0.0
-        arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
+        done = self.workload.work - self.left - self.cancelled
+        arrays = (frozen(done), frozen(self.completed), frozen(self.cancelled))
         facts = (allocate.id, allocate.each_job, ended, tuple(self.steps), *arrays)
         counts = (allocate.solves, allocate.solver.started, allocate.residual)
         return FluidLog(self.workload, self.cluster, self.events, *facts, *counts)
@@ -318,4 +319,6 @@ class _Fluid:
         tasks, *each = (np.bincount(at, weights=column, minlength=n) * rates.part for column in columns)
         taken = np.column_stack(each)
         used = rates.place.T @ taken if n else np.zeros((len(machines), taken.shape[1]))
-        self.steps.append(FluidStep(start, end, rates.who, *map(frozen, (tasks, taken, used, machines)), rates.measures))
+        for array in (tasks, taken, used, machines):
+            frozen(array)
+        self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, machines, rates.measures))

@@ -13,6 +13,7 @@ formulations/game/equilibrium.py, a measure for `simulate_fluid`; `cdf` and `red
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,9 +149,10 @@ def completion_ratios(log: Log) -> Floats:
         submitted, completed = jobs.work, log.done
     else:
         finished = log.outcome == FINISHED
-        submitted, completed = jobs.tasks, np.bincount(log.job[finished], log.tasks[finished], len(jobs))
-    total = np.bincount(jobs.job_user, submitted * arrived, N)
-    return np.divide(np.bincount(jobs.job_user, completed, N), total, out=np.full(N, np.nan), where=total > 0)
+        submitted = jobs.tasks.astype(float)
+        completed = np.bincount(log.job[finished], log.tasks[finished], len(jobs)).astype(float)
+    total, done = np.bincount(jobs.job_user, submitted * arrived, N), np.bincount(jobs.job_user, completed, N)
+    return np.asarray(np.divide(done, total, out=np.full(N, np.nan), where=total > 0))
 
 
 def delays_per_quantum(log: Log) -> Floats:
@@ -158,10 +160,10 @@ def delays_per_quantum(log: Log) -> Floats:
 
     A job of T tasks with the demand d needs T max_r d_r duration quanta.
     """
-    return completion_times(log) / (log.workload.work * log.workload.demand.max(axis=1))
+    return np.asarray(completion_times(log) / (log.workload.work * log.workload.demand.max(axis=1)))
 
 
-def cdf(values: Floats) -> tuple[Floats, Floats]:
+def cdf(values: NDArray[Any]) -> tuple[Floats, Floats]:
     """The sorted values that are numbers, and the parts of all values that are at most each: nan counts as never.
 
     >>> [part.tolist() for part in cdf(np.array([3.0, np.nan, 1.0, 2.0]))]

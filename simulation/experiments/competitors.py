@@ -75,11 +75,9 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def competitors(declared: Sequence[str], wanted: Sequence[Any], kind: str) -> list[Competitor]:
-    """Who takes part.
+    """Who takes part: ids with parameters, FILE.py:NAME, or objects that are wanted; () = those that the experiment declares.
 
-    declared: by the experiment; wanted: ids with parameters, FILE.py:NAME, or objects; () = those declared. Where all are one's
-    own they take part beside those declared, else instead of them; kind: one of KINDS. UnknownName where there is none of that
-    name; InstanceError where two have the same label.
+    Where all are one's own they take part beside those declared, else instead of them.
     """
     asked = [_asked(item, kind) for item in wanted]
     if all(one.is_own for one in asked):

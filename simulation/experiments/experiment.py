@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
@@ -54,7 +55,7 @@ class TrialResult:
     curves: Mapping[str, Curve] = field(default_factory=dict)
 
 
-def thinned(right: Floats, up: Floats, most: int = 300) -> Curve:
+def thinned(right: NDArray[Any], up: NDArray[Any], most: int = 300) -> Curve:
     """A curve of so many points at most, its ends among them."""
     shown = np.unique(np.linspace(0, max(len(right) - 1, 0), min(len(right), most)).astype(int))
     return right[shown].tolist(), up[shown].tolist()

@@ -3,6 +3,7 @@
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -36,15 +37,12 @@ ABOUT = (
 
 def listing(experiments: Sequence[Experiment]) -> Grid:
     """What there is."""
-    rows = [
-        (item.id, item.title, item.kind, ", ".join(item.competitors), ", ".join(item.workloads) or "its own", _seeds(item))
-        for item in experiments
-    ]
+    rows = []
+    for item in experiments:
+        seeds = ", ".join(str(len(item.sizes[size].seeds)) for size in ("small", "full"))
+        compared, workloads = ", ".join(item.competitors), ", ".join(item.workloads) or "its own"
+        rows.append((item.id, item.title, item.kind, compared, workloads, seeds))
     return Grid("", ("id", "title", "of", "compared", "workloads", "seeds: small, full"), rows)
-
-
-def _seeds(item: Experiment) -> str:
-    return ", ".join(str(len(item.sizes[size].seeds)) for size in ("small", "full"))
 
 
 def command(outcomes: Outcomes) -> str:
@@ -84,15 +82,9 @@ def report_text(found: Sequence[Outcomes]) -> str:
     """For a terminal."""
     parts = []
     for one in found:
-        judged = one.judged
-        lines = [
-            f"{one.experiment.id}: {one.experiment.title}",
-            f"The paper: {one.experiment.finding}",
-            numbers_table(one).text(),
-            *(f"failed: {sentence}" for sentence in one.failed),
-            f"{judged.word}: {judged.because}",
-        ]
-        parts.append("\n".join(lines) + "\n")
+        item, judged, failed = one.experiment, one.judged, [f"failed: {sentence}" for sentence in one.failed]
+        lines = [f"{item.id}: {item.title}", f"The paper: {item.finding}", numbers_table(one).text(), *failed]
+        parts.append("\n".join([*lines, f"{judged.word}: {judged.because}\n"]))
     if len(found) > 1:
         parts.append(verdicts_table(found).text())
     return "\n".join(parts)
@@ -135,8 +127,7 @@ def report_markdown(found: Sequence[Outcomes], figures: str = "") -> str:
 
 
 def _all_sections(found: Sequence[Outcomes], drawn: bool, figures: str = "") -> list[Section]:
-    table = verdicts_table(found)
-    first = Section("Verdicts", ABOUT, Grid("", table.columns, table.rows))
+    first = Section("Verdicts", ABOUT, replace(verdicts_table(found), title=""))
     return [first, *(section for one in found for section in _sections(one, drawn, figures))]
 
 

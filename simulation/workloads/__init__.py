@@ -68,18 +68,7 @@ WORKLOADS = {
 
 
 def default_workload(known: Sequence[str], wanted: str = "") -> str:
-    """The workload of an experiment.
-
-    Parameters
-    ----------
-    known : those it can be run with, best first
-    wanted : the one that was asked for; "" = the first whose samples are there
-
-    Raises
-    ------
-    UnknownName : the experiment has no workload of this name
-    NotInstalled : its samples, or what reads them, are not there
-    """
+    """The workload of an experiment: the wanted one of those known, "" = the first of them whose samples are there."""
     if wanted and wanted not in known:
         has = f"has {', '.join(known)}" if known else "has its own only"
         raise UnknownName(no_such("workload", wanted, known, f"the experiment {has}"))

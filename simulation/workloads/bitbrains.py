@@ -10,6 +10,8 @@ servers there and at adjacent locations, where 1-2-3 stand in a row (our choice:
 | generated | each of 500 users with the mean chance of the trace | logarithmic normal with means, spreads, correlations of it |
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -72,27 +74,17 @@ def bitbrains_instant(source: str = "bitbrains", seed: int = 0, users: int | Non
         chosen = np.sort(rng.choice(len(names), users, replace=False))
         names, demand = [names[k] for k in chosen], demand[chosen]
     cluster = data_centre()
-    return Instance(
-        demand,
-        cluster.capacities,
-        eligible=_near(len(names), rng),
-        users=names,
-        servers=cluster.names,
-        resources=cluster.resources,
-        name=f"{source}-instant-seed{seed}",
-    )
+    named: dict[str, Any] = {"users": names, "servers": cluster.names, "resources": cluster.resources}
+    name, eligible = f"{source}-instant-seed{seed}", _near(len(names), rng)
+    return Instance(demand, cluster.capacities, eligible=eligible, name=name, **named)
 
 
 def bitbrains_day(seed: int = 0, minutes: int = 60) -> DescribedWorkload:
     """The VMs of 12 August 2013 (UTC) by their activity, on the data centre of K Fig. 5.
 
     A VM is a user. For each period in which it used CPU it has one job, in the workload's beginning at the period's; a task is
-    PIECE of the VM's demand and its seconds are such that the VM, at its demand, would run the period.
-
-    Parameters
-    ----------
-    seed : of the locations
-    minutes : a period is a whole number of so many minutes in which some CPU was used
+    PIECE of the VM's demand and its seconds are such that the VM, at its demand, would run the period. A period is a whole number
+    of so many minutes in which some CPU was used; the seed is that of the locations.
     """
     table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_5min_2013-08-12.parquet"), ("vm", "ts", "cpu_mhz"))
     number, demand = _peaks(found_data())
@@ -109,9 +101,8 @@ def vm_periods(
 ) -> Workload:
     """The periods in which VMs are active, as jobs on the data centre of K Fig. 5.
 
-    vm, when: (M,) the VM, and seconds, of each sample in which one was active, in any order; number: (V,) the VMs, ascending;
-    demand: (V, 5) of each VM; step: seconds; a VM is active in a step in which it has a sample, and steps that follow one another
-    are a period; seed: of the locations.
+    Of (M,) samples `vm` was active at `when`; `number` (V,) are the VMs, ascending, with (V, 5) demands. A VM is active in a step
+    (seconds) in which it has a sample, and steps that follow one another are a period.
     """
     pairs = np.unique(np.column_stack([vm, np.floor(when / step).astype(np.int64)]), axis=0)
     first = np.append(True, (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1))
@@ -120,17 +111,9 @@ def vm_periods(
     vms, user = np.unique(pairs[begin, 0], return_inverse=True)
     row = np.searchsorted(number, vms)
     near = _near(len(vms), np.random.default_rng(seed))
-    return Workload(
-        data_centre().resources,
-        [f"vm-{name}" for name in vms],
-        np.ones(len(vms)),
-        user,
-        pairs[begin, 1] * step,
-        np.ones(len(begin)),  # type: ignore[arg-type]
-        length * step / PIECE,
-        demand[row][user] * PIECE,
-        near[user],
-    )
+    users, ones = [f"vm-{name}" for name in vms], np.ones(len(begin), dtype=np.int64)
+    jobs = (user, pairs[begin, 1] * step, ones, length * step / PIECE, demand[row][user] * PIECE, near[user])
+    return Workload(data_centre().resources, users, np.ones(len(vms)), *jobs)
 
 
 def _active(source: str, rng: np.random.Generator) -> tuple[list[str], Floats]:

@@ -29,15 +29,8 @@ SPLIT = ((25, 25, 25), (33, 34, 33), (25, 25, 25))
 
 
 def google_servers(machines: int | None = None, seed: int = 0) -> Cluster:
-    """Servers drawn from W Table 1, as W 6 draws them; the whole cell of 12,583 servers where no number is given.
+    """So many servers drawn from W Table 1, independently, as W 6 draws them; without a number the whole cell of 12,583.
 
-    Parameters
-    ----------
-    machines : how many are drawn, independently
-    seed : of the drawing
-
-    Examples
-    --------
     >>> int(google_servers(2000).counts.sum()), google_servers().totals.round().tolist()
     (2000, [6659.0, 5922.0])
     """

@@ -19,7 +19,6 @@ __all__ = [
     "QUANTA",
     "TASKS",
     "Printed",
-    "activity_and_quanta",
     "demand_vectors",
     "quanta_for",
     "task_numbers",
@@ -38,14 +37,13 @@ class Printed:
 
     def at(self, part: Sequence[float] | Floats) -> Floats:
         """The values below which these parts of all are."""
-        values, parts = np.log([p[0] for p in self.points]), [p[1] for p in self.points]
-        result: Floats = np.exp(np.interp(np.asarray(part, dtype=float), parts, values))
-        return result
+        values, parts = np.array(self.points).T
+        return np.asarray(np.exp(np.interp(np.asarray(part, dtype=float), parts, np.log(values))))
 
     def below(self, value: float) -> float:
         """The part of all that is at most a value."""
-        values, parts = np.log([p[0] for p in self.points]), [p[1] for p in self.points]
-        return float(np.interp(np.log(value), values, parts))
+        values, parts = np.array(self.points).T
+        return float(np.interp(np.log(value), np.log(values), parts))
 
 
 DAY = 86400.0
@@ -68,20 +66,8 @@ REQUEST = np.array([-3.46, -4.01]), np.array([1.30, 1.31]), 0.61
 """Mean and standard deviation of the logarithms of CPU and memory that a task of these jobs requests, and their correlation."""
 
 
-def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """(count,) seconds of activity and (count,) quanta with the marginals of K Fig. 8.
-
-    rng: source of chance.
-    """
-    activity = ACTIVITY.at(rng.random(count))
-    return activity, quanta_for(activity, rng)
-
-
 def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
-    """(J,) quanta with the marginal of K Fig. 8, more for jobs that are active for longer (DEPENDENCE).
-
-    activity: (J,) seconds, of any distribution: only the order counts; rng: source of chance.
-    """
+    """(J,) quanta with the marginal of K Fig. 8, more for jobs with longer (J,) activity, of which only the order counts."""
     count = len(activity)
     order = np.empty(count)
     order[np.lexsort((rng.random(count), activity))] = (np.arange(count) + 0.5) / max(count, 1)
@@ -90,14 +76,10 @@ def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
 
 
 def demand_vectors(count: int, rng: np.random.Generator) -> Floats:
-    """(count, 2) CPU and memory of a task in units of the largest server: logarithmic normal, cut off at half of it.
-
-    rng: source of chance.
-    """
+    """(count, 2) CPU and memory of a task in units of the largest server: logarithmic normal, cut off at half of it."""
     mean, spread, correlation = REQUEST
     score = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], count)
-    result: Floats = np.minimum(np.exp(mean + spread * score), 0.5)
-    return result
+    return np.minimum(np.exp(mean + spread * score), 0.5)
 
 
 def task_numbers(count: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -79,18 +79,9 @@ def google_tasks(source: str = "google2011", hours: float = 24.0, share: float =
     rng = np.random.default_rng(seed)
     jobs, tasks, demand = _drawn(source, hours, share, rng)
     codes, job_user = np.unique(jobs.user, return_inverse=True)
-    workload = Workload(
-        ["cpu", "memory"],
-        [f"user-{code}" for code in codes],
-        np.ones(len(codes)),
-        job_user,
-        jobs.arrival,
-        tasks,
-        jobs.duration,
-        demand,
-    )
-    real, generated = _TOLD[source]
-    return DescribedWorkload(workload, None, real, generated, jobs.left_out)
+    users = [f"user-{code}" for code in codes]
+    each = (job_user, jobs.arrival, tasks, jobs.duration, demand)
+    return DescribedWorkload(Workload(["cpu", "memory"], users, np.ones(len(users)), *each), None, *_TOLD[source], jobs.left_out)
 
 
 def google_intervals(source: str = "google2011", hours: float = 24.0, share: float = 0.02, seed: int = 0) -> DescribedWorkload:
@@ -117,22 +108,12 @@ def google_intervals(source: str = "google2011", hours: float = 24.0, share: flo
     there = np.flatnonzero(jobs.arrival < end)
     user, begin, length = _by_interval(jobs.arrival[there], end[there])
     unit = demand[there] / demand[there].max(axis=1, keepdims=True) * PIECE
-    public = np.array([True, True, False, False])
-    workload = Workload(
-        ["cpu", "memory"],
-        [f"job-{n}" for n in there],
-        np.ones(len(there)),
-        user,
-        begin,
-        np.ones(len(user)),  # type: ignore[arg-type]
-        rate[there][user] * length / PIECE,
-        unit[user],
-        (jobs.sched_class[there] >= 2)[user, None] | public,
-    )
+    eligible = (jobs.sched_class[there] >= 2)[user, None] | np.array([True, True, False, False])
+    each = (user, begin, np.ones(len(user), dtype=np.int64), rate[there][user] * length / PIECE, unit[user], eligible)
+    workload = Workload(["cpu", "memory"], [f"job-{n}" for n in there], np.ones(len(there)), *each)
     real, generated = _TOLD[source]
     made = "quanta by K Fig. 8, with more for jobs that run longer, at an even rate; of requests the proportion alone counts"
-    generated = f"{generated}; {made}"
-    return DescribedWorkload(workload, four_classes(), real, generated, jobs.left_out)
+    return DescribedWorkload(workload, four_classes(), real, f"{generated}; {made}", jobs.left_out)
 
 
 def _by_interval(begin: Floats, end: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
@@ -172,14 +153,10 @@ def _real_jobs(hours: float) -> Jobs:
     ended = np.where(table["end_ms"] >= 0, table["end_ms"] / 1e3, END)
     inside = (submitted < START + hours * HOUR) & (ended > START)
     never = inside & (started < 0)
-    kept = inside & ~never
-    return Jobs(
-        table["user"][kept].astype(np.int64),
-        table["sched_class"][kept].astype(np.int64),
-        np.maximum(submitted[kept] - START, 0.0),
-        np.maximum(ended[kept] - np.maximum(started[kept], START), 1.0),
-        {"jobs that never started": int(never.sum())},
-    )
+    user, sched_class = (table[name].astype(np.int64) for name in ("user", "sched_class"))
+    arrival, duration = np.maximum(submitted - START, 0.0), np.maximum(ended - np.maximum(started, START), 1.0)
+    jobs = Jobs(user, sched_class, arrival, duration, {"jobs that never started": int(never.sum())})
+    return jobs.chosen(inside & ~never)
 
 
 def _generated_jobs(hours: float, rng: np.random.Generator) -> Jobs:
@@ -191,13 +168,8 @@ def _generated_jobs(hours: float, rng: np.random.Generator) -> Jobs:
     duration = fitted.ACTIVITY.at(rng.random(count))
     longest = np.argpartition(-duration, PRESENT - 1)[:PRESENT]
     duration = np.concatenate([duration[longest], np.delete(duration, longest)])
-    return Jobs(
-        rng.choice(USERS, count, p=weight / weight.sum()),
-        rng.choice(4, count, p=CLASS_PARTS / CLASS_PARTS.sum()),
-        arrival,
-        duration,
-        {},
-    )
+    user, sched_class = rng.choice(USERS, count, p=weight / weight.sum()), rng.choice(4, count, p=CLASS_PARTS / CLASS_PARTS.sum())
+    return Jobs(user, sched_class, arrival, duration, {})
 
 
 def _tasks(source: str, sched_class: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:

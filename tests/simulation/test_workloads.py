@@ -47,6 +47,13 @@ def write(path, text):
 # ---- what is printed -------------------------------------------------------------------------------------------------
 
 
+def activity_and_quanta(count, seed):
+    """With the marginals of K Fig. 8."""
+    rng = np.random.default_rng(seed)
+    activity = fitted.ACTIVITY.at(rng.random(count))
+    return activity, fitted.quanta_for(activity, rng)
+
+
 def test_activity_and_quanta_go_through_the_points_of_k_fig_8():
     assert fitted.ACTIVITY.below(300.0) == pytest.approx(0.38, abs=1e-12)
     assert 1 - fitted.ACTIVITY.below(DAY) == pytest.approx(0.16, abs=1e-12)
@@ -55,7 +62,7 @@ def test_activity_and_quanta_go_through_the_points_of_k_fig_8():
 
 
 def test_what_is_drawn_has_the_printed_parts():
-    activity, quanta = fitted.activity_and_quanta(40_000, np.random.default_rng(0))
+    activity, quanta = activity_and_quanta(40_000, 0)
     printed = {
         "38 %": (activity <= 300, 0.38),
         "16 %": (activity > DAY, 0.16),
@@ -74,7 +81,7 @@ def test_a_distribution_that_misses_a_point_is_seen():
 
 
 def test_jobs_that_are_active_longer_need_more_quanta():
-    activity, quanta = fitted.activity_and_quanta(5000, np.random.default_rng(1))
+    activity, quanta = activity_and_quanta(5000, 1)
     assert quanta[activity > DAY].mean() > 10 * quanta[activity <= 300].mean()
 
 
