@@ -217,12 +217,12 @@ def as_scheduler(item: Any) -> Scheduler | None:
     return item if isinstance(item, Scheduler) else None
 
 
-def find_scheduler(chosen: Any) -> Scheduler:
-    """The scheduler of an id, or one's own: an object or a class that derives from `Scheduler`."""
+def find_scheduler(chosen: Any, **parameters: Any) -> Scheduler:
+    """The scheduler of an id, with parameters, or one's own: an object or a class that derives from `Scheduler`."""
     if isinstance(chosen, str):
         if chosen not in SCHEDULERS:
             raise UnknownName(no_such("scheduler", chosen, SCHEDULERS))
-        return SCHEDULERS[chosen]()
+        return SCHEDULERS[chosen](**parameters)
     scheduler = as_scheduler(chosen)
     if scheduler is None:
         raise InstanceError(f"the scheduler is {shown(chosen)}, but it must be an id or derive from Scheduler")

@@ -111,7 +111,11 @@ class _Simulation:
             for n in users:
                 self._leave(n, freed)
             for j in jobs:
-                self._arrive(j, ready)
+                tasks = int(self.state.workload.tasks[j])
+                if self.gone[self.user[j]]:
+                    self.cancelled[j] = tasks
+                else:
+                    self._wait(j, tasks, ready)
             again = self._reopen(freed)
             if ready or again:
                 self._fill(ready | again, again, freed)
@@ -186,13 +190,6 @@ class _Simulation:
     def _running(self, chosen: NDArray[np.bool_]) -> list[int]:
         """The numbers of the chosen groups that run."""
         return np.flatnonzero(chosen & (np.frombuffer(self.outcome, dtype=np.int64) == RUNNING)).tolist()
-
-    def _arrive(self, j: int, ready: set[int]) -> None:
-        tasks = int(self.state.workload.tasks[j])
-        if self.gone[self.user[j]]:
-            self.cancelled[j] = tasks
-        else:
-            self._wait(j, tasks, ready)
 
     def _wait(self, j: int, tasks: int, ready: set[int]) -> None:
         """Tasks of a job wait, from now on."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairalloc.formulations import mechanism
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import NotJson, parse_json
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
-from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler
+from fairalloc.simulation.schedulers import as_scheduler, find_scheduler
 
 __all__ = ["KINDS", "Competitor", "competitor", "competitors"]
 
@@ -21,21 +21,15 @@ class CompetitorKind:
     own: ObjectKind
 
 
-def _mechanism(name: str, **parameters: Any) -> Any:
-    return mechanism(name).configure(**parameters)
-
-
 def _scheduler(name: str, **parameters: Any) -> Any:
-    if name not in SCHEDULERS:
-        raise UnknownName(no_such("scheduler", name, SCHEDULERS))
     try:
-        return SCHEDULERS[name](**parameters)
+        return find_scheduler(name, **parameters)
     except TypeError:
         raise InstanceError(f"the scheduler {name!r} has not the parameters {', '.join(parameters)}") from None
 
 
 KINDS = {
-    "mechanism": CompetitorKind(_mechanism, MECHANISM),
+    "mechanism": CompetitorKind(lambda name, **parameters: mechanism(name).configure(**parameters), MECHANISM),
     "none": CompetitorKind(lambda name: name, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
     "scheduler": CompetitorKind(_scheduler, ObjectKind("scheduler", as_scheduler)),
 }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "thinned"]
+__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "larger", "thinned"]
 
 Curve = tuple[Sequence[float], Sequence[float]]
 """Numbers to the right, and numbers upwards."""
@@ -142,6 +142,12 @@ class Outcomes:
         if gone := [label for label in item.needs or item.competitors if label not in self.labels]:
             return Judged("cannot be compared", f"{' and '.join(gone)} took no part")
         return item.judge(self)
+
+
+def larger(outcomes: Outcomes, one: str, other: str, name: str, least: float = 1e-9) -> bool:
+    """Whether a number is larger by more than two standard errors over the seeds, where there are several."""
+    gap, error = outcomes.difference(one, other, name)
+    return bool(gap > np.fmax(2 * error, least))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, thinned
+from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, larger, thinned
 from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.fluid import FluidLog, simulate_fluid
 from fairalloc.simulation.metrics import cdf, delays_per_quantum, utilisation
@@ -151,12 +151,6 @@ def _as_printed(outcomes: Outcomes) -> Judged:
 # ---- verdicts -------------------------------------------------------------------------------------------------------
 
 
-def _larger(outcomes: Outcomes, one: str, other: str, name: str) -> bool:
-    """Whether a number is larger by more than two standard errors over the seeds, where there are several."""
-    gap, error = outcomes.difference(one, other, name)
-    return bool(gap > np.fmax(2 * error, 1e-9))
-
-
 def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
     """Each number is larger for alpha = 1 than for 3, and for 3 than for infinity."""
     told, good = [], True
@@ -165,7 +159,7 @@ def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
         gaps = [outcomes.difference(one, other, name) for one, other in pairwise(ALPHAS)]
         shown = " and ".join(f"{_with_unit(gap, unit)} ± {_with_unit(error, unit)}" for gap, error in gaps)
         told.append(f"{name} {means[0]}, {means[1]} and {means[2]} (differences {shown})")
-        good &= all(_larger(outcomes, one, other, name) for one, other in pairwise(ALPHAS))
+        good &= all(larger(outcomes, one, other, name) for one, other in pairwise(ALPHAS))
     count = len(outcomes.measured[ALPHAS[0]])
     seeds = f"standard errors over {count} seeds; two of them decide" if count > 1 else ONE_SEED
     return Judged.whether(good, f"for alpha = 1, 3 and infinity: {'; '.join(told)}; {seeds}")
@@ -192,7 +186,7 @@ def _over_a_day(outcomes: Outcomes) -> Judged:
     told = ", ".join(f"{gap:+.2%} ± {_error(error)} against {other}" for other, (gap, error) in gains.items())
     each = {label: (outcomes.mean(label, "cpu"), outcomes.mean(label, "memory")) for label in OTHERS}
     use = "; ".join(f"{label} {cpu:.1%} of CPU and {memory:.1%} of memory" for label, (cpu, memory) in each.items())
-    good = all(_larger(outcomes, "ps-dsf", other, "mean") for other in gains) and abs(same) <= 0.02
+    good = all(larger(outcomes, "ps-dsf", other, "mean") for other in gains) and abs(same) <= 0.02
     text = f"{use}; mean of both resources under PS-DSF {told} ({_errors(gains.values())})"
     return Judged.whether(good, f"{text}; DRFH and TSF differ by {abs(same):.2%}")
 
@@ -202,7 +196,7 @@ def _last_classes(outcomes: Outcomes) -> Judged:
     told, good, errors = [], True, list[tuple[float, float]]()
     for other in ("drfh", "tsf"):
         last, public = (outcomes.difference("ps-dsf", other, name) for name in ("mean of C and D", "mean of A and B"))
-        good &= _larger(outcomes, "ps-dsf", other, "mean of C and D") and last[0] > public[0]
+        good &= larger(outcomes, "ps-dsf", other, "mean of C and D") and last[0] > public[0]
         errors += [last, public]
         shown = [f"{gap:+.1%} ± {_error(error)}" for gap, error in (last, public)]
         told.append(f"against {other} {shown[0]} on C and D and {shown[1]} on A and B")

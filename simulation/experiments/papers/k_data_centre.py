@@ -9,7 +9,7 @@ from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, thinned
+from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, larger, thinned
 from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.workloads import bitbrains_instant
 from fairalloc.solvers import solve
@@ -62,7 +62,7 @@ def _above_the_others(outcomes: Outcomes) -> Judged:
     overall = {
         name: outcomes.mean("ps-dsf", f"{name}, of all") - _better_of_others(outcomes, f"{name}, of all") for name in RESOURCES
     }
-    less = [name for name in RESOURCES if _falls_behind(outcomes, name)]
+    less = [name for name in RESOURCES if any(larger(outcomes, other, "ps-dsf", name, 1e-6) for other in ("drfh", "tsf"))]
     relative = max(outcomes.mean("ps-dsf", name) / max(best[name], 1e-12) - 1 for name in RESOURCES)
     told, of_all = (", ".join(f"{name} {gain:+.1%}" for name, gain in values.items()) for values in (gains, overall))
     text = (
@@ -74,12 +74,6 @@ def _above_the_others(outcomes: Outcomes) -> Judged:
 
 def _better_of_others(outcomes: Outcomes, name: str) -> float:
     return max(outcomes.mean(other, name) for other in ("drfh", "tsf"))
-
-
-def _falls_behind(outcomes: Outcomes, name: str) -> bool:
-    """Whether PS-DSF uses less than one of the others, by more than two standard errors where there are several seeds."""
-    gaps = [outcomes.difference("ps-dsf", other, name) for other in ("drfh", "tsf")]
-    return any(gap < -np.fmax(2 * error, 1e-6) for gap, error in gaps)
 
 
 # ---- Fig. 6 ---------------------------------------------------------------------------------------------------------
