@@ -176,9 +176,6 @@ def _cause(error: BaseException, path: Path) -> str:
     return fault(error, error.lineno if isinstance(error, SyntaxError) else lines[-1])
 
 
-# ---- child processes -------------------------------------------------------------------------------------------------
-
-
 def packed(item: Any) -> Any:
     """A JSON value from which `unpacked` makes the item in another process: a text as it is, an object as {"pickle": text}.
 

@@ -42,12 +42,8 @@ from fairalloc.solvers.running.time_limits import be_watched
 
 __all__ = ["serve"]
 
-_Mark = tuple[float, float]
-"""The seconds of this process's clock, and those of the processors that it and all below it have used."""
-
-_Work = Callable[[Callable[[], bytes]], Document]
-"""What a child does: it gets `restart` and returns its answer."""
-
+_Mark = tuple[float, float]  # seconds of this process's clock, and of the processors that it and all below it have used
+_Work = Callable[[Callable[[], bytes]], Document]  # what a child does: it gets `restart` and returns its answer
 _LARGEST = 1 << 30  # bytes of an answer
 _PR_SET_PDEATHSIG = 1
 _GENERATIONS = 100  # of processes that start others before they end
@@ -246,10 +242,6 @@ def _prepare(module: ModuleType, request: Document) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _clocks() -> _Mark:
-    return time.monotonic(), processor_seconds(os.getpid())
-
-
 def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark], feed: _Feed) -> bytes | None:
     """What the child writes besides restarts until it has answered or ended, or None where it takes longer.
 
@@ -276,10 +268,10 @@ def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark]
         received += chunk
         if not marks and received.startswith(word := nonce + b" 1\n"):
             del received[: len(word)]
-            marks.append(_clocks())
+            marks.append((time.monotonic(), processor_seconds(os.getpid())))
             deadline = marks[0][0] + seconds
             feed.start()
-    marks.append(_clocks())
+    marks.append((time.monotonic(), processor_seconds(os.getpid())))
     _end(pid)  # the child has answered or ended, but perhaps not what it started
     return bytes(received)
 

@@ -127,9 +127,6 @@ def _by_user(log: FluidLog, step: FluidStep) -> Floats:
     return result
 
 
-# ---- jobs and users in the end ------------------------------------------------------------------------------------------
-
-
 def completion_times(log: Log) -> Floats:
     """(J,) seconds from a job's arrival to the end of its last task; nan where it was not completed."""
     if isinstance(log, FluidLog):

@@ -15,16 +15,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, markdown, page
 from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
 
-__all__ = [
-    "command",
-    "document",
-    "listing",
-    "numbers_table",
-    "report_markdown",
-    "report_page",
-    "report_text",
-    "verdicts_table",
-]
+__all__ = ["command", "document", "listing", "numbers_table", "report_markdown", "report_page", "report_text", "verdicts_table"]
 
 TITLE = "fairalloc: experiments of the papers"
 

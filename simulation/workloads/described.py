@@ -10,15 +10,10 @@ __all__ = ["DescribedWorkload"]
 
 @dataclass(frozen=True)
 class DescribedWorkload:
-    """A workload and the cluster on which it was, or may be, run.
+    """A workload and the cluster of the trace or of the paper, None where the trace has none.
 
-    Attributes
-    ----------
-    workload : the jobs
-    cluster : the machines of the trace or of the paper; None where the trace has none
-    real : what is taken from the trace, and from which
-    generated : what the trace lacks and how it was made, "" where nothing was
-    left_out : what of the trace is not in the workload, reason -> count; the reasons are always listed, also with count 0
+    It says what is real, what the trace lacks and how that was generated, "" where nothing was, and what of the trace is left
+    out: reason -> count, also where it is 0.
     """
 
     workload: Workload

@@ -13,16 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from fairalloc.models.numbers import Floats
 
-__all__ = [
-    "ACTIVITY",
-    "DEPENDENCE",
-    "QUANTA",
-    "TASKS",
-    "Printed",
-    "demand_vectors",
-    "quanta_for",
-    "task_numbers",
-]
+__all__ = ["ACTIVITY", "DEPENDENCE", "QUANTA", "TASKS", "Printed", "demand_vectors", "quanta_for", "task_numbers"]
 
 
 @dataclass(frozen=True)
@@ -39,11 +30,6 @@ class Printed:
         """The values below which these parts of all are."""
         values, parts = np.array(self.points).T
         return np.asarray(np.exp(np.interp(np.asarray(part, dtype=float), parts, np.log(values))))
-
-    def below(self, value: float) -> float:
-        """The part of all that is at most a value."""
-        values, parts = np.array(self.points).T
-        return float(np.interp(np.log(value), np.log(values), parts))
 
 
 DAY = 86400.0

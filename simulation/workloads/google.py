@@ -128,9 +128,6 @@ def _by_interval(begin: Floats, end: Floats) -> tuple[NDArray[np.int64], Floats,
     return user[long], start[long], (stop - start)[long]
 
 
-# ---- jobs -----------------------------------------------------------------------------------------------------------
-
-
 def _check(source: str, hours: float) -> None:
     if source not in SOURCES_OF_JOBS:
         raise InstanceError(f"source is {shown(source)}, but it must be one of {', '.join(SOURCES_OF_JOBS)}")

@@ -129,9 +129,6 @@ def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 6
     return DescribedWorkload(workload, data_centre(), real, "the location of each VM", left_out)
 
 
-# ---- rows -----------------------------------------------------------------------------------------------------------
-
-
 def _columns(path: str | Path, table: str, wanted: Sequence[str]) -> dict[str, Any]:
     """Some columns of a raw Google file: numbers with nan where a field is empty, hashes as texts."""
     try:

@@ -76,9 +76,6 @@ def _better_of_others(outcomes: Outcomes, name: str) -> float:
     return max(outcomes.mean(other, name) for other in ("drfh", "tsf"))
 
 
-# ---- Fig. 6 ---------------------------------------------------------------------------------------------------------
-
-
 def _converges(trial: Trial) -> TrialResult:
     """(K 55)-(57) with one epsilon: the merit Psi (K 37) and the largest direction after each step of all servers."""
     instance = _instance(trial.workload, trial.seed, trial.settings["users"])

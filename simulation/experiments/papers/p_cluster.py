@@ -35,9 +35,6 @@ END = 300.0
 HERE = "the printed cluster, users and weights; nothing is generated"
 
 
-# ---- Table III ------------------------------------------------------------------------------------------------------
-
-
 def _monopolies(_: Trial) -> TrialResult:
     instance = cluster()
     alone = gamma(instance)
@@ -49,9 +46,6 @@ def _table3(outcomes: Outcomes) -> Judged:
     found = np.array([outcomes.mean(label, name) for name in outcomes.names]).reshape(4, 4)
     wrong = int((np.abs(found - np.array(TABLE3)) > 1e-9).sum())
     return Judged.whether(not wrong, f"{16 - wrong} of 16 numbers are those printed")
-
-
-# ---- Table IV -------------------------------------------------------------------------------------------------------
 
 
 def _tasks(trial: Trial) -> TrialResult:
@@ -80,9 +74,6 @@ def _misprints(outcomes: Outcomes, label: str, n: int) -> list[str]:
         if abs(ours - value) > max(rounding, 1e-6) + 1e-9:
             found.append(f"{ours:.5g} and not {value:g} tasks of user {n + 1} on {name} under {label}")
     return found
-
-
-# ---- Fig. 6 ---------------------------------------------------------------------------------------------------------
 
 
 def _curves(trial: Trial) -> TrialResult:

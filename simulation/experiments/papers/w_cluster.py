@@ -74,8 +74,6 @@ def _utilisation(trial: Trial) -> TrialResult:
     return TrialResult(numbers, {name: (hours, over_time[:, r].tolist()) for r, name in enumerate(RESOURCES)})
 
 
-# ---- Table 2 --------------------------------------------------------------------------------------------------------
-
 COVERED = {k: f"slots per_maximum={k}" for k in TABLE2}
 ONE_EACH = {k: f"slots per_maximum={k} one_each=true" for k in TABLE2}
 """A task takes as many slots as cover it, or one slot whatever it demands: W does not say."""
@@ -91,9 +89,6 @@ def _best_slots(outcomes: Outcomes) -> Judged:
     peaks = {k: outcomes.mean(label, "CPU") for k, label in COVERED.items()}
     said.append(f"of CPU alone, {max(peaks, key=lambda k: peaks[k])} slots that cover use most, in the paper 16")
     return Judged.whether(14 in best, f"{'; '.join(said)}; the paper has 14, with 43.9% and 28.0%")
-
-
-# ---- Fig. 6 ---------------------------------------------------------------------------------------------------------
 
 
 def _more_than_slots(outcomes: Outcomes) -> Judged:
@@ -113,9 +108,6 @@ def _times_above(outcomes: Outcomes, name: str) -> float:
     """The part of the intervals in which best-fit uses at least what first-fit does."""
     pairs = zip(outcomes.curves("best-fit-drfh", name), outcomes.curves("first-fit-drfh", name), strict=True)
     return float(np.mean([np.greater_equal(best[1], np.array(first[1]) - 1e-9) for best, first in pairs]))
-
-
-# ---- Fig. 7 ---------------------------------------------------------------------------------------------------------
 
 
 def _completion(trial: Trial) -> TrialResult:
@@ -140,9 +132,6 @@ def _the_larger_the_more(outcomes: Outcomes) -> Judged:
     return Judged.whether(found[0] < 0.1 <= found[-1] == max(found), text)
 
 
-# ---- Fig. 8 ---------------------------------------------------------------------------------------------------------
-
-
 def _ratios(trial: Trial) -> TrialResult:
     mine, slots = completion_ratios(_log(trial)), completion_ratios(_with_slots(*_place(trial)))
     there = np.isfinite(mine)
@@ -161,9 +150,6 @@ def _for_almost_all(outcomes: Outcomes) -> Judged:
     more, less, only = (outcomes.mean(BEST, name) for name in outcomes.names[1:4])
     text = f"{more:.0%} of the users complete more under best-fit DRFH than under Slots, {less:.0%} less"
     return Judged.whether(less <= 0.1 <= only, f"{text}; {only:.0%} complete all there only, printed: around 20%")
-
-
-# ---- Fig. 9 ---------------------------------------------------------------------------------------------------------
 
 
 def _dedicated(trial: Trial) -> TrialResult:

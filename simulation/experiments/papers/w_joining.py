@@ -94,9 +94,6 @@ def _as_printed(outcomes: Outcomes) -> Judged:
     return Judged.whether(not off, f"{'; '.join(off)} ({told}); {exact}" if off else f"{told}; but {exact}")
 
 
-# ---- W 5.2: tasks as entities ---------------------------------------------------------------------------------------
-
-
 def _smaller_tasks(trial: Trial) -> TrialResult:
     """Users with tasks without end start them at once; tasks are a 1/m part of those drawn, for m = 1, 2, 4, .."""
     rng = np.random.default_rng(trial.seed)
