@@ -77,13 +77,10 @@ def _of_tasks(log: TaskLog) -> Accounts:
     left = waits + float((of - ran)[running].sum())
     killed = float((log.cancelled * jobs.duration).sum())
     work = float(jobs.work[arrived].sum())
-    broken = (*_capacities(log), *_places(log), *_times(log), *_counts(log), *_balanced(work, done + left + killed))
-    return Accounts(work, done, left, killed, float(ran[wasted].sum()), broken)
-
-
-def _balanced(work: float, parts: float) -> Iterator[str]:
+    broken, parts = [*_capacities(log), *_places(log), *_times(log), *_counts(log)], done + left + killed
     if not abs(work - parts) <= ROUNDING * max(work, 1.0):
-        yield f"work in is {work:.9g} seconds of tasks, but done, left and killed are {parts:.9g}"
+        broken.append(f"work in is {work:.9g} seconds of tasks, but done, left and killed are {parts:.9g}")
+    return Accounts(work, done, left, killed, float(ran[wasted].sum()), tuple(broken))
 
 
 def _capacities(log: TaskLog) -> Iterator[str]:

@@ -170,21 +170,13 @@ class _Allocate:
         self.of_job = np.arange(len(workload)) if each_job else workload.job_user
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
-        self.eligible = self._eligible()
         self._before: tuple[bytes, _Rates] = b"", NOBODY
-
-    def _eligible(self) -> NDArray[np.bool_]:
-        """(users or jobs, K)."""
-        given = self.workload.eligible
-        size = len(self.workload) if self.each_job else len(self.workload.users)
-        result = np.ones((size, len(self.cluster.counts)), dtype=bool)
-        if given is None:
-            return result
-        result[self.of_job] = given
-        for j in np.flatnonzero(np.any(result[self.of_job] != given, axis=1))[:1]:
-            name = self.workload.users[self.workload.job_user[j]]
+        self.eligible = np.ones((len(workload if each_job else workload.users), len(cluster.counts)), dtype=bool)
+        given = True if workload.eligible is None else workload.eligible
+        self.eligible[self.of_job] = given
+        for j in np.flatnonzero(np.any(self.eligible[self.of_job] != given, axis=1))[:1]:
+            name = workload.users[workload.job_user[j]]
             raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines: allocate to each_job")
-        return result
 
     def __call__(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
         """The rates for these unfinished jobs."""

@@ -1,8 +1,8 @@
 r"""A warm start for rules that are lexicographically max-min fair: users whose limits end their rise early are ended together.
 
 The rounds of such a rule (solvers/lexicographic/rounds.py) raise all users by one level g and end where one reaches its own
-limit, at cap_n = sigma_n max_tasks_n / phi_n. In a simulation most users want little, so there are nearly as many rounds as
-users, while the level g_1 at which the first capacity stops anybody hardly moves from one allocation to the next.
+limit, at cap_n = sigma_n max_tasks_n / phi_n. Most users want little, so there are nearly as many rounds as users, while the
+level g_1 at which the first capacity stops anybody hardly moves from one allocation to the next.
 
 1. The level that the allocation before had for the users with less than all they asked for is guessed to be g_1 again, less a
    margin.

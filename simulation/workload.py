@@ -5,7 +5,7 @@ Times are seconds from the start of the workload, capacities and demands are in 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats, frozen, plain
 
-__all__ = ["Cluster", "Workload"]
+__all__ = ["Cluster", "DescribedWorkload", "Workload"]
 
 COLUMNS = ("user", "arrival", "tasks", "duration")
 """What a table of jobs has besides one column for each resource."""
@@ -202,6 +202,25 @@ class Workload:
         """Some jobs, by number or as (J,) bool; all users stay."""
         names = ("job_user", "arrival", "tasks", "duration", "demand", *(["eligible"] if self.eligible is not None else []))
         return replace(self, **{name: getattr(self, name)[jobs] for name in names})
+
+
+@dataclass(frozen=True)
+class DescribedWorkload:
+    """A workload and the cluster of the trace or of the paper, None where the trace has none.
+
+    It says what is real, what the trace lacks and how that was generated, "" where nothing was, and what of the trace is left
+    out: reason -> count, also where it is 0.
+    """
+
+    workload: Workload
+    cluster: Cluster | None
+    real: str
+    generated: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        made = f"; generated: {self.generated}" if self.generated else ""
+        return f"<{len(self.workload)} jobs of {len(self.workload.users)} users; real: {self.real or 'nothing'}{made}>"
 
 
 def _set(thing: Any, **values: Any) -> None:

@@ -29,15 +29,9 @@ class Size:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is measured once.
+    """What is measured once: a mechanism or scheduler, whose label is in tables, with the seed of everything that is drawn.
 
-    Attributes
-    ----------
-    label : the competitor as tables name it
-    competitor : the mechanism or scheduler
-    seed : of everything that is drawn
-    workload : id of the workload, "" where the experiment has none
-    settings : of the size
+    `workload` is an id, "" where the experiment has its own; the settings are those of the size.
     """
 
     label: str
@@ -76,15 +70,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The trials of an experiment that are on record.
+    """The trials of an experiment that are on record: of each competitor by its label, seed -> what was measured.
 
-    Attributes
-    ----------
-    experiment : whose
-    size : "small" or "full"
-    workload : id of the workload
-    measured : of each competitor by its label, seed -> what was measured
-    failed : sentences on trials that ended without an answer
+    `failed` are sentences on trials that ended without an answer.
     """
 
     experiment: "Experiment"

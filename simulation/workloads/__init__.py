@@ -14,10 +14,10 @@ from importlib.util import find_spec
 
 from fairalloc.models.errors import NotInstalled, UnknownName, no_such
 from fairalloc.models.examples.traces import data_missing
+from fairalloc.simulation.workload import DescribedWorkload
 from fairalloc.simulation.workloads.alibaba import alibaba_pods
 from fairalloc.simulation.workloads.bitbrains import bitbrains_day, bitbrains_instant
 from fairalloc.simulation.workloads.clusters import data_centre, four_classes, google_servers
-from fairalloc.simulation.workloads.described import DescribedWorkload
 from fairalloc.simulation.workloads.google import google_intervals, google_tasks
 from fairalloc.simulation.workloads.official import bitbrains_files, google_files, google_machines
 

@@ -7,8 +7,7 @@ import numpy as np
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.examples.traces import alibaba_nodes, found_data, pod_name
 from fairalloc.models.files.trace_files import csv_table, sample_file
-from fairalloc.simulation.workload import Cluster, Workload
-from fairalloc.simulation.workloads.described import DescribedWorkload
+from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 
 __all__ = ["alibaba_pods"]
 

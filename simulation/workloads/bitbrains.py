@@ -20,9 +20,8 @@ from fairalloc.models.examples.traces import found_data
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import Workload
+from fairalloc.simulation.workload import DescribedWorkload, Workload
 from fairalloc.simulation.workloads.clusters import data_centre
-from fairalloc.simulation.workloads.described import DescribedWorkload
 
 __all__ = ["SOURCES_OF_VMS", "UNITS", "bitbrains_day", "bitbrains_instant", "vm_periods"]
 

@@ -19,10 +19,9 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.examples.traces import found_data, google2019_demands
 from fairalloc.models.files.trace_files import parquet_columns, sample_file
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import Workload
+from fairalloc.simulation.workload import DescribedWorkload, Workload
 from fairalloc.simulation.workloads import fitted
 from fairalloc.simulation.workloads.clusters import four_classes
-from fairalloc.simulation.workloads.described import DescribedWorkload
 
 __all__ = ["SOURCES_OF_JOBS", "google_intervals", "google_tasks"]
 

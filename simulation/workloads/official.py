@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, NotInstalled
 from fairalloc.models.examples.traces import GOOGLE_TABLES, TEXT, read_bitbrains_raw
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 from fairalloc.simulation.workloads.bitbrains import UNITS, vm_periods
 from fairalloc.simulation.workloads.clusters import data_centre
-from fairalloc.simulation.workloads.described import DescribedWorkload
 
 __all__ = ["bitbrains_files", "google_files", "google_machines"]
 

@@ -151,13 +151,13 @@ def _as_printed(outcomes: Outcomes) -> Judged:
 # ---- verdicts -------------------------------------------------------------------------------------------------------
 
 
-def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
+def _by_alpha(names: Sequence[str], form: str, unit: str, outcomes: Outcomes) -> Judged:
     """Each number is larger for alpha = 1 than for 3, and for 3 than for infinity."""
     told, good = [], True
     for name in names:
-        means = [_with_unit(outcomes.mean(label, name), unit) for label in ALPHAS]
+        means = [_told(outcomes.mean(label, name), form, unit) for label in ALPHAS]
         gaps = [outcomes.difference(one, other, name) for one, other in pairwise(ALPHAS)]
-        shown = " and ".join(f"{_with_unit(gap, unit)} ± {_with_unit(error, unit)}" for gap, error in gaps)
+        shown = " and ".join(f"{_told(gap, form, unit)} ± {_told(error, form, unit)}" for gap, error in gaps)
         told.append(f"{name} {means[0]}, {means[1]} and {means[2]} (differences {shown})")
         good &= all(larger(outcomes, one, other, name) for one, other in pairwise(ALPHAS))
     count = len(outcomes.measured[ALPHAS[0]])
@@ -165,25 +165,19 @@ def _by_alpha(names: Sequence[str], unit: str, outcomes: Outcomes) -> Judged:
     return Judged.whether(good, f"for alpha = 1, 3 and infinity: {'; '.join(told)}; {seeds}")
 
 
-def _error(error: float) -> str:
-    return "-" if np.isnan(error) else f"{error:.2%}"
-
-
 def _errors(gaps: Iterable[tuple[float, float]]) -> str:
     """What stands after ±."""
     return ONE_SEED if any(np.isnan(error) for _, error in gaps) else "standard errors"
 
 
-def _with_unit(value: float, unit: str) -> str:
-    if np.isnan(value):
-        return "-"
-    return f"{value:.1%}" if unit == "%" else f"{value:.3g}{unit}"
+def _told(value: float, form: str = ".2%", unit: str = "") -> str:
+    return "-" if np.isnan(value) else f"{value:{form}}{unit}"
 
 
 def _over_a_day(outcomes: Outcomes) -> Judged:
     gains = {other: outcomes.difference("ps-dsf", other, "mean") for other in ("drfh", "tsf")}
     same, _ = outcomes.difference("drfh", "tsf", "mean")
-    told = ", ".join(f"{gap:+.2%} ± {_error(error)} against {other}" for other, (gap, error) in gains.items())
+    told = ", ".join(f"{gap:+.2%} ± {_told(error)} against {other}" for other, (gap, error) in gains.items())
     each = {label: (outcomes.mean(label, "cpu"), outcomes.mean(label, "memory")) for label in OTHERS}
     use = "; ".join(f"{label} {cpu:.1%} of CPU and {memory:.1%} of memory" for label, (cpu, memory) in each.items())
     good = all(larger(outcomes, "ps-dsf", other, "mean") for other in gains) and abs(same) <= 0.02
@@ -198,7 +192,7 @@ def _last_classes(outcomes: Outcomes) -> Judged:
         last, public = (outcomes.difference("ps-dsf", other, name) for name in ("mean of C and D", "mean of A and B"))
         good &= larger(outcomes, "ps-dsf", other, "mean of C and D") and last[0] > public[0]
         errors += [last, public]
-        shown = [f"{gap:+.1%} ± {_error(error)}" for gap, error in (last, public)]
+        shown = [f"{gap:+.1%} ± {_told(error)}" for gap, error in (last, public)]
         told.append(f"against {other} {shown[0]} on C and D and {shown[1]} on A and B")
     return Judged.whether(good, f"gain of PS-DSF, mean of both resources: {'; '.join(told)} ({_errors(errors)})")
 
@@ -255,7 +249,7 @@ EXPERIMENTS = (
         "utilisation over an hour by alpha",
         "alpha = 1 uses more of the cluster than alpha = 3, and PS-DSF is the least efficient variant.",
         HERE,
-        judge=partial(_by_alpha, ("mean",), "%"),
+        judge=partial(_by_alpha, ("mean",), ".1%", ""),
         panels=figure(bars(("cpu", "memory"), "of all servers", "part in use"), *OVER_TIME),
     ),
     OVER_AN_HOUR(
@@ -263,7 +257,7 @@ EXPERIMENTS = (
         "deviation (58) over an hour by alpha",
         "The average and the maximum deviation from the fair allocation are larger for smaller alpha.",
         f"{HERE}. Means over time of the average and of the largest deviation of the jobs that have tasks",
-        judge=partial(_by_alpha, DEVIATIONS, ""),
+        judge=partial(_by_alpha, DEVIATIONS, ".3g", ""),
         panels=figure(bars(DEVIATIONS, "", "deviation")),
     ),
     OVER_AN_HOUR(
@@ -271,7 +265,7 @@ EXPERIMENTS = (
         "delay per quantum of short jobs by alpha",
         "The delay per quantum of jobs that need less than one quantum deviates more for smaller alpha.",
         f"{HERE}. Delays of jobs that need less than one quantum together",
-        judge=partial(_by_alpha, DELAYS[1:], " s"),
+        judge=partial(_by_alpha, DELAYS[1:], ".3g", " s"),
         panels=figure(bars(DELAYS, "", "seconds per quantum")),
     ),
     OVER_A_DAY(

@@ -69,16 +69,11 @@ def _joining(trial: Trial) -> TrialResult:
             numbers |= {"user 1 alone, CPU": shares[0, 0], "user 1 alone, memory": shares[0, 1]}
         else:
             numbers |= {f"{phase}, user {n + 1}": shares[n].max() for n in users}
-        numbers[f"{phase}, DRFH of divisible tasks"] = _divisible(cluster, users)
+        exact = solve(Instance(DEMAND[list(users)], cluster.capacities, counts=cluster.counts), "drfh")
+        numbers[f"{phase}, DRFH of divisible tasks"] = exact.values["g"]
     bounds = np.arange(0.0, LEAVE.max() + 1, 20.0)
     shares = dominant_shares(log, bounds)
     return TrialResult(numbers, {f"user {n + 1}": (bounds[1:].tolist(), shares[:, n].tolist()) for n in range(3)})
-
-
-def _divisible(cluster: Cluster, users: tuple[int, ...]) -> float:
-    """The global dominant share of each user in the exact DRFH allocation."""
-    instance = Instance(DEMAND[list(users)], cluster.capacities, counts=cluster.counts)
-    return float(solve(instance, "drfh").values["g"])
 
 
 def _as_printed(outcomes: Outcomes) -> Judged:
