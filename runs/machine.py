@@ -20,9 +20,11 @@ _NOT_MEASURED = ("cluster", "completion", "dev", "plots", "test")
 
 def describe_machine() -> dict[str, Any]:
     """What times depend on here besides code and versions; the machine's name only as a hash."""
+    info = Path("/proc/cpuinfo")
+    cpu = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
     return {
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "cpu": _cpu(),
+        "cpu": cpu[1] if cpu else platform.processor() or "unknown",
         "cores": os.cpu_count(),
         "node": hashlib.sha256(platform.node().encode()).hexdigest()[:12],
     }
@@ -71,9 +73,3 @@ def _packages() -> dict[str, str]:
         if extra is None or extra[1] not in _NOT_MEASURED:
             versions[name] = installed_version(name)
     return versions
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
-    return found[1] if found else platform.processor() or "unknown"

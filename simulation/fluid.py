@@ -231,7 +231,6 @@ class _Fluid:
         J = len(self.workload)
         self.left = np.array(self.workload.work)
         self.completed, self.cancelled = np.full(J, np.nan), np.zeros(J)
-        self.gone = np.zeros(len(self.workload.users), dtype=bool)
         self.up = events.first_up(len(self.cluster.server_class))
         self.active = np.zeros(0, dtype=np.intp)  # unfinished jobs that an allocation was made for, in their order
         self.arrived = self.turned = 0
@@ -266,10 +265,8 @@ class _Fluid:
         before = self.arrived
         self.arrived = int(np.searchsorted(workload.arrival, time, side="right"))
         jobs = np.concatenate((self.active, np.arange(before, self.arrived)))
-        self.gone |= workload.leave <= time
-        leaving = self.gone[workload.job_user[jobs]] & (self.left[jobs] > 0)
-        self.cancelled[jobs[leaving]] = self.left[jobs[leaving]]
-        self.left[jobs[leaving]] = 0.0
+        leaving = jobs[(workload.leave[workload.job_user[jobs]] <= time) & (self.left[jobs] > 0)]
+        self.cancelled[leaving], self.left[leaving] = self.left[leaving], 0.0
         self.active = jobs[self.left[jobs] > 0]
 
     def _next(self, time: float) -> float:

@@ -26,7 +26,6 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
 from fairalloc.solvers import judged, solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import promised
@@ -75,17 +74,12 @@ class LevelStart:
             if early.sum() < 2:
                 return None
             weights = np.where(early, instance.weights * cap / cap[early].max(), instance.weights)
-            answer = self._with_weights(rule, instance, weights)
-            if answer is not None:
+            found = solve(instance.replace(weights=weights), self.mechanism, **self.options)
+            if not found.claims_success:
+                continue
+            accuracy = self.options.get("accuracy", "mid")
+            answer = judged(rule, replace(found, instance=instance, residuals={}), Limits(accuracy), reference=False)
+            if answer.claims_success and answer.residual <= promised(accuracy):
                 self.started += 1
                 return answer
         return None
-
-    def _with_weights(self, rule: Leximin, instance: Instance, weights: Floats) -> Allocation | None:
-        """The answer of the instance with these weights, where it is proved to be that of the given one."""
-        found = solve(instance.replace(weights=weights), self.mechanism, **self.options)
-        if not found.claims_success:
-            return None
-        accuracy = self.options.get("accuracy", "mid")
-        answer = judged(rule, replace(found, instance=instance, residuals={}), Limits(accuracy), reference=False)
-        return answer if answer.claims_success and answer.residual <= promised(accuracy) else None

@@ -48,12 +48,14 @@ def _hour(trial: Trial) -> TrialResult:
     log = _simulated(trial, {"deviation": lambda allocation: deviation(allocation.instance, allocation.x)})
     length = np.array([step.end - step.start for step in log.steps])
     each = [step.measures.get("deviation", np.zeros(1)) for step in log.steps]  # nobody: 0
-    delays = _short_delays(log)
-    numbers = {}
+    jobs, delays, numbers = log.workload, delays_per_quantum(log), {}
+    quanta = np.bincount(jobs.job_user, jobs.work * jobs.demand.max(axis=1), len(jobs.users))
+    short = delays[(quanta < 1.0)[jobs.job_user] & np.isfinite(delays)]  # of completed jobs of users with under one quantum
+    short = short if len(short) else np.zeros(1)
     for name, of in (("average deviation", np.nanmean), ("maximum deviation", np.nanmax)):  # of the jobs that have tasks
         values = np.array([of(part) if np.isfinite(part).any() else 0.0 for part in each])
         numbers[name] = length @ values / length.sum()
-    numbers |= {"delay of short jobs, mean": delays.mean(), "delay of short jobs, std": delays.std()}
+    numbers |= {"delay of short jobs, mean": short.mean(), "delay of short jobs, std": short.std()}
     return TrialResult(_used(log) | numbers | _facts(log), _over(log))
 
 
@@ -91,16 +93,6 @@ def _facts(log: FluidLog) -> dict[str, float]:
     """What is offered, in parts of the CPU; how many jobs; how good the worst allocation was."""
     offered = log.workload.work @ log.workload.demand[:, 0] / (log.cluster.totals[0] * log.until)
     return {"offered cpu": offered, "jobs": len(log.workload.users), "largest residual": log.residual}
-
-
-def _short_delays(log: FluidLog) -> Floats:
-    """Seconds per quantum of what jobs demand that need less than one quantum together; only what was completed."""
-    jobs = log.workload
-    quanta = jobs.work * jobs.demand.max(axis=1)
-    short = np.bincount(jobs.job_user, quanta, len(jobs.users))[jobs.job_user] < 1.0
-    delays = delays_per_quantum(log)[short]
-    found = delays[np.isfinite(delays)]
-    return found if len(found) else np.zeros(1)
 
 
 def _over(log: FluidLog) -> dict[str, tuple[list[float], list[float]]]:
@@ -175,7 +167,7 @@ def _told(value: float, form: str = ".2%", unit: str = "") -> str:
 
 
 def _over_a_day(outcomes: Outcomes) -> Judged:
-    gains = {other: outcomes.difference("ps-dsf", other, "mean") for other in ("drfh", "tsf")}
+    gains = {other: outcomes.difference("ps-dsf", other, "mean") for other in OTHERS[1:]}
     same, _ = outcomes.difference("drfh", "tsf", "mean")
     told = ", ".join(f"{gap:+.2%} ± {_told(error)} against {other}" for other, (gap, error) in gains.items())
     each = {label: (outcomes.mean(label, "cpu"), outcomes.mean(label, "memory")) for label in OTHERS}
@@ -188,7 +180,7 @@ def _over_a_day(outcomes: Outcomes) -> Judged:
 def _last_classes(outcomes: Outcomes) -> Judged:
     """The gain on classes C and D against that on A and B, mean of both resources."""
     told, good, errors = [], True, list[tuple[float, float]]()
-    for other in ("drfh", "tsf"):
+    for other in OTHERS[1:]:
         last, public = (outcomes.difference("ps-dsf", other, name) for name in ("mean of C and D", "mean of A and B"))
         good &= larger(outcomes, "ps-dsf", other, "mean of C and D") and last[0] > public[0]
         errors += [last, public]

@@ -94,7 +94,10 @@ def _best_slots(outcomes: Outcomes) -> Judged:
 def _more_than_slots(outcomes: Outcomes) -> Judged:
     means = {label: [outcomes.mean(label, r) for r in RESOURCES] for label in outcomes.labels}
     told = ", ".join(f"{label} {cpu:.1%} of CPU and {memory:.1%} of memory" for label, (cpu, memory) in means.items())
-    parts = [_times_above(outcomes, r) for r in RESOURCES]
+    parts = []  # of the intervals, in which best-fit uses at least what first-fit does
+    for r in RESOURCES:
+        pairs = zip(outcomes.curves(BEST, r), outcomes.curves("first-fit-drfh", r), strict=True)
+        parts.append(float(np.mean([np.greater_equal(best[1], np.array(first[1]) - 1e-9) for best, first in pairs])))
     often = f"{parts[0]:.0%} of the intervals of {MINUTES} minutes for CPU, {parts[1]:.0%} for memory"
     text = f"{told}; best-fit is above first-fit in {often}"
     above = all(min(means["first-fit-drfh"][r], means["best-fit-drfh"][r]) > means["slots"][r] for r in range(2))
@@ -102,12 +105,6 @@ def _more_than_slots(outcomes: Outcomes) -> Judged:
         return Judged("confirmed", text)
     mixed = "DRFH uses more than Slots, as W says, but best-fit is not uniformly above first-fit"
     return Judged("not confirmed", f"{mixed if above else 'DRFH is not above Slots'}: {text}")
-
-
-def _times_above(outcomes: Outcomes, name: str) -> float:
-    """The part of the intervals in which best-fit uses at least what first-fit does."""
-    pairs = zip(outcomes.curves("best-fit-drfh", name), outcomes.curves("first-fit-drfh", name), strict=True)
-    return float(np.mean([np.greater_equal(best[1], np.array(first[1]) - 1e-9) for best, first in pairs]))
 
 
 def _completion(trial: Trial) -> TrialResult:
