@@ -1,4 +1,5 @@
-# make bench : the comparison of the solvers, in one command      make test : the whole test suite
+# make bench : the comparison of the solvers, in one command      make test : the quick tests
+# make test-deep : the other tests, longer and with more examples
 # make coverage : the same, measured, with a floor
 # make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
 # make system: the Ipopt library, from the system's packages      make witnesses : write docs/witnesses again
@@ -14,7 +15,7 @@ LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: bench test coverage test-lowest lint system witnesses experiments notebooks docs install clean
+.PHONY: bench test test-deep coverage test-lowest lint system witnesses experiments notebooks docs install clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -22,6 +23,9 @@ bench: .venv/bench.stamp
 # Two processes of one thread each: with two threads each they wait for each other.
 test: .venv/test.stamp
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 $(MEASURED)
+
+test-deep: MEASURED := -m deep
+test-deep: test
 
 coverage: MEASURED := --cov --cov-report=
 coverage: test

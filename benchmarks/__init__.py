@@ -19,6 +19,7 @@ from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.report import Summary, print_summary, summarize
 from fairalloc.benchmarks.runner import Setting, measure
 from fairalloc.benchmarks.suites.suite import SUITES, BenchmarkError, Suite, SuiteCase, find_suite, suite_of
+from fairalloc.models.arguments import checked
 from fairalloc.runs.progress import Progress
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 
+@checked
 def run(
     suite: str | Suite,
     records: str | Path,
@@ -79,10 +81,11 @@ def run(
     UnknownName, NotInstalled, NotApplicable : an unknown suite or method, one that is missing, or one that computes nothing there
     """
     with Progress(progress) as shown:
-        before, added = measure(suite, records, methods, cases, setting or Setting(), shown)
+        before, added = measure(suite, records, tuple(methods), tuple(cases), setting or Setting(), shown)
     return summarize(records, before=before, added=added)
 
 
+@checked
 def report(records: str | Path, html: str | Path | None = None, suite: str | None = None, number: int | None = None) -> Summary:
     """Summarize the newest run on record and write it as an HTML page that needs no network.
 

@@ -20,14 +20,17 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.suites.suite import BenchmarkError
+from fairalloc.models.arguments import Rule, checked
 from fairalloc.models.tables import Grid
 
 __all__ = ["Comparisons", "CostChange", "compare"]
+
+Ratio = Annotated[float, Rule(lambda value: 1 < value < math.inf, "a finite number above 1")]
 
 Key = tuple[str, str, str, str]
 """Fingerprint, mechanism, method and accuracy."""
@@ -137,7 +140,8 @@ class Comparisons:
         }
 
 
-def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: str | None = None) -> Comparisons:
+@checked
+def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: str | None = None) -> Comparisons:
     """Compare the newest runs of two record files.
 
     Parameters
@@ -148,11 +152,13 @@ def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: 
 
     Raises
     ------
-    BenchmarkError : a threshold that is not above 1, a file that is not there or has no such run, runs with nothing in common, or
+    InstanceError : a threshold that is not above 1
+    BenchmarkError : a file that is not there or has no such run, runs with nothing in common, or
         a run on a machine that was too busy
     """
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not threshold > 1:
-        raise BenchmarkError(f"threshold is {threshold!r}, but it must be above 1")
+    for path in (before, now):
+        if not Path(path).exists():
+            raise BenchmarkError(f"there is no records file {path}")
     same = Path(before).resolve() == Path(now).resolve()
     (old, first), (new, second) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
     busy = _busy(before, old, first), _busy(now, new, second)
@@ -172,8 +178,6 @@ def compare(before: str | Path, now: str | Path, threshold: float = 1.2, suite: 
 
 def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record]]:
     """Step 1: the newest run but `back`, and its rows about solves."""
-    if not Path(path).exists():
-        raise BenchmarkError(f"there is no records file {path}")
     with BenchmarkStore(path) as store:
         runs = [run for run in store.runs() if suite in (None, run.suite)]
         if len(runs) <= back:

@@ -22,6 +22,7 @@ from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import pareto
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def legend(summary: Summary, shown: Sequence[Panel]) -> list[tuple[str, str]]:
     return panels.legend(summary.methods, shown)
 
 
+@checked
 def write_figure(summary: Summary, name: str, file: str | Path) -> None:
     """Write all panels of a figure into one file, at most three in a row, with the legend below.
 

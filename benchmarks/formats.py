@@ -10,6 +10,7 @@ from typing import Any
 from fairalloc.benchmarks.page import sections, title
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import csv_text
@@ -61,6 +62,7 @@ FORMATS: Mapping[str, Callable[[Summary], str]] = {
 """What a report is written as: html, markdown and latex are its tables, csv and json its records."""
 
 
+@checked
 def report_text(summary: Summary, format: str = "html") -> str:  # noqa: A002 (as on the command line)
     """The report in one of FORMATS; UnknownName for any other."""
     if format not in FORMATS:
@@ -68,6 +70,7 @@ def report_text(summary: Summary, format: str = "html") -> str:  # noqa: A002 (a
     return FORMATS[format](summary)
 
 
+@checked
 def write_report(summary: Summary, path: str | Path, format: str = "html") -> None:  # noqa: A002 (as on the command line)
     """Write the report into a file.
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from fairalloc.benchmarks.records import UNDEFINED, Record
 from fairalloc.models import Times
+from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.options import allowed_user_error
 
@@ -87,6 +88,7 @@ def passes(record: Record) -> bool:
     return record.residual <= record.tolerance and near
 
 
+@checked
 def succeeded(record: Record) -> bool:
     """Claimed solved, and it is."""
     return record.claims and passes(record)

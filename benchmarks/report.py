@@ -22,6 +22,7 @@ from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, Reco
 from fairalloc.benchmarks.references import Reference, contradicts, distance_to, references
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import shown
 from fairalloc.models.tables import Grid, width
 from fairalloc.solvers import METHODS
@@ -312,6 +313,7 @@ def summarize(
     return Summary(Path(path), fit[-1], records, len(everything) - len(records), before, added)
 
 
+@checked
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Print the comparison, as wide as the terminal."""
     console = console or Console(width=width(), highlight=False)

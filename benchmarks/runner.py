@@ -16,11 +16,12 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Suite, SuiteCase, find_suite
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, SuiteCase, find_suite
 from fairalloc.formulations import mechanism
+from fairalloc.models.arguments import Duration, Processes, Rule, check_fields
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
 from fairalloc.runs import machine
 from fairalloc.runs.cluster import RemotePool
@@ -33,7 +34,6 @@ from fairalloc.solvers.catalogue.installed import other_method
 from fairalloc.solvers.catalogue.method_registry import method_of
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised, read_accuracy
-from fairalloc.solvers.running.threads import checked_threads
 
 __all__ = ["Setting", "measure"]
 
@@ -51,6 +51,9 @@ CLOCKS = 0.05, {"wall": 0.05, "cpu": 0.1}
 to read the instance and to judge by the answer's own prices, and by these seconds; processors are counted in ticks."""
 
 
+Megabytes = Annotated[int, Rule(lambda value: 1 <= value <= 10**9, "a whole number from 1 to 1,000,000,000")]
+
+
 @dataclass(frozen=True)
 class Setting:
     """How every solve of a run is done.
@@ -66,22 +69,18 @@ class Setting:
     scheduler : "tcp://HOST:PORT" of a cluster of dask, whose workers solve instead of this machine; "" = none
     """
 
-    accuracies: tuple[Accuracy, ...] = ()
-    time_limit: float | None = None
-    memory_mb: int = 4096
-    repeats: int | None = None
-    jobs: int = 1
-    threads: int = 1
+    accuracies: Sequence[Accuracy] = ()
+    time_limit: Duration | None = None
+    memory_mb: Megabytes = 4096
+    repeats: Repeats | None = None
+    jobs: Processes = 1
+    threads: Processes = 1
     scheduler: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for accuracy in self.accuracies:
             promised(accuracy)
-        checked_threads(self.threads)
-        for what in ("time_limit", "memory_mb", "repeats", "jobs"):
-            value = getattr(self, what)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
-                raise BenchmarkError(f"{what} is {value!r}, but it must be positive")
 
 
 @dataclass(frozen=True)

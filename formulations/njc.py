@@ -288,9 +288,10 @@ class NoJustifiedComplaints(Mechanism):
         """The largest complaint, as above; inf without a point."""
         if not allocation.has_point:
             return np.inf
-        instance, tasks = allocation.instance, allocation.tasks
+        instance, over = allocation.instance, max(1.0, float(allocation.load.max()))
+        tasks = allocation.tasks / over  # a feasible point: an overload may be all that a small user has
         used, unmet = instance.arcs.load.toarray() * tasks, np.maximum(1.0 - tasks / instance.max_tasks, 0.0)
-        slack = slack_of(allocation.load[0], instance.N)
+        slack = slack_of(allocation.load[0] / over, instance.N)
         return max(infeasibility(allocation), largest_complaint(used, unmet, instance.weights / instance.weights.sum(), slack))
 
 

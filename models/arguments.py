@@ -7,7 +7,7 @@ function checks itself; names and accuracies (`str` beside other kinds) too, who
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
 from os import PathLike
@@ -19,7 +19,7 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 
-__all__ = ["Count", "Duration", "Processes", "Seed", "Tolerance", "checked", "is_list", "kinds", "named"]
+__all__ = ["Count", "Duration", "Processes", "Rule", "Seed", "Tolerance", "check_fields", "checked", "is_list", "kinds", "named"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,11 +28,12 @@ LARGEST = 2**63 - 1
 
 
 class Rule(NamedTuple):
-    """Whether a value is of a kind, the words for the kind, and the rule of its entries."""
+    """Whether a value is of a kind, the words for the kind, the rule of its entries, and below what its numbers must be."""
 
     fits: Callable[[Any], bool]
     words: str
     each: "Rule | None" = None
+    below: str = ""
 
 
 def _is_whole(value: Any) -> bool:
@@ -56,18 +57,18 @@ def is_list(value: Any) -> bool:
 
 Count = Annotated[int, Rule(lambda value: value >= 1, "a positive whole number")]
 Processes = Annotated[int, Rule(lambda value: 1 <= value <= 1024, "a whole number from 1 to 1024")]
-Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number from 0 on")]
-Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive number")]
-Tolerance = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "a number from 0 on")]
+Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number, 0 or more")]
+Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive, finite number")]
+Tolerance = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "a finite number, 0 or more")]
 
 PLAIN: Mapping[Any, Rule] = {
     NoneType: Rule(lambda value: value is None, "None"),
     bool: Rule(lambda value: isinstance(value, bool | np.bool_), "True or False"),
-    int: Rule(_is_whole, "a whole number of 64 bits"),
-    float: Rule(_is_number, "a number of floating point"),
+    int: Rule(_is_whole, "a whole number", below="2**63"),
+    float: Rule(_is_number, "a number", below="1.8e308"),
     str: Rule(lambda value: isinstance(value, str), "a text"),
     Path: Rule(lambda value: isinstance(value, str | PathLike), "a path"),
-    Mapping: Rule(lambda value: isinstance(value, Mapping), "values by name"),
+    Mapping: Rule(lambda value: isinstance(value, Mapping), "a mapping of names to values"),
     Callable: Rule(callable, "a function"),
     Iterable: Rule(is_list, "a list"),
     Sequence: Rule(lambda value: isinstance(value, Sequence | np.ndarray) and is_list(value), "a list"),
@@ -120,9 +121,18 @@ def _wrapped(function: F, known: Signature, check: Callable[[Mapping[str, Any]],
     return cast(F, call)
 
 
+def check_fields(item: Any) -> None:
+    """InstanceError where a field of a dataclass is of a kind that its annotation does not allow."""
+    made: type = type(item)
+    for name, rule in kinds(made).items():
+        if not rule.fits(getattr(item, name)):
+            raise InstanceError(_wrong(name, getattr(item, name), rule))
+
+
+@cache
 def kinds(cls: type) -> Mapping[str, Rule]:
     """The rules of the fields of a class, by their annotations: what a row of a file must hold."""
-    found = {name: _rule(hint) for name, hint in get_type_hints(cls).items()}
+    found = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
     return {name: rule for name, rule in found.items() if rule is not None}
 
 
@@ -132,7 +142,10 @@ def _wrong(name: str, value: Any, rule: Rule) -> str:
         for k, entry in enumerate(value):
             if not rule.each.fits(entry):
                 return _wrong(f"{name}[{k}]", entry, rule.each)
-    return f"{_about(name)} is {shown(value)}, but it must be {rule.words}"
+    large = rule.below and isinstance(value, Integral) and abs(int(value)) > LARGEST
+    return f"{_about(name)} is {shown(value)}, but it must be {rule.words}" + (
+        f", and below {rule.below} in size" if large else ""
+    )
 
 
 def _about(name: str) -> str:
@@ -169,7 +182,7 @@ def _rule(hint: Any) -> Rule | None:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         kind, more = cast(Rule, _rule(parts[0])), cast(Rule, parts[1])
-        return Rule(lambda value: kind.fits(value) and more.fits(value), more.words)
+        return Rule(lambda value: kind.fits(value) and more.fits(value), more.words, below=kind.below)
     if origin is Literal:
         return Rule(lambda value: isinstance(value, str) and value in parts, f"one of {', '.join(map(repr, parts))}")
     if origin in (Union, UnionType):
@@ -216,4 +229,8 @@ def _any_of(parts: Sequence[Any]) -> Rule | None:
     if None in rules:
         return None
     known = cast(list[Rule], rules)
-    return Rule(lambda value: any(rule.fits(value) for rule in known), " or ".join(rule.words for rule in known))
+    return Rule(
+        lambda value: any(rule.fits(value) for rule in known),
+        " or ".join(rule.words for rule in known),
+        below=max(rule.below for rule in known),
+    )

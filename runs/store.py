@@ -47,7 +47,7 @@ class RecordStore:
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, isolation_level=None)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, ValueError, sqlite3.Error) as error:
             raise self._unusable(error) from None
         try:
             self._open()

@@ -38,7 +38,7 @@ from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promi
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
 
-__all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped"]
+__all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped", "is_installed"]
 
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
 """Said of mechanisms with a residual of their own: an edit of a mechanism has none, and may be infeasible."""
@@ -363,7 +363,7 @@ class Method(ABC):
 
     def missing(self) -> str:
         """One sentence on what to install, or "" where the method is available."""
-        absent = [name for name in self.packages if not _installed(name)]
+        absent = [name for name in self.packages if not is_installed(name)]
         return f"{self.id} needs {', '.join(absent)}: {self.install}" if absent else ""
 
     def is_available(self) -> bool:
@@ -453,8 +453,8 @@ def _first_line(error: Exception) -> str:
 
 
 @cache
-def _installed(name: str) -> bool:
-    """Looked up once: it takes as long as solving a small instance."""
+def is_installed(name: str) -> bool:
+    """Whether a package can be imported; looked up once, for it takes as long as solving a small instance."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):  # ValueError: a module that nothing was found for

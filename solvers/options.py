@@ -215,7 +215,7 @@ class AlgorithmOptions:
         Parameters
         ----------
         method : the algorithm's id, for messages
-        given : values by name
+        given : a mapping of names to values
         """
         names = [field.name for field in fields(self)]
         for name in given:
@@ -228,7 +228,7 @@ class AlgorithmOptions:
     def of(cls, name: str, given: Mapping[str, Any] | None) -> Self:
         """The default options with the given ones, which are those of `name`; errors as for `changed`."""
         if given is not None and not isinstance(given, Mapping):
-            raise InstanceError(f"the options of the {name} are {shown(given)}, but they must be values by name")
+            raise InstanceError(f"the options of the {name} are {shown(given)}, but they must be a mapping of names to values")
         return cls().changed(f"the {name}", given or {})
 
     @classmethod

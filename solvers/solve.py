@@ -173,7 +173,7 @@ def _unnamed(mechanism: Mechanism, instance: Instance) -> Iterator[Method]:
 def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
     """The options of the method, and those of the judge."""
     if options is not None and not isinstance(options, Mapping):
-        raise InstanceError(f"options is {shown(options)}, but it must be values by name")
+        raise InstanceError(f"options is {shown(options)}, but it must be a mapping of names to values")
     own = dict(options or {})
     return own, Judging.of("judge", own.pop("judge")) if "judge" in own else Limits.judging
 

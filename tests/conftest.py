@@ -1,4 +1,4 @@
-"""Every test asserts; what is skipped because a solver is not there is counted; Hypothesis repeats itself in CI.
+"""Every test asserts; what is skipped because a solver is not there is counted; profiles.py says which tests run.
 
 The assertions that pass in an item are counted, and an item in which none ran fails. What counts: `assert` in tests/ (pytest
 rewrites other packages too, such as Hypothesis: theirs do not), `pytest.raises`, `pytest.warns`, and numpy.testing's comparisons
@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _pytest.assertion import util
-from hypothesis import settings
+from profiles import Profiles
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -43,15 +43,6 @@ pytest.register_assert_rewrite(*HELPERS)
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=functools.partial(sys.settrace, None))
-
-settings.register_profile("ci", derandomize=True, print_blob=True, deadline=None)
-PROFILE = "ci" if os.environ.get("CI", "").lower() in {"1", "true"} else "default"
-settings.load_profile(PROFILE)
-
-
-def pytest_report_header():
-    """The profile: "ci" draws the same examples in every run and prints a blob for `@reproduce_failure`."""
-    return f"hypothesis profile: {PROFILE}"
 
 
 @pytest.fixture
@@ -149,6 +140,7 @@ def has_entries(actual, *_):
 def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.pluginmanager.register(Profiles(config), "profiles")
     if not config.getini("enable_assertion_pass_hook"):
         return
     forget_uncounted_code()

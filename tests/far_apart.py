@@ -5,6 +5,11 @@
 solves that many instances of each mechanism at "mid" and exits 1 where an answer that is called "optimal" has a user off by more
 than WRONG. tests/solvers/test_far_apart.py does a few of them.
 
+    python tests/far_apart.py rationals SEED [INSTANCES]
+
+certifies and explains rational answers of ps-dsf whose data are fractions and whose weights go to 1e9, and exits 1 where anything
+but a FairallocError is raised, or an optimal answer is not certified.
+
 The reference of a linear mechanism is its rational answer. That of nb and fds is tasks to many digits, which are believed only as
 far as `proved_error` shows: it is computed here in rationals, from the tasks and prices alone. SETS have
 several answers: theirs is the exact answer next to what is called "optimal", found by `certify`.
@@ -137,6 +142,45 @@ def cases(seed: int, count: int, decades: float, names: tuple[str, ...]) -> Iter
             yield name, instance(rng, decades, name not in POOLED), alpha
 
 
+def fractions(seed: int, k: int) -> fa.Instance:
+    """1 to 4 users, 1 to 3 servers and resources; fractions of small numbers, weights from 1e-3 to 1e9."""
+    rng = np.random.default_rng([seed, k])
+    N, K, R = int(rng.integers(1, 5)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
+
+    def part() -> Fraction:
+        return Fraction(int(rng.integers(1, 12)), int(rng.integers(1, 12)))
+
+    demands = [[part() if r == 0 or rng.random() < 0.8 else 0 for r in range(R)] for _ in range(N)]
+    capacities = [[part() for _ in range(R)] for _ in range(K)]
+    eligible = rng.random((N, K)) < 0.7
+    eligible[np.arange(N), rng.integers(K, size=N)] = True
+    weights = [Fraction(10) ** int(rng.integers(-3, 10)) for _ in range(N)]
+    counts = rng.integers(1, 4, K).tolist() if rng.random() < 0.5 else [1] * K
+    return fa.Instance(demands, capacities, weights=weights, counts=counts, eligible=eligible)
+
+
+def looked_into(one: fa.Instance) -> str:
+    """What becomes of the rational answer of ps-dsf: "certified", why not, or what is wrong."""
+    try:
+        answer = fa.solve(one, "ps-dsf", "exact", time_limit=20)
+        found = fa.certify(answer, time_limit=20)
+        fa.explain(answer, time_limit=20)
+    except fa.FairallocError as error:
+        return f"refused: {error}"
+    except Exception as error:
+        return f"wrong: {type(error).__name__}: {error}"
+    if answer.termination == "optimal":
+        return "certified" if found else "wrong: an optimal answer is not certified"
+    return answer.termination
+
+
+def rationals(seed: int, count: int = 300) -> int:
+    """Print how often what came of it; 1 where something is wrong."""
+    found = Counter(looked_into(fractions(seed, k)) for k in range(count))
+    print(dict(found))
+    return int(any(word.startswith("wrong") for word in found))
+
+
 def main(seed: int, count: int = 100, decades: float = 12.0, *names: str) -> int:
     """Print how often what came of it; 1 where an answer is wrong."""
     counts: dict[str, Counter[str]] = {}
@@ -152,4 +196,6 @@ def main(seed: int, count: int = 100, decades: float = 12.0, *names: str) -> int
 
 if __name__ == "__main__":
     given = sys.argv[1:]
+    if given[0] == "rationals":
+        sys.exit(rationals(*map(int, given[1:])))
     sys.exit(main(int(given[0]), *map(int, given[1:2]), *map(float, given[2:3]), *given[3:]))

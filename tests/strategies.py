@@ -80,11 +80,11 @@ def _like(demand, vector, n_resources):
 @st.composite
 def simulations(draw, churn=True):
     """(workload, cluster, events, until): a few machines and jobs with ties in sizes, times and weights, and what goes."""
-    n_resources, n_classes, n_users = (draw(st.integers(1, 3)) for _ in range(3))
+    n_resources, n_classes, n_users = (draw(st.integers(1, most)) for most in (3, 3, 7))
     sizes = st.sampled_from([0.25, 0.5, 1, 0.3, 0.7])
     capacities = [[draw(sizes) for _ in range(n_resources)] for _ in range(n_classes)]
     cluster = Cluster([f"r{r}" for r in range(n_resources)], capacities, [draw(st.integers(1, 2)) for _ in range(n_classes)])
-    jobs = draw(st.integers(1, 6))
+    jobs = draw(st.integers(1, 9))
     home = [draw(st.integers(0, n_classes - 1)) for _ in range(jobs)]
     part = [[draw(st.sampled_from([0, 0.1, 1 / 3, 0.5, 1])) for _ in range(n_resources)] for _ in range(jobs)]
     demand = [[p * c for p, c in zip(row, capacities[k], strict=True)] for row, k in zip(part, home, strict=True)]

@@ -134,7 +134,9 @@ def _checked_parameters(item: Mechanism, parameters: Any) -> dict[str, tuple[Any
     if parameters is None:
         return {}
     if not isinstance(parameters, Mapping):
-        raise InstanceError(f"the parameters are {shown(parameters)}, but they must be values by name: {{'alpha': (1, 2)}}")
+        raise InstanceError(
+            f"the parameters are {shown(parameters)}, but they must be a mapping of names to values: {{'alpha': (1, 2)}}"
+        )
     result = {}
     for name, values in parameters.items():
         if not isinstance(values, Iterable) or isinstance(values, str) or not (made := tuple(values)):

@@ -304,7 +304,9 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
         part = given.x / np.array([float(q) for q in d.unit])
         found = exact_point_near(d, part, bottleneck_candidates(1.0 - given.load[0], tolerance), tolerance, limits)
         if found is None:
-            raise Refuted(f"no NJC allocation was found within {tolerance:.1g} of the allocation")
+            residual = NoJustifiedComplaints().residual(given)
+            start = "not decided: " if residual <= tolerance else ""
+            raise Refuted(f"{start}no NJC allocation was found within {tolerance:.1g} of it, and its residual is {residual:.3g}")
         x = d.tasks(found[0])
         about = f"the tasks of the allocation differ by at most {far_apart(found[0], part):.1e}, relative"
     total = sum(instance.exact.weights)

@@ -32,6 +32,9 @@ SAME = 1e-6
 LEVELS = 12
 """So many rounds have a style each."""
 
+STEPS = 2000
+"""So many steps of one style are drawn: more cannot be seen, and a file of a million has 50 MB."""
+
 
 @checked
 def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteration", measure: str | None = None) -> "Axes":
@@ -168,11 +171,13 @@ def _bars(ax: "Axes", share: Floats, number: NDArray[np.intp]) -> list[Any]:
 
 
 def _stairs(ax: "Axes", share: Floats, number: NDArray[np.intp]) -> list[Any]:
-    """A step for each user, in the style of its round."""
-    rows = [np.flatnonzero(number == t) for t in range(number[-1] + 1)]
-    return [
-        ax.stairs(share[here], np.append(here, here[-1] + 1) - 0.5, fill=True, **style.area(t)) for t, here in enumerate(rows)
-    ]
+    """A step for each user, in the style of its round; of more than STEPS users in a round neighbours share one."""
+    handles = []
+    for t in range(number[-1] + 1):
+        first, end = np.searchsorted(number, [t, t + 1])
+        edges = np.linspace(first, end, min(end - first, STEPS) + 1).astype(np.intp)
+        handles.append(ax.stairs(share[edges[:-1]], edges - 0.5, fill=True, **style.area(t)))
+    return handles
 
 
 def _rule(item: Allocation, given: Leximin | None) -> Leximin:

@@ -10,18 +10,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import Instance
+from fairalloc.models.arguments import Duration, Rule, check_fields, checked
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
-from fairalloc.solvers.options import Accuracy
+from fairalloc.solvers.options import Accuracy, promised
 
-__all__ = ["SUITES", "BenchmarkError", "Suite", "SuiteCase", "find_suite", "is_ours", "register", "suite_of"]
+__all__ = ["SUITES", "BenchmarkError", "Repeats", "Suite", "SuiteCase", "find_suite", "is_ours", "register", "suite_of"]
 
 
 OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:")
@@ -34,6 +35,9 @@ MIXED = ("highs:leximin",)
 def is_ours(method: str) -> bool:
     """Whether a method is an algorithm of this package."""
     return method in MIXED or not method.startswith(OTHERS)
+
+
+Repeats = Annotated[int, Rule(lambda value: 1 <= value <= 1000, "a whole number from 1 to 1,000")]
 
 
 class BenchmarkError(InstanceError):
@@ -61,13 +65,14 @@ class SuiteCase:
     mechanism: str | Mechanism
     build: Callable[[], Instance]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    answer: tuple[Fraction, ...] | None = None
-    methods: tuple[str, ...] = ()
+    answer: Sequence[Fraction] | None = None
+    methods: Sequence[str] = ()
     after: str = ""
     family: str = ""
     words: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if (item := as_mechanism(self.mechanism)) is not None:
             object.__setattr__(self, "mechanism", item)
 
@@ -95,15 +100,20 @@ class Suite:
 
     id: str
     title: str
-    cases: tuple[SuiteCase, ...]
-    methods: tuple[str, ...] = ()
-    accuracies: tuple[Accuracy, ...] = ("mid",)
-    time_limit: float = 20.0
-    repeats: int = 3
+    cases: Sequence[SuiteCase]
+    methods: Sequence[str] = ()
+    accuracies: Sequence[Accuracy] = ("mid",)
+    time_limit: Duration = 20.0
+    repeats: Repeats = 3
     trace: bool = False
     lacks: Callable[[], str] = str
 
     def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("cases", "methods", "accuracies"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for accuracy in self.accuracies:
+            promised(accuracy)
         if not self.cases:
             raise BenchmarkError(f"the suite {self.id!r} has no cases, but it must have at least 1")
         if twice := _repeated(case.name for case in self.cases):
@@ -140,10 +150,14 @@ def register(suites: Iterable[Suite]) -> dict[str, Suite]:
     return {suite.id: suite for suite in found}
 
 
+@checked
 def find_suite(name: str | Suite) -> Suite:
     """A suite itself, or that with this id, that of FILE.py or FILE.py:NAME, or the SUITE of an importable module."""
     if isinstance(name, Suite):
         return name
+    rule = f"the suites are {', '.join(sorted(SUITES))}, or name a file FILE.py or a module that defines SUITE"
+    if not isinstance(name, str):
+        raise UnknownName(no_such("suite", name, SUITES, rule))
     if is_in_file(name):
         found: Suite = load_object(name, SUITE)
         return found
@@ -154,10 +168,10 @@ def find_suite(name: str | Suite) -> Suite:
     except (ImportError, TypeError, ValueError):
         if name in sys.modules:  # the module is there, and what it defines is wrong
             raise
-        rule = f"the suites are {', '.join(sorted(SUITES))}, or name a file FILE.py or a module that defines SUITE"
         raise UnknownName(no_such("suite", name, SUITES, rule)) from None
 
 
+@checked
 def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Suite:
     """A suite of instances in files, each under each mechanism.
 

@@ -79,6 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _internal(error, "--debug" in words)
         complain("a file cannot be used: no name of a file holds a null character")
         return 2
+    except ModuleNotFoundError as error:
+        if (error.name or "fairalloc").startswith("fairalloc"):
+            return _internal(error, "--debug" in words)
+        complain(f"this command needs {error.name}, which is not installed: pip install fairalloc")
+        return 2
     except MemoryError:
         complain("the memory of this machine does not suffice")
         return INTERNAL

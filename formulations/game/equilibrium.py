@@ -70,5 +70,4 @@ def deviation(instance: Instance, x: Floats) -> Floats:
         z = tasks[arcs.user] / (instance.weights[arcs.user] * monopolies(instance))
         np.minimum.at(least, arcs.server, z)
         each = np.bincount(arcs.user, x / tasks[arcs.user] * (z / least[arcs.server] - 1.0), instance.N)
-    result: Floats = each.astype(float)
-    return result
+    return each.astype(float)

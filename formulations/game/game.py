@@ -33,8 +33,9 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.marginal import Marginals, OwnPart, Utility
 from fairalloc.formulations.game.parameters import by_name, per_server
+from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_candidates
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, relative_gains
-from fairalloc.formulations.game.residual import candidates, gaps, infinite_gaps
+from fairalloc.formulations.game.residual import gaps, infinite_gaps
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import slack_of
@@ -74,10 +75,9 @@ class Game:
     limits : (N,) M_n, inf where there is none
     alpha, beta, A, B : (K,) the exponents (inf allowed), max(alpha, 1), the coefficients of (K 22); where the utility is
         one's own alpha is its largest elasticity
-    finite : (K,) bool, whether alpha is
+    finite, several : (K,) bool, whether alpha is, and whether a user has several variants there
     own, alike : (K,) bool, whether the server has a utility of one's own, and whether all its users have the same
     marginals : g' on the arcs
-    several : (K,) bool, whether a user has several variants there
     """
 
     def __init__(self, instance: Instance, alpha: Any, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
@@ -92,7 +92,9 @@ class Game:
         self.A, self.B = per_server(A, instance, "A"), per_server(B, instance, "B")
         self._check()
         self.own, self.alike = np.zeros(instance.K, dtype=bool), np.ones(instance.K, dtype=bool)
-        self.marginals = self._marginals(() if utility is None else self._own(utility))
+        own = () if utility is None else self._own(utility)
+        exponent, A, B = (values[arcs.server] for values in (np.where(np.isfinite(self.alpha), self.alpha, 1.0), self.A, self.B))
+        self.marginals = replace(Marginals.family(exponent, A, B, len(arcs)), own=own)
         self.finite = np.isfinite(self.alpha)
         self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
         self.several: NDArray[np.bool_] = np.zeros(instance.K, dtype=bool)
@@ -111,12 +113,7 @@ class Game:
                 raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but with alpha = inf they must be 1 and 0")
 
     def _own(self, utility: Any) -> tuple[OwnPart, ...]:
-        """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha.
-
-        Raises
-        ------
-        InstanceError : what was given is no `Utility` for each server or for each of its users, or g is no concave utility
-        """
+        """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha."""
         instance = self.instance
         found: dict[int, tuple[Utility, str, list[int]]] = {}
         for i, given in enumerate(by_name(utility, instance.servers, "utility", "server")):
@@ -142,31 +139,22 @@ class Game:
             result.append((one, at, one.table(highest)))
         return tuple(result)
 
-    def _marginals(self, own: tuple[OwnPart, ...]) -> Marginals:
-        i, alpha = self.server, np.where(np.isfinite(self.alpha), self.alpha, 1.0)
-        family = Marginals.family(alpha[i], self.A[i], self.B[i], len(i))
-        return replace(family, own=own)
-
     @property
     def logarithmic(self) -> NDArray[np.bool_]:
         """(K,) whether g_i' is a multiple of 1 / z; of utilities of one's own it is not asked."""
-        result: NDArray[np.bool_] = ~self.own & ((self.alpha == 1) | (self.A == 0))
-        return result
+        return np.asarray(~self.own & ((self.alpha == 1) | (self.A == 0)), dtype=bool)
 
     def fractions(self, x: Floats) -> Floats:
         """(A,) y: tasks as fractions of a monopoly."""
-        result: Floats = x / self.gamma
-        return result
+        return x / self.gamma
 
     def tasks(self, x: Floats) -> Floats:
         """(N,) x_n."""
-        result: Floats = np.bincount(self.user, x, self.instance.N).astype(float)
-        return result
+        return np.bincount(self.user, x, self.instance.N).astype(float)
 
     def shares(self, tasks: Floats) -> Floats:
         """(A,) weighted virtual dominant shares z_ni of tasks (N,) (K 9)."""
-        result: Floats = tasks[self.user] / self.unit
-        return result
+        return tasks[self.user] / self.unit
 
     def cheapest(self, values: Floats) -> Floats:
         """(A,) the least of values (A,) over the variants of the arc's user on the arc's server."""
@@ -174,13 +162,11 @@ class Game:
             return values
         least = np.full((self.instance.N, self.instance.K), np.inf)
         np.minimum.at(least, (self.user, self.server), values)
-        result: Floats = least[self.user, self.server]
-        return result
+        return least[self.user, self.server]
 
     def wanted(self, tasks: Floats) -> Floats:
         """(N,) t_n: the part of its limit that each user still wants at tasks (N,); 1 where there is no limit."""
-        result: Floats = np.maximum(1.0 - tasks / self.limits, 0.0)
-        return result
+        return np.maximum(1.0 - tasks / self.limits, 0.0)
 
     def load(self, y: Floats) -> Floats:
         """(K, R) used fraction of each capacity."""
@@ -204,21 +190,24 @@ class Game:
         return bool(np.all(tasks > 0) or (self.own.any() and np.all(np.isfinite(self.log_marginal(self.shares(tasks))))))
 
     def own_parts(self, x: Floats) -> Floats:
-        """(A,) o: the part of all its tasks that the arc's user runs here; 0 where it runs none."""
+        """(A,) o: the part of all its tasks that the arc's user runs here; 0 where it runs none.
+
+        With a utility of one's own a user may rightly run none, so there it is the part of a monopoly.
+        """
         tasks = self.tasks(x)[self.user]
-        return np.divide(x, tasks, out=np.zeros(len(x)), where=tasks > 0)
+        own = np.divide(x, tasks, out=np.zeros(len(x)), where=tasks > 0)
+        return np.where(self.own[self.server], self.fractions(x), own)
 
     def gains(self, x: Floats) -> Floats:
         """(A, R) s: how much more its user could run by the slack of r alone, relative to all its tasks; at most 1."""
         load, count = self.load(self.fractions(x)), np.bincount(self.server, minlength=self.instance.K)
-        return relative_gains(slack_of(load, count[:, None])[self.server], self.w, self.tasks(x)[self.user] / self.gamma)
+        total = np.where(self.own[self.server], 1.0, self.tasks(x)[self.user] / self.gamma)
+        return relative_gains(slack_of(load, count[:, None])[self.server], self.w, total)
 
     def log_price(self, kappa: Floats) -> Floats:
         """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0.
 
-        Parameters
-        ----------
-        kappa : (K, R), or (A, R) where each arc has its own
+        kappa is (K, R), or (A, R) where each arc has its own.
         """
         at = kappa[self.server] if len(kappa) == self.instance.K else kappa
         with np.errstate(divide="ignore"):
@@ -227,13 +216,11 @@ class Game:
         finite = self.finite[self.server]
         smooth = np.logaddexp.reduce(terms + log_w, axis=1)
         largest = np.where(self.w > 0, terms, -np.inf).max(axis=1)
-        result: Floats = np.where(finite, smooth, largest)
-        return result
+        return np.asarray(np.where(finite, smooth, largest), dtype=float)
 
     def excess(self, tasks: Floats, kappa: Floats) -> Floats:
         """(A,) E of (*), for tasks (N,) and the kappa of `log_price`."""
-        result: Floats = (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
-        return result
+        return (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
 
     def residual(self, allocation: Allocation) -> float:
         """How far the allocation is from an equilibrium (residual.py); 1 where a user has no task or there is no point."""
@@ -268,7 +255,9 @@ class Game:
 
     def prices(self, x: Floats, kappa: Floats | None = None) -> list[Floats]:
         """Candidates for the kappa (K, R) at tasks x: the hint, and what `recovered_prices` finds."""
-        return candidates(self, x, kappa)
+        hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
+        servers = np.flatnonzero(self.finite)
+        return hints + [own for cut in SERVED_THRESHOLDS for own in recovered_candidates(self, x, servers, cut)]
 
     def parts(self, kappa: Floats) -> Floats:
         """(K, R) the largest part that a resource has of what a user would pay at the server."""
@@ -283,5 +272,4 @@ class Game:
         """(A,) the tasks with overloaded servers, then users above their limits, scaled down: bounds need a feasible point."""
         over = np.maximum(self.load(self.fractions(x)).max(axis=1), 1.0)
         x = x / over[self.server]
-        result: Floats = x / np.maximum(self.tasks(x) / self.limits, 1.0)[self.user]
-        return result
+        return x / np.maximum(self.tasks(x) / self.limits, 1.0)[self.user]

@@ -24,17 +24,12 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["Marginals", "OwnPart", "Utility"]
 
-GRID = 400
-"""Shares at which a utility is checked, evenly in their logarithm."""
+GRID, SMALLEST = 400, 1e-6
+"""Shares at which a utility is checked, evenly in their logarithm, and the least of them in units of the largest that can
+occur."""
 
-SMALLEST = 1e-6
-"""The least share that is checked, in units of the largest that can occur."""
-
-DIFFERENCE = 1e-5
-"""The relative step of the differences that g'' is compared with."""
-
-AGREEMENT = 1e-3
-"""How much g'' may differ from them, relative: an elasticity that is wrong by more makes Newton steps slow."""
+DIFFERENCE, AGREEMENT = 1e-5, 1e-3
+"""The relative step of the differences that g'' is compared with, and how much it may differ from them, relative."""
 
 ROUNDING = 4e-16
 """Where g' is inverted no further, relative."""
@@ -89,14 +84,12 @@ class Utility:
             if self.slope is not None:
                 return np.asarray(self.slope(z), dtype=float)
             step = 1e-20 * z + 1e-290
-            result: Floats = np.imag(self.marginal(z + 1j * step)) / step
-        return result
+            return np.asarray(np.imag(self.marginal(z + 1j * step)) / step, dtype=float)
 
     def log_marginal(self, log_z: Floats) -> Floats:
         """Log g'."""
         with np.errstate(all="ignore"):
-            result: Floats = np.log(np.asarray(self.marginal(np.exp(log_z)), dtype=float))
-        return result
+            return np.asarray(np.log(np.asarray(self.marginal(np.exp(log_z)), dtype=float)), dtype=float)
 
     def elasticity(self, log_z: Floats) -> Floats:
         """-z g'' / g', 0 where z is and g' is finite."""
@@ -132,19 +125,9 @@ class Utility:
         return np.where(none, -np.inf, np.where(all_, grid[-1], log_z))
 
     def steepest(self, most: float, whose: str) -> float:
-        """Check g' and g'' on the shares up to the largest that can occur; the largest elasticity there.
-
-        Parameters
-        ----------
-        most : the largest share
-        whose : the server or user, for messages
-
-        Raises
-        ------
-        InstanceError : the first share at which g is not increasing, strictly concave and twice differentiable
-        """
+        """The largest elasticity on shares up to `most`; InstanceError at the first one where g is not what a utility must be."""
         z = np.geomspace(SMALLEST * most, most, GRID)
-        g = self._evaluated(z, whose)
+        g = _tried(self.marginal, z, whose, "marginal", "its marginal must take an array of shares, but it raised {}")
         _refuse(whose, z, ~(g > 0), g, "g'({z}) is {value}, but it must be positive")
         seen = np.isfinite(g)
         z, g = z[seen], g[seen]  # near 0 it may be too large for a float
@@ -155,19 +138,6 @@ class Utility:
         )
         self._refuse_jump(z, whose)
         return self._largest_elasticity(z, g, whose)
-
-    def _evaluated(self, z: Floats, whose: str) -> Floats:
-        try:
-            with np.errstate(all="ignore"):
-                g = np.array(self.marginal(z.copy()), dtype=float)
-        except Exception as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise InstanceError(
-                f"the utility of {whose}: its marginal must take an array of shares, but it raised {said}"
-            ) from error
-        if g.shape != z.shape:
-            raise InstanceError(f"the utility of {whose}: its marginal made shape {g.shape} of shares of shape {z.shape}")
-        return g
 
     def _refuse_jump(self, z: Floats, whose: str) -> None:
         """Halve every interval of the grid towards the larger fall of log g': a fall that stays is a jump."""
@@ -182,13 +152,7 @@ class Utility:
 
     def _largest_elasticity(self, z: Floats, g: Floats, whose: str) -> float:
         wrong = "give its derivative: fa.Utility(marginal, slope)"
-        try:
-            slope = self.slope_at(z)
-        except Exception as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise InstanceError(f"the utility of {whose}: g'' could not be computed ({said}); {wrong}") from error
-        if slope.shape != z.shape:
-            raise InstanceError(f"the utility of {whose}: its slope made shape {slope.shape} of shares of shape {z.shape}")
+        slope = _tried(self.slope_at, z, whose, "slope", "g'' could not be computed ({}); " + wrong)
         step = DIFFERENCE * z
         with np.errstate(all="ignore"):
             differences = (np.asarray(self.marginal(z + step), float) - np.asarray(self.marginal(z - step), float)) / (2.0 * step)
@@ -199,6 +163,19 @@ class Utility:
         _refuse(whose, z, told & (far > 0), slope, text)
         _refuse(whose, z, told & ~(slope < 0), slope, "g''({z}) is {value}, but it must be negative")
         return float(e[told].max())
+
+
+def _tried(function: Function, z: Floats, whose: str, name: str, failed: str) -> Floats:
+    """What a function makes of shares; InstanceError where it cannot."""
+    try:
+        with np.errstate(all="ignore"):
+            made = np.array(function(z.copy()), dtype=float)
+    except Exception as error:
+        said = failed.format(f"{type(error).__name__}: {' '.join(str(error).split())}")
+        raise InstanceError(f"the utility of {whose}: {said}") from error
+    if made.shape != z.shape:
+        raise InstanceError(f"the utility of {whose}: its {name} made shape {made.shape} of shares of shape {z.shape}")
+    return made
 
 
 def _refuse(whose: str, z: Floats, wrong: NDArray[np.bool_], values: Floats, text: str) -> None:
@@ -245,13 +222,7 @@ class Marginals:
 
     @classmethod
     def family(cls, alpha: Any, A: Any, B: Any, arcs: int) -> "Marginals":
-        """(K 22).
-
-        Parameters
-        ----------
-        alpha, A, B : numbers, or one for each arc
-        arcs : their number
-        """
+        """(K 22), of numbers or one for each arc."""
         with np.errstate(divide="ignore"):
             parts = np.asarray(alpha, dtype=float), np.log(np.asarray(A, dtype=float)), np.log(np.asarray(B, dtype=float))
         exponent, log_a, log_b = (np.broadcast_to(part, arcs) for part in parts)
@@ -272,13 +243,7 @@ class Marginals:
         return Marginals(self.alpha[arcs], self.log_a[arcs], self.log_b[arcs], tuple(own))
 
     def log(self, log_z: Floats, alpha: Floats | None = None) -> Floats:
-        """(m,) log g'.
-
-        Parameters
-        ----------
-        log_z : (m,)
-        alpha : (m,) exponents in the place of their own; log g' of one's own utility is multiplied by their quotient
-        """
+        """(m,) log g'; with other exponents alpha (m,) that of one's own utility is multiplied by their quotient."""
         exponent = self.alpha if alpha is None else alpha
         with np.errstate(divide="ignore", invalid="ignore"):
             result: Floats = exponent * (self.log_a - log_z)
@@ -289,13 +254,7 @@ class Marginals:
         return result
 
     def elasticity(self, log_z: Floats, log_g: Floats, alpha: Floats | None = None) -> Floats:
-        """(m,) -d log g' / d log z; of (K 22) it is between min(1, alpha) and max(1, alpha).
-
-        Parameters
-        ----------
-        log_z, alpha : as for `log`
-        log_g : (m,) what `log` returned
-        """
+        """(m,) -d log g' / d log z where `log` is log_g; of (K 22) it is between min(1, alpha) and max(1, alpha)."""
         exponent = self.alpha if alpha is None else alpha
         result = exponent
         if self.mixed:

@@ -34,14 +34,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = [
-    "finite_game",
-    "left_pyomo",
-    "log_marginal_cvxpy",
-    "log_marginal_pyomo",
-    "merit_cvxpy",
-    "merit_pyomo",
-]
+__all__ = ["finite_game", "left_pyomo", "log_marginal_cvxpy", "log_marginal_pyomo", "merit_cvxpy", "merit_pyomo"]
 
 SCALE = 1e2
 """The factor of the smooth merit: solvers stop at absolute tolerances, so it decides how small the merit gets."""
@@ -51,9 +44,8 @@ TINY = 1e-250
 
 def finite_game(game: Game) -> Game:
     """The game itself; InstanceError where some alpha is inf."""
-    for server, finite in zip(game.instance.servers, game.finite, strict=True):
-        if not finite:
-            raise NotApplicable(f"the merit problem is for finite alpha, but alpha is inf for server {server!r}")
+    for i in np.flatnonzero(~game.finite)[:1]:
+        raise NotApplicable(f"the merit problem is for finite alpha, but alpha is inf for server {game.instance.servers[i]!r}")
     return game
 
 
@@ -111,11 +103,11 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
     sigma = cp.Variable(len(limited), nonneg=True, name="sigma", value=np.full(len(limited), 0.3)) if len(limited) else None
     E = _excess_cvxpy(game, u, level, start, sigma)
     k = np.exp(-start.log_kappa)
-    fb_users = _fischer_burmeister(cp.multiply(1.0 / game.gamma, x), E)
-    fb_prices = _fischer_burmeister(cp.multiply(k, kappa), slack)
+    fb_users = _fb(cp.multiply(1.0 / game.gamma, x), E)
+    fb_prices = _fb(cp.multiply(k, kappa), slack)
     objective = SCALE / 2 * (cp.sum(cp.square(fb_users)) + cp.sum(cp.square(fb_prices)))
     if sigma is not None:
-        fb_limits = _fischer_burmeister(sigma, 1 - cp.multiply(1.0 / game.limits[limited], u[limited]))
+        fb_limits = _fb(sigma, 1 - cp.multiply(1.0 / game.limits[limited], u[limited]))
         objective += SCALE / 2 * cp.sum(cp.square(fb_limits))
     constraints = [
         (arcs.load @ x + cp.vec(slack, order="C") == 1).set_label("capacity"),
@@ -125,22 +117,8 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
     return cp.Problem(cp.Minimize(objective), constraints)
 
 
-def _fischer_burmeister(a: Any, b: Any) -> Any:
-    import cvxpy as cp
-
-    return cp.power(cp.square(a) + cp.square(b), 0.5) - a - b
-
-
 def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: Any) -> Any:
-    """F (A,), which is E without limits.
-
-    Parameters
-    ----------
-    game : the game
-    u, level : variables (N,), (K, R)
-    start : has the units k_i
-    sigma : the variable of the users with limits, or None
-    """
+    """F (A,) in u (N,), level (K, R) and, where users have limits, their sigma; it is E without limits."""
     import cvxpy as cp
 
     instance, beta = game.instance, game.beta[game.server]
@@ -185,9 +163,8 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
     k = {key: model.kappa[key] * float(np.exp(-s[key])) for key in keys}  # kappa_ir / k_i
     model.levels = pyo.Constraint(keys, rule=lambda m, *key: k[key] - pyo.exp(m.level[key] - s[key]) == 0)
     model.capacity = pyo.Constraint(keys, rule=lambda m, *key: load.get(key, 0.0) + m.slack[key] == 1)
-    power = {}
-    for (i, r), key in zip(np.ndindex(shift.shape), keys, strict=True):
-        power[i, r] = pyo.exp(float(game.beta[i]) * (model.level[key] - s[key]))
+    each = zip(np.ndindex(shift.shape), keys, strict=True)
+    power = {(i, r): pyo.exp(float(game.beta[i]) * (model.level[key] - s[key])) for (i, r), key in each}
     E = excess_pyomo(game, model, power, start)
     users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
     prices = sum(_fb(k[key], model.slack[key]) ** 2 for key in keys)
@@ -203,21 +180,14 @@ def left_pyomo(game: Game, model: "pyo.ConcreteModel") -> dict[str, Any]:
 
 
 def _fb(a: Any, b: Any) -> Any:
+    """psi_FB, of expressions of either layer."""
     return (a**2 + b**2) ** 0.5 - a - b
 
 
 def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "tuple[pyo.ConcreteModel, dict[Any, Any]]":
-    """A model with `x`, `u`, `tasks`, `sigma` (of users with limits), and variables on (server, resource); and the loads.
+    """A model with `x`, `u`, `tasks`, `sigma` (of users with limits) and the variables `prices`; the loads by (server, resource).
 
-    Parameters
-    ----------
-    game : the game
-    signed : whether x and the named variables may be negative
-    prices : {name of a variable: (K, R) its starting values}
-
-    Returns
-    -------
-    The Pyomo model without an objective and without capacities; by (server, resource) the load where there is one
+    `prices` are {name: (K, R) starting values}; x and these may be negative where `signed`.
     """
     import pyomo.environ as pyo
 
@@ -236,18 +206,9 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "tuple[py
 
 
 def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[int, int], Any], start: StartingPoint) -> list[Any]:
-    """F, which is E of game.py where users have no limits, one expression for each arc.
+    """F, which is E where users have no limits, for each arc; the model gets the expressions `power`, `log_u` and `excess`.
 
-    Parameters
-    ----------
-    game : the game
-    model : with `x`, `u` and `sigma`; gets the expressions `power`, `log_u` and `excess`
-    power : {(i, r): an expression for (kappa_ir / k_i)^beta_i}
-    start : has the units k_i
-
-    Returns
-    -------
-    (A,) expressions
+    `power` is {(i, r): an expression for (kappa_ir / k_i)^beta_i}.
     """
     import pyomo.environ as pyo
 

@@ -42,11 +42,9 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
         if key not in slack:
             model.kappa[key].fix(0.0)  # nobody uses it there
     unit = np.exp(start.log_kappa)
-    power = {}
-    for (i, r), key in zip(np.ndindex(unit.shape), keys, strict=True):
-        power[i, r] = (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i])
-    E = excess_pyomo(game, model, power, start)
-    excess = dict(zip(model.x, E, strict=True))
+    each = zip(np.ndindex(unit.shape), keys, strict=True)
+    power = {(i, r): (model.kappa[key] / float(unit[i, r])) ** float(game.beta[i]) for (i, r), key in each}
+    excess = dict(zip(model.x, excess_pyomo(game, model, power, start), strict=True))
     model.prices = Complementarity(list(slack), rule=lambda m, *row: complements(m.kappa[row] >= 0, slack[row] >= 0))
     model.users = Complementarity(list(model.x), rule=lambda m, *arc: complements(m.x[arc] >= 0, excess[arc] >= 0))
     left = left_pyomo(game, model)
@@ -57,19 +55,7 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
 
 
 def as_nlp(model: "pyo.ConcreteModel", bound: float = 1e-8, transformation: str = "mpec.simple_nonlinear") -> "pyo.ConcreteModel":
-    """A copy of a model in which the complementarity conditions are nonlinear constraints.
-
-    Parameters
-    ----------
-    model : with conditions of `pyomo.mpec`, such as `ncp_pyomo` writes
-    bound : the largest product of the two sides of a condition
-    transformation : the name of one of Pyomo's transformations
-
-    Returns
-    -------
-    The nonlinear program; the given model is not changed
-    """
+    """A copy in which conditions are constraints by one of Pyomo's transformations, with products of at most `bound`."""
     import pyomo.environ as pyo
 
-    result: pyo.ConcreteModel = pyo.TransformationFactory(transformation).create_using(model, mpec_bound=bound)
-    return result
+    return pyo.TransformationFactory(transformation).create_using(model, mpec_bound=bound)

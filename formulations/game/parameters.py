@@ -15,18 +15,9 @@ __all__ = ["by_name", "per_server"]
 
 
 def by_name(value: Any, names: Sequence[str], what: str, kind: str) -> list[Any]:
-    """One entry for each name, from one for all, a vector of them, or {name: entry}.
+    """One entry for each name, from one for all, a vector of them, or {name: entry}; InstanceError where they do not fit.
 
-    Parameters
-    ----------
-    value : what the user gave
-    names : of the servers or users
-    what : the parameter, for messages
-    kind : "server" or "user"
-
-    Raises
-    ------
-    InstanceError : a name is unknown or missing, or there are more or fewer entries than names
+    For messages `what` is the parameter, and `kind` is "server" or "user".
     """
     if isinstance(value, Mapping):
         unknown = [key for key in value if key not in names]
@@ -41,22 +32,7 @@ def by_name(value: Any, names: Sequence[str], what: str, kind: str) -> list[Any]
 
 
 def per_server(value: Any, instance: Instance, name: str) -> Floats:
-    """(K,) floats from a number, one number for each server, or {server name: number}; "inf" is a number.
-
-    Parameters
-    ----------
-    value : what the user gave
-    instance : whose servers the numbers belong to
-    name : of the parameter, for messages
-
-    Returns
-    -------
-    (K,) in the order of the servers
-
-    Raises
-    ------
-    InstanceError : a server is unknown or missing, there are not K entries, or an entry is not a number
-    """
+    """(K,) floats from a number, one for each server, or {server: number}; "inf" is a number. InstanceError as for `by_name`."""
     return np.array([number(entry, name) for entry in by_name(value, instance.servers, name, "server")])
 
 

@@ -1,6 +1,5 @@
 """Prices (K 28-29) recovered from tasks alone, by one linear program for each server, for residual.py."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,8 @@ def recovered_candidates(game: Any, x: Floats, servers: NDArray[np.intp], thresh
     """One or two candidates for kappa (K, R): `recovered_prices`, and if these charge for a resource that is not full, with full
     resources only.
 
-    An idle user may need a price that is 1e-15 of the prices the others pay. What that price adds to the program's objective is
-    below the tolerance of the LP solver, which may then charge for a resource with slack where a full one would serve.
-
-    Parameters
-    ----------
-    game, x, servers, threshold : as for `recovered_prices`; a resource is full if its slack is at most `threshold`
+    An idle user may need a price that is 1e-15 of what others pay. That is below the tolerance of the LP solver, which may then
+    charge for a resource with slack.
     """
     first = recovered_prices(game, x, servers, threshold)
     full = game.load(game.fractions(x)) >= 1.0 - threshold
@@ -41,72 +36,49 @@ def recovered_prices(
     threshold: float = SERVED_THRESHOLDS[0],
     allowed: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """(K, R) kappa from the tasks alone: for each of the servers, the prices that violate (K 28-29) least.
+    """(K, R) kappa from tasks (A,) alone: for each of the servers, of finite alpha, the prices that violate (K 28-29) least.
 
     With mu in units in which (K 29) is  sum_r B_nr nu_r >= 1,  B_nr = w_nir / g_i'(z_ni) up to a scale for each r, the program
 
         min  sum_r slack_r nu_r + sum_n y_n (sum_r B_nr nu_r - 1)     s.t.  B nu >= 1,  nu >= 0
 
     is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. A satisfied
-    user has sum_r B_nr nu_r + eta_n >= 1 with an eta_n >= 0, the same for all its variants, which is free. Users with
-    y <= threshold have no part in the cost, nor in the scale: a price is at most what makes one user pay all it can for one
-    resource, and for large alpha a user with a large share whose y is 1e-9 by rounding would put it hundreds of magnitudes
-    too low.
-
-    Parameters
-    ----------
-    game : a `Game` (game.py imports this file)
-    x : (A,) feasible tasks with at least one task for every user
-    servers : indices of the servers whose prices are wanted; their alpha is finite
-    threshold : the fraction of a monopoly up to which a user counts as not served, and the t_n up to which as satisfied
-    allowed : (K, R) which resources may have a price; None = all
-
-    Returns
-    -------
-    kappa : (K, R), 0 for other servers and where there are no such prices
+    user (t_n <= threshold) has sum_r B_nr nu_r + eta_n >= 1 with an eta_n >= 0, the same for all its variants, which is free.
+    Users with y <= threshold have no part in the cost, nor in the scale: for large alpha one whose y is a rounding error would
+    put a price hundreds of magnitudes too low. Where `allowed` (K, R) is given, only its resources have prices.
     """
     y, own, tasks = game.fractions(x), game.own_parts(x), game.tasks(x)
     log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold
     kappa = np.zeros((game.instance.K, game.instance.R))
+    some = np.ones_like(kappa, bool) if allowed is None else allowed
     for i in servers:
-        here = game.arcs_of_servers[i]
-        some = np.ones(game.instance.R, bool) if allowed is None else allowed[i]
-        served = np.where(own[here] > threshold, own[here], 0.0)
-        prices = ServerPrices(game.w[here], served, y[here], log_g[here], satisfied[here], game.user[here])
-        kappa[i] = prices.least_violating(float(game.beta[i]), some)
+        kappa[i] = _least_violating(game, i, np.where(own > threshold, own, 0.0), y, log_g, satisfied, some[i])
     return kappa
 
 
-@dataclass(frozen=True)
-class ServerPrices:
-    """The m arcs of one server for `recovered_prices`: w (m, R), the served part, y, log g', who is satisfied, user (m,)."""
+def _least_violating(
+    game: Any, i: int, served: Floats, y: Floats, log_g: Floats, satisfied: NDArray[np.bool_], allowed: NDArray[np.bool_]
+) -> Floats:
+    """(R,) kappa of server i, 0 for resources that are not allowed (R,); the other arrays are (A,)."""
+    from scipy.optimize import linprog
 
-    w: Floats
-    served: Floats
-    y: Floats
-    log_g: Floats
-    satisfied: NDArray[np.bool_]
-    user: NDArray[np.intp]
-
-    def least_violating(self, beta: float, allowed: NDArray[np.bool_]) -> Floats:
-        """(R,) kappa, 0 for resources that are not allowed (R,)."""
-        from scipy.optimize import linprog
-
-        w, served = self.w, self.served
-        kappa = np.zeros(w.shape[1])
-        priced = (w * served[:, None] > 0).any(axis=0) & allowed
-        if not priced.any() or self.satisfied.all():
-            return kappa
-        with np.errstate(divide="ignore"):
-            log_b = np.log(w[:, priced]) - self.log_g[:, None]
-        scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
-        b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
-        slack = np.maximum(1.0 - self.y @ w[:, priced], 0.0)
-        own = self.user[:, None] == np.unique(self.user[self.satisfied])  # whose eta an arc has
-        cost = np.concatenate([slack + served @ b, served @ own])
-        rows, sides = -np.hstack([b, own]), -np.ones(len(b))
-        answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=TEN_DIGITS)
-        if answer.x is not None:
-            with np.errstate(divide="ignore"):
-                kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / beta)
+    w, served, y, log_g, satisfied, user = (
+        part[game.arcs_of_servers[i]] for part in (game.w, served, y, log_g, satisfied, game.user)
+    )
+    kappa = np.zeros(w.shape[1])
+    priced = (w * served[:, None] > 0).any(axis=0) & allowed
+    if not priced.any() or satisfied.all():
         return kappa
+    with np.errstate(divide="ignore"):
+        log_b = np.log(w[:, priced]) - log_g[:, None]
+    scale = np.where(served[:, None] > 0, log_b, -np.inf).max(axis=0)
+    b = np.exp(np.minimum(log_b - scale, 23.0))  # a row met 1e10-fold is met
+    slack = np.maximum(1.0 - y @ w[:, priced], 0.0)
+    own = user[:, None] == np.unique(user[satisfied])  # whose eta an arc has
+    cost = np.concatenate([slack + served @ b, served @ own])
+    rows, sides = -np.hstack([b, own]), -np.ones(len(b))
+    answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=TEN_DIGITS)
+    if answer.x is not None:
+        with np.errstate(divide="ignore"):
+            kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / game.beta[i])
+    return kappa

@@ -140,14 +140,7 @@ def first_prices(game: Game, start: StartingPoint) -> Floats:
 
 
 def printed_merit(game: Game, x: Floats, lam: Floats) -> float:
-    """Psi (K 37); inf where (K 38-40) fail by more than 1e-9 of a capacity.
-
-    Parameters
-    ----------
-    game : the game, with finite alpha
-    x : (A,) tasks
-    lam : (K, R) prices lambda_ir, per unit of the resource
-    """
+    """Psi (K 37) of tasks x (A,) and prices lambda (K, R) per unit; inf where (K 38-40) fail by more than 1e-9 of a capacity."""
     slack = 1.0 - game.load(game.fractions(x))
     if slack.min() < -1e-9 or np.any(lam < 0) or np.any((lam > 0) & (slack > 1e-9)):
         return np.inf

@@ -1,12 +1,8 @@
 r"""PS-DSF with several variants: prices for each user in place of bottlenecks (P Definition 2, not in K and P).
 
-One server. y_nv are user n's tasks by variant v as parts of its monopoly, w_nvr y_nv the part of resource r that they take, Y =
-{y >= 0, sum_nv w_nvr y_nv <= 1}, t_n = sum_v y_nv and z_n = b_n + t_n / phi_n, where b_n comes from the other servers. As P's
-Definition 2 says for one variant:
-
-    no y' in Y gives a user n with x_n < M_n more, t'_n > t_n, without t'_m < t_m for an m with z_m <= z_n               (D)
-
-With c_m(p) = min_v sum_r w_mvr p_r, (D) holds iff every n with x_n < M_n has prices p >= 0 with c_n(p) > 0 and
+One server. y_nv are user n's tasks by variant v as parts of its monopoly, w_nvr y_nv the part of resource r that they take, t_n =
+sum_v y_nv, z_n = b_n + t_n / phi_n with b_n from the other servers, and c_m(p) = min_v sum_r w_mvr p_r. Definition 2 (nobody gets
+more without less for an m with z_m <= z_n) holds iff every n with x_n < M_n has prices p >= 0 with c_n(p) > 0 and
 
     (i)   p_r > 0 only where r is full
     (ii)  y_mv > 0 and z_m > z_n only where p . w_mv = 0: who has a larger share uses nothing that has a price
@@ -25,6 +21,7 @@ variant it is `bottleneck_gap` of residual.py.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,17 +32,13 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["TEN_DIGITS", "OneServer", "ShareLayer", "max_min_gap", "relative_gains"]
 
-FLOOR = 1e-13
-"""The least tau that is tried: the rounding error of a sum of tasks."""
+FLOOR, ACCURACY = 1e-13, 0.02
+"""The least tau that is tried, the rounding error of a sum of tasks; how much larger, relative, the residual may be than it
+is."""
 
-ACCURACY = 0.02
-"""How much larger, relative, the residual may be than the least tau."""
-
-SURE = 1e-6
-"""The c_n(p) from which on prices that others have are surely positive for user n."""
-
-PAID = 1.0 - 1e-6
-"""The c_n(p) from which on a linear program has found n's prices, whose c_n(p) is 1 then."""
+SURE, PAID = 1e-6, 1.0 - 1e-6
+"""The c_n(p) from which on prices of others are surely positive for n, and from which on a program has found n's own, of cost
+1."""
 
 OPEN = 1e4
 """A resource has no price where a price of 1 would make what is free of it worth this many times what (i) allows."""
@@ -55,21 +48,12 @@ TEN_DIGITS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance
 
 
 def relative_gains(slack: Floats, w: Floats, total: Floats) -> Floats:
-    """(m, R) s = slack / (w total), at most 1, and 1 where w is 0.
-
-    Parameters
-    ----------
-    slack : (R,), or (m, R) where the arcs have several servers
-    w : (m, R) the part of each resource that a monopoly uses
-    total : (m,) all tasks of the arc's user as parts of its monopoly
-    """
+    """(m, R) s = slack / (w total), at most 1, and 1 where w is 0; slack is (R,), or (m, R) of arcs of several servers."""
     room = w * total[:, None]
-    result: Floats = np.where(w > 0, slack / np.maximum(room, slack + np.finfo(float).tiny), 1.0)
-    return result
+    return np.where(w > 0, slack / np.maximum(room, slack + np.finfo(float).tiny), 1.0)
 
 
-@dataclass(frozen=True)
-class ShareLayer:
+class ShareLayer(NamedTuple):
     """For the users `needy` (G,) of one share: the resources (R,) that are allowed, the arcs (m,) that must be cheapest."""
 
     needy: NDArray[np.intp]
@@ -139,13 +123,7 @@ class OneServer:
         return result
 
     def prices(self, layer: ShareLayer, tau: float) -> Floats:
-        """(R,) one p for all users of the layer who can have it together: c_n(p) = 1 for these, less for the others.
-
-        Parameters
-        ----------
-        layer : of `layers(tau)`
-        tau : the tolerance
-        """
+        """(R,) one p for all users of the layer who can have it together: c_n(p) = 1 for these, less for the others."""
         from scipy.optimize import linprog
 
         result, own = np.zeros(self.w.shape[1]), np.isin(self.user, layer.needy)
@@ -183,14 +161,14 @@ class OneServer:
                 if len(needy):
                     p = self.prices(ShareLayer(needy, layer.allowed, layer.cheapest), tau)
                     known.append((p, self.excess(p, layer.cheapest), float(self.slack @ p)))
-                    if len(group) == 1 and self.costs(p, needy)[0] < PAID:
+                    if len(group) == 1 and self._least(self.w @ p, needy)[0] < PAID:
                         return False
         return True
 
     def _open(self, users: NDArray[np.intp], known: list[tuple[Floats, float, float]], tau: float) -> NDArray[np.intp]:
         """The users for whom prices of smaller shares are not enough."""
         for p, excess, worth in known:
-            cost = self.costs(p, users)
+            cost = self._least(self.w @ p, users)
             free = worth > (1.0 + SURE) * tau * cost * self._least(self.total, users)
             users = users[(cost < SURE) | free | ((excess > tau * cost) & (cost < PAID))]
         return users
@@ -200,10 +178,6 @@ class OneServer:
         a, b = self.others
         must = arcs[a]
         return float(((self.w[a[must]] - self.w[b[must]]) @ p).max(initial=0.0))
-
-    def costs(self, p: Floats, users: NDArray[np.intp]) -> Floats:
-        """(G,) c_n(p) of these users (G,), in rising order."""
-        return self._least(self.w @ p, users)
 
     def _least(self, values: Floats, users: NDArray[np.intp]) -> Floats:
         """(G,) the least of values (m,) over the arcs of each of these users (G,), in rising order."""
@@ -223,7 +197,7 @@ def max_min_gap(server: OneServer) -> float:
     >>> w, y = np.array([[4 / 3, 2 / 3], [2 / 3, 4 / 3]]), np.array([0.75, 0])
     >>> one = OneServer(w, y, np.ones(2), np.ones(2), np.zeros(2, int), np.full(2, 0.75))
     >>> round(max_min_gap(one), 2)
-    0.5
+    0.25
     """
     if server.proves(FLOOR):
         return 0.0

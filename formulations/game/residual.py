@@ -2,7 +2,8 @@ r"""How far an allocation is from an equilibrium of the game: the residual of al
 
 The largest over the servers of the following, each in [0, 1], with t_n = 1 - x_n / M_n (1 without a limit). A small user
 counts as a large one: o_ni = x_ni / x_n is the part of its tasks that it runs here, and s_nr = slack_r gamma_ni / (w_nr x_n) is
-how much more it could run by the slack of r, relative to all that it runs; s <= 1.
+how much more it could run by the slack of r, relative to all that it runs; s <= 1. With a utility of one's own a user may rightly
+run nothing; there both are parts of a monopoly.
 *Finite alpha*: the larger of two numbers, at the best of some prices.
 (a) `definition_gap`: the relative gain left by (K 16), 1 - (sum_n y_ni g_i'(z_ni)) / (max over feasible y' of sum_n y'_ni
 g_i'(z_ni)), bounded above by weak duality with the prices. Satisfied users count with what they pay, if that is less than g_i'; a
@@ -25,7 +26,7 @@ from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_cand
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
 from fairalloc.models.numbers import Floats
 
-__all__ = ["bottleneck_gap", "candidates", "definition_gap", "gaps", "infinite_gaps", "level_gap"]
+__all__ = ["bottleneck_gap", "definition_gap", "gaps", "infinite_gaps", "level_gap"]
 
 PROVED = 1e-9
 """Where the residual is below this, no linear program looks for better prices."""
@@ -35,14 +36,7 @@ SATISFIED_THRESHOLDS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 
 
 def gaps(game: Any, x: Floats, kappa: Floats | None = None) -> Floats:
-    """(K,) the residual of each server.
-
-    Parameters
-    ----------
-    game : a `Game` (game.py imports this file)
-    x : (A,) feasible tasks
-    kappa : (K, R) prices as levels, a hint
-    """
+    """(K,) the residual of each server at feasible tasks x (A,); kappa (K, R) are levels, a hint."""
     result = np.where(game.finite, 1.0, infinite_gaps(game, x))
     if kappa is not None and np.all(np.isfinite(kappa)):
         result = np.where(game.finite, _proved(game, x, kappa), result)
@@ -56,8 +50,7 @@ def gaps(game: Any, x: Floats, kappa: Floats | None = None) -> Floats:
 
 
 def _proved(game: Any, x: Floats, kappa: Floats) -> Floats:
-    result: Floats = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
-    return result
+    return np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
 
 
 def infinite_gaps(game: Any, x: Floats) -> Floats:
@@ -68,48 +61,18 @@ def infinite_gaps(game: Any, x: Floats) -> Floats:
     return result
 
 
-def candidates(game: Any, x: Floats, kappa: Floats | None = None) -> list[Floats]:
-    """Candidates for the kappa (K, R): the hint, and what `recovered_prices` finds.
-
-    Parameters
-    ----------
-    game, x, kappa : as for `gaps`
-    """
-    hints = [] if kappa is None or not np.all(np.isfinite(kappa)) else [np.maximum(kappa, 0.0)]
-    servers = np.flatnonzero(game.finite)
-    return hints + [own for cut in SERVED_THRESHOLDS for own in recovered_candidates(game, x, servers, cut)]
-
-
 def by_server(game: Any, values: Floats, reduce: np.ufunc, start: float) -> Floats:
-    """(K,) a reduction of values over the arcs of each server.
-
-    Parameters
-    ----------
-    game : with A arcs
-    values : (A,)
-    reduce : a NumPy function of two arguments, such as np.maximum
-    start : the value for a server without arcs
-    """
+    """(K,) a reduction of values (A,) over the arcs of each server; `start` for a server without arcs."""
     result = np.full(game.instance.K, start)
     reduce.at(result, game.server, values)
     return result
 
 
 def definition_gap(game: Any, x: Floats, kappa: Floats) -> Floats:
-    """(K,) an upper bound on the relative gain left by (K 16), proved by prices kappa^beta.
+    """(K,) an upper bound in [0, 1] on the relative gain left by (K 16) at tasks x (A,), proved by prices kappa^beta (K, R).
 
     Scaled up until they cover every g_i' of users that are not satisfied, prices bound the maximum by their sum, for capacities
-    are 1.
-
-    Parameters
-    ----------
-    game : with finite alpha where the result is used
-    x : (A,) feasible tasks; every user has some
-    kappa : (K, R) prices as levels, >= 0
-
-    Returns
-    -------
-    (K,) in [0, 1]; 0 for a server without arcs, 1 where the prices prove nothing
+    are 1. Every user has tasks; it is 0 for a server without arcs, and says nothing where alpha is infinite.
     """
     wanted = game.wanted(game.tasks(x))[game.user]
     result = _gain_left(game, x, kappa, np.zeros(len(x), bool))
@@ -133,23 +96,11 @@ def _gain_left(game: Any, x: Floats, kappa: Floats, satisfied: NDArray[np.bool_]
         log_bound = factor + np.logaddexp.reduce(log_mu, axis=1) - top
         gap = 1.0 - value * np.exp(-log_bound)
     some = np.isin(np.arange(game.instance.K), game.server[~satisfied])
-    result: Floats = np.where(some, np.clip(np.where(np.isnan(gap), 1.0, gap), 0.0, 1.0), 0.0)
-    return result
+    return np.where(some, np.clip(np.where(np.isnan(gap), 1.0, gap), 0.0, 1.0), 0.0)
 
 
 def level_gap(game: Any, x: Floats, kappa: Floats) -> Floats:
-    """(K,) how far the levels are from (K 28-29), (b) of the module's docstring.
-
-    Parameters
-    ----------
-    game : with finite alpha where the result is used
-    x : (A,) feasible tasks; every user has some
-    kappa : (K, R) prices as levels, >= 0
-
-    Returns
-    -------
-    (K,) in [0, 1]; 0 for a server without arcs
-    """
+    """(K,) how far the levels kappa (K, R) are from (K 28-29) at tasks x (A,), (b) of the module's docstring, in [0, 1]."""
     tasks = game.tasks(x)
     own, gains = game.own_parts(x), game.gains(x)
     E, wanted = game.excess(tasks, kappa), game.wanted(tasks)[game.user]
@@ -166,7 +117,7 @@ def level_gap(game: Any, x: Floats, kappa: Floats) -> Floats:
 
 
 def bottleneck_gap(game: Any, x: Floats, i: int) -> float:
-    """How far server i is from Theorem 1 of P: a bottleneck resource for every eligible user.
+    """How far server i is from Theorem 1 of P at tasks x (A,): a bottleneck resource for every eligible user.
 
     r is a bottleneck for n if w_nr > 0, r is full, and z_ni >= z_mi for all m with x_mi d_mr > 0 (P 13). The gap is
 
@@ -174,16 +125,6 @@ def bottleneck_gap(game: Any, x: Floats, i: int) -> float:
 
     with t_n in its place where that is less: a satisfied user needs no bottleneck. It has o_mi and not w_mr o_mi: the definition
     changes discontinuously where w_mr becomes 0, so a user with a tiny w_mr is not close to one with w_mr = 0.
-
-    Parameters
-    ----------
-    game : with A arcs
-    x : (A,) feasible tasks; every user has some
-    i : the index of the server
-
-    Returns
-    -------
-    The gap, in [0, 1]; 0 for a server without arcs
     """
     (server,) = game.at_servers(x, np.array([i]))
     return _bottlenecks(server)

@@ -97,6 +97,12 @@ class LP:
     upper: Floats
     most: Floats
 
+    @property
+    def far_apart(self) -> bool:
+        """Whether entries differ by 1e10: HiGHS (to 1.15) may then write beyond its memory after its own presolve."""
+        entries = np.abs(self.matrix.data[self.matrix.data != 0])
+        return bool(len(entries) and entries.max() > 1e10 * entries.min())
+
 
 def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002
     """The round as sparse arrays: capacity rows, then fairness, then limits; written column by column.

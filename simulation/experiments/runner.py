@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fairalloc.models.arguments import Processes, check_fields
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_behind
@@ -51,14 +52,13 @@ class RunSetting:
     workload: str = ""
     competitors: tuple[Any, ...] = ()
     seeds: tuple[int, ...] = ()
-    jobs: int = 1
+    jobs: Processes = 1
     scheduler: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.size not in SIZES:
             raise UnknownName(no_such("size", self.size, SIZES))
-        if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs < 1:
-            raise InstanceError(f"jobs is {self.jobs!r}, but it must be a positive integer")
         if self.scheduler and self.jobs != 1:
             raise InstanceError(f"jobs is {self.jobs}, but with a scheduler its workers say how many trials run at a time")
 

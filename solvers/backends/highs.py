@@ -146,6 +146,7 @@ class HighsSession(Session):
             chosen = (FIRST_DENSE if self.dense else FIRST_SPARSE) if self.keep_model else self.chosen
             meant = solver_options(self.table, self.limits.accuracy)
             ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
+            ours |= {"presolve": "off"} if lp.far_apart else {}
             with self.logged():
                 for option, value in ours.items():
                     _checked(self.highs.setOptionValue(option, value), option)

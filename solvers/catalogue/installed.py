@@ -14,7 +14,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod
 from fairalloc.solvers.backends.pyomo import PyomoMethod, PyomoSession
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import Limits, Method, Session, is_installed
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.solver_log import pyomo_alone, unlogged
 
@@ -213,7 +213,9 @@ def installed_methods() -> Iterator[Method]:
 
 @cache
 def _of_cvxpy() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The solvers that CVXPY knows for convex programs, and those of them that it finds installed."""
+    """The solvers that CVXPY knows for convex programs, and those of them that it finds installed; none without CVXPY."""
+    if not is_installed("cvxpy"):
+        return (), ()
     import cvxpy as cp
     from cvxpy.reductions.solvers import defines
 
@@ -231,6 +233,8 @@ def _pyomo_finds(solver: str) -> bool:
 @cache
 def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
     """Those that are available; in a child process, for on the way Pyomo redirects `sys.stdout` and says what is missing."""
+    if not is_installed("pyomo"):
+        return frozenset()
     if time_limits.watched() or not time_limits.AVAILABLE:
         return frozenset(solver for solver in solvers if _available(solver))
     outcome = time_limits.isolated(

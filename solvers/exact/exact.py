@@ -136,8 +136,10 @@ class ExactSession(HighsSession):
             _ = self.limits.left  # raises when there is no time
             if len(self.original.arcs) > self.limits.own(ExactOptions).from_slacks:
                 raise
+            options = self.limits.own(ExactOptions)  # all others may have to enter, some more than once
+            limits = replace(self.limits, options=replace(options, max_pivots=max(options.max_pivots, 20 * len(program.columns))))
             with self.phase("solve"):
-                solution, pivots = optimal_basic_solution(program, program.slack_basis, self._more_pivots(program))
+                solution, pivots = optimal_basic_solution(program, program.slack_basis, limits)
         self.count(pivots)
         return solution
 
@@ -149,14 +151,8 @@ class ExactSession(HighsSession):
         basis = self.highs.getBasis()
         return [k for k, s in enumerate([*basis.col_status, *basis.row_status]) if s == HighsBasisStatus.kBasic]
 
-    def _more_pivots(self, program: RationalProgram) -> Limits:
-        """From the slack variables all others may have to enter, some more than once."""
-        options = self.limits.own(ExactOptions)
-        return replace(self.limits, options=replace(options, max_pivots=max(options.max_pivots, 20 * len(program.columns))))
-
-    # ---- rows: capacities, one for each user in rounds, limits; as in the programs of the formulations
-
     def _columns(self, rate: Rationals = ()) -> list[dict[int, Flint]]:
+        """Rows: capacities, one for each user in rounds, limits; as in the programs of the formulations."""
         rows = self.arcs.rows
         cap = {n: rows + len(rate) + k for k, n in enumerate(self.limited)}
         columns: list[dict[int, Flint]] = [{row: as_flint(part) for row, part in load} for load in self.arcs.load]
@@ -183,30 +179,12 @@ class ExactSession(HighsSession):
 
 
 def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSolution:
-    """The exact answer with its proof.
-
-    Parameters
-    ----------
-    mechanism : a linear program or a sequence of them
-    instance : a domain of the mechanism, in the units of the user
-    limits : of which the deadline counts
-
-    Raises
-    ------
-    Stopped : no optimal basis was found, or no time is left
-    """
+    """The exact answer with its proof, of linear programs, in the units of the user; Stopped where no optimal basis is found."""
     return ExactSession(mechanism, instance, limits).answer()
 
 
 def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> Answer:
-    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern.
-
-    Parameters
-    ----------
-    mechanism : "ps-dsf" or "ps-dsf-tdm"
-    instance : its domain, in the user's units
-    limits : the deadline; the accuracy is "high" whatever they say
-    """
+    """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
     session = Session(instance, limits)
     with session.phase("solve"):
         scaled, unit = mechanism.canonical(instance)
@@ -219,8 +197,8 @@ def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> A
         message = "no exact levels have the pattern of the answer of continuation"
         return Answer(tasks, None, "error", session.times, near.iterations, message)
     kappa = levels(instance, x) if instance.single_variant else None  # several variants need no levels
-    prices = None if kappa is None else np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
-    return Answer(np.array([float(v) for v in x]), prices, "optimal", session.times, near.iterations, x_exact=x)
+    prices = None if kappa is None else np.array(kappa, float).reshape(1, instance.K, instance.R)
+    return Answer(np.array(x, float), prices, "optimal", session.times, near.iterations, x_exact=x)
 
 
 class Exact(Method):
@@ -255,9 +233,7 @@ class Exact(Method):
             tasks = session.x * session.unit[instance.arcs.user] if len(session.x) else np.full(len(instance.arcs), np.nan)
             return Answer(tasks, None, stop.termination, session.times, session.iterations, str(stop), log=tuple(session.log))
         with session.phase("read"):
-            x = np.array([float(v) for v in solution.x])
-            prices = np.array([[float(p) for p in layer] for layer in solution.prices])
-            prices = prices.reshape(-1, instance.K, instance.R)
+            x, prices = np.array(solution.x, float), np.array(solution.prices, float).reshape(-1, instance.K, instance.R)
         return Answer(x, prices, "optimal", session.times, session.iterations, x_exact=solution.x, log=tuple(session.log))
 
 

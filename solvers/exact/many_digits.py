@@ -10,7 +10,7 @@ r"""The tasks of nb and fds to many digits on small instances: an interior-point
 4. The bound of common/user_error.py on the answer, in ball arithmetic: what is returned is proved.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple
@@ -30,8 +30,8 @@ from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["ManyDigits", "ManyDigitsOptions", "many_digits", "methods"]
 
-BITS = 640
-"""Besides three times those of the ratio of weights."""
+BITS, STEPS = 640, 200
+"""Besides three times those of the ratio of weights, and two steps for each power of 2 in it."""
 
 BACK = 0.95
 
@@ -41,16 +41,11 @@ CURVED = 2
 DONE = 1e-36
 """The products at the end, in parts of what the user pays that pays least: its tasks are then known to about 18 digits."""
 
-STEPS = 200
-"""Besides two for each power of 2 between weights."""
-
 Balls = list[Any]
 
 
 class ManyDigits(NamedTuple):
-    """(A,) tasks on arcs and (N,) of users, (K R,) prices in parts of what all users pay, and a bound on the relative error of
-    every user's tasks.
-    """
+    """(A,) tasks on arcs, (N,) of users, (K R,) prices in parts of what all pay, a bound on users' relative errors."""
 
     x: Rationals
     tasks: Rationals
@@ -59,14 +54,7 @@ class ManyDigits(NamedTuple):
 
 
 def many_digits(mechanism: Mechanism, instance: Instance, limits: Limits) -> ManyDigits | None:
-    """The answer to about 18 digits; None where the steps do not lead there, or there is no time.
-
-    Parameters
-    ----------
-    mechanism : nb or fds
-    instance : its domain
-    limits : of which the deadline counts
-    """
+    """The answer of nb or fds on its domain to about 18 digits; None where the steps do not lead there, or there is no time."""
     return ManyDigitsSession(mechanism, instance, limits).answer()
 
 
@@ -122,12 +110,9 @@ class _DigitsProgram:
     def _sums(self, x: Balls) -> Balls:
         return _times(self.owner, x)
 
-    def _pairs(self) -> list[tuple[Balls, Balls]]:
-        return [(self.x, self.d), (self.s, self.p), (self.t, self.z)]
-
     def mean(self) -> Any:
         """The mean product, with what equations lack."""
-        products = [v * w for first, second in self._pairs() for v, w in zip(first, second, strict=True)]
+        products = [v * w for first, second in _paired(vars(self)) for v, w in zip(first, second, strict=True)]
         return (sum(products, _ball(0)) / len(products)).mid()
 
     def least(self) -> Any:
@@ -138,17 +123,17 @@ class _DigitsProgram:
         """Steps 2 and 3."""
         mean = self.mean()
         solve = self._newton()
-        affine = solve([[-v * w for v, w in zip(*pair, strict=True)] for pair in self._pairs()])
+        affine = solve([[-v * w for v, w in zip(*pair, strict=True)] for pair in _paired(vars(self))])
         far = self._length(affine)
         after = [
             (v + far * dv) * (w + far * dw)
-            for (one, other), (do, dt) in zip(self._pairs(), _paired(affine), strict=True)
+            for (one, other), (do, dt) in zip(_paired(vars(self)), _paired(affine), strict=True)
             for v, w, dv, dw in zip(one, other, do, dt, strict=True)
         ]
         target = mean * ((sum(after, _ball(0)) / len(after) / mean) ** 3).max(_ball(1e-6)).min(_ball(0.5))
         aims = [
             [target - v * w - dv * dw for v, w, dv, dw in zip(one, other, do, dt, strict=True)]
-            for (one, other), (do, dt) in zip(self._pairs(), _paired(affine), strict=True)
+            for (one, other), (do, dt) in zip(_paired(vars(self)), _paired(affine), strict=True)
         ]
         step = solve(aims)
         far = (BACK * self._length(step)).min(_ball(1))
@@ -253,7 +238,7 @@ def _root(value: Any) -> Any:
     return value.upper().max(_ball(0)).sqrt()
 
 
-def _paired(step: dict[str, Balls]) -> list[tuple[Balls, Balls]]:
+def _paired(step: Mapping[str, Balls]) -> list[tuple[Balls, Balls]]:
     return [(step["x"], step["d"]), (step["s"], step["p"]), (step["t"], step["z"])]
 
 
@@ -350,8 +335,8 @@ class ManyDigitsSession(Session):
         if answer is None:
             raise Stopped("time_limit" if self.limits.late else "error", "its steps lead to no answer")
         with self.phase("read"):
-            self.x = np.array([float(v) for v in answer.x])
-            prices = np.array([float(p) for p in answer.prices]).reshape(self.instance.K, self.instance.R)
+            self.x = np.array(answer.x, float)
+            prices = np.array(answer.prices, float).reshape(self.instance.K, self.instance.R)
         self.conclude("optimal" if answer.error <= MOST else "inaccurate")
         return self.x, self._paid(self.instance.arcs.owner @ self.x) * prices
 

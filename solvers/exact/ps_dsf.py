@@ -35,7 +35,6 @@ from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["ExactOptions", "exact_layers", "exact_levels", "levels", "unit"]
 
-
 UNLIMITED = Limits()
 
 MOST_PIVOTS = 20_000
@@ -99,14 +98,7 @@ def levels(instance: Instance, x: Sequence[Fraction]) -> Rationals | None:
 
 
 def exact_layers(instance: Instance, x: Sequence[Fraction], limits: Limits = UNLIMITED) -> tuple[ExactLayer, ...] | None:
-    """The prices that prove Definition 2 of P at every server for the tasks x (A,); None where x is not PS-DSF.
-
-    Parameters
-    ----------
-    instance : the domain
-    x : (A,) tasks
-    limits : of which the deadline counts
-    """
+    """The prices that prove Definition 2 of P at every server for the tasks x (A,); None where x is not PS-DSF."""
     arcs, shares = exact_arcs(instance), _shares(instance, x)
     if shares is None:
         return None
@@ -123,14 +115,9 @@ def exact_layers(instance: Instance, x: Sequence[Fraction], limits: Limits = UNL
 def _server_layers(
     arcs: ExactArcs, i: int, own: range, here: list[int], x: Sequence[Fraction], shares: Sequence[Fraction], limits: Limits
 ) -> list[ExactLayer]:
-    """The layers of one server, the smallest shares first; Stopped where a user has no prices, or no time is left.
+    """The layers of server i, with its rows `own` and arcs `here`, the smallest shares first; Stopped where a user has no prices.
 
-    Parameters
-    ----------
-    arcs : the arcs of the instance in rationals
-    i, own, here : the server's index, its rows and its arcs
-    x, shares : (A,) tasks, and z of their users
-    limits : of which the deadline counts
+    x (A,) are tasks, and shares (A,) those of their users.
     """
     tasks, loads = arcs.tasks(x), arcs.loads(x)
     rows = {row for a in here for row, _ in arcs.load[a] if loads[row] == 1}
@@ -152,16 +139,9 @@ def _server_layers(
 def _layer(
     arcs: ExactArcs, here: list[int], needy: list[int], rows: set[int], cheap: list[int], limits: Limits
 ) -> dict[int, Fraction]:
-    """{row: price} of one layer, of sum 1; none where nobody of the needy can be made to pay.
+    """{row: price} of one layer at the server with the arcs `here`, of sum 1; none where nobody of the needy can be made to pay.
 
-    Parameters
-    ----------
-    arcs : the arcs of the instance in rationals
-    here : the arcs of the server
-    needy : users of one share
-    rows : those that may have a price
-    cheap : the arcs that must be their user's cheapest
-    limits : of which the deadline counts
+    Only `rows` may have a price, and the arcs `cheap` must be their user's cheapest.
     """
     loads, zero = {a: dict(arcs.load[a]) for a in here}, Fraction(0)
     own = [a for a in here if arcs.user[a] in needy]
@@ -184,44 +164,24 @@ def _layer(
     return {row: value / total for row, value in zip(some, p, strict=True) if value}
 
 
-def exact_levels(
-    instance: Instance,
-    x: Floats,
-    options: ExactOptions = ExactOptions(),
-) -> Rationals | None:
-    """Exact PS-DSF tasks with the pattern of tasks in floating point.
-
-    Parameters
-    ----------
-    instance : the domain
-    x : (A,) tasks in floating point
-    options : tolerances with which the pattern is read, and the largest denominator of what stays free
-
-    Returns
-    -------
-    (A,) tasks as rationals, or None where no pattern read from x is one
-    """
+def exact_levels(instance: Instance, x: Floats, options: ExactOptions = ExactOptions()) -> Rationals | None:
+    """(A,) exact PS-DSF tasks with the pattern of floating-point tasks x (A,); None where no pattern read from x is one."""
     arcs = exact_arcs(instance)
     units, game = unit(instance, arcs), Game(instance, np.inf)
     if not np.all(game.tasks(x) > 0):
         return None
     for read in patterns(game, x, options.tolerances):  # 1
         found = _solved(arcs, units, read, x, options.largest_denominator)  # 2
-        if found is not None and _holds(instance, found):  # 3
+        if found is not None and (levels if instance.single_variant else exact_layers)(instance, found) is not None:  # 3
             return found
     return None
-
-
-def _holds(instance: Instance, x: Rationals) -> bool:
-    return (levels if instance.single_variant else exact_layers)(instance, x) is not None
 
 
 def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, largest: int) -> Rationals | None:
     """(A,) the tasks that solve the equations of a pattern and are next to x where they are free; None where there are none."""
     from flint import fmpq, fmpq_mat
 
-    column = {row: k for k, row in enumerate(found.full)}
-    first = found.layers
+    column, first = {row: k for k, row in enumerate(found.full)}, found.layers
     place = {a: first + k for k, a in enumerate(found.served)}
     width = first + len(place)
     of: dict[int, list[int]] = {}

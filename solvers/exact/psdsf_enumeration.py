@@ -54,8 +54,8 @@ class PsDsfEnumeration(Method):
         session.count(len(vertices))
         kappa = levels(instance, x)
         assert kappa is not None, "every vertex is PS-DSF"
-        prices = np.array([float(v) for v in kappa]).reshape(1, instance.K, instance.R)
-        return Answer(np.array([float(v) for v in x]), prices, "optimal", session.times, session.iterations, x_exact=x)
+        prices = np.array(kappa, float).reshape(1, instance.K, instance.R)
+        return Answer(np.array(x, float), prices, "optimal", session.times, session.iterations, x_exact=x)
 
 
 methods = (PsDsfEnumeration(),)

@@ -51,14 +51,7 @@ class SimplexOptions(AlgorithmOptions):
 
 @dataclass(frozen=True)
 class RationalProgram:
-    """max cost z  s.t.  A z + s = right_side,  z, s >= 0.
-
-    Attributes
-    ----------
-    cost : (columns + rows,) the costs of z, then of the slack variables s
-    columns : (columns + rows,) the columns of [A I] as {row: entry}
-    right_side : (rows,)
-    """
+    """max cost z  s.t.  A z + s = right_side,  z, s >= 0; costs and columns {row: entry} of [A I] are those of z, then of s."""
 
     cost: tuple[Flint, ...]
     columns: tuple[Mapping[int, Flint], ...]
@@ -66,18 +59,7 @@ class RationalProgram:
 
     @classmethod
     def of_rows(cls, cost: Sequence[Any], columns: Sequence[Mapping[int, Any]], right_side: Sequence[Any]) -> "RationalProgram":
-        """The program max cost z  s.t.  A z <= right_side,  z >= 0: slack variables of cost 0 are added.
-
-        Parameters
-        ----------
-        cost : (columns,) rationals of python-flint
-        columns : (columns,) the columns of A as {row: entry}
-        right_side : (rows,) rationals of python-flint
-
-        Returns
-        -------
-        The program with columns + rows variables
-        """
+        """The program max cost z  s.t.  A z <= right_side,  z >= 0, in python-flint's rationals: slacks of cost 0 are added."""
         slacks = tuple({i: as_flint(1)} for i in range(len(right_side)))
         return cls((*cost, *(as_flint(0) for _ in right_side)), (*columns, *slacks), tuple(right_side))
 
@@ -180,21 +162,9 @@ def _solved(matrix: Any, side: Sequence[Any]) -> list[Flint]:
 
 
 def optimal_basic_solution(program: RationalProgram, basis: Sequence[int], limits: Limits) -> tuple[BasicSolution, int]:
-    """An optimal basic solution, by the steps of the module's docstring.
+    """An optimal basic solution from the basic columns `basis` (rows,), and the number of pivots.
 
-    Parameters
-    ----------
-    program : with `rows` constraints
-    basis : (rows,) indices of the basic columns to start from
-    limits : of which the deadline and the `SimplexOptions` count
-
-    Returns
-    -------
-    The basic solution, and the number of pivots
-
-    Raises
-    ------
-    Stopped : a singular basis, too many pivots, a program without an optimum, or no time left
+    Stopped: a singular basis, too many pivots, a program without an optimum, or no time left.
     """
     solution, pivots = BasicSolution(program, basis), 0
     try:

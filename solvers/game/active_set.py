@@ -16,14 +16,11 @@ One step, in the relative changes v of x_n, l of y, u of k:
 After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack, and what was in Q
 stays while its resource is full. The method ends where the residual is no longer halved: near a solution it is squared.
 
-**Ties.** Where users or servers are tied, resources are full that need no price, and the path leaves them one of about tau: k =
-tau^(1/beta), so in levels a Newton step lowers it by u = -1 / beta only, for ever. A price that is a small part of everybody's
-costs therefore falls by beta u of itself, to 0 at once where that is -1. The equations A u = a of tied arcs agree up to rounding;
-nearly tied ones differ by less than the target. Singular values that tell them apart count as 0, for dividing by them moves
-prices by many orders of magnitude.
+**Ties** leave full resources that need no price. In levels a step lowers that by u = -1 / beta only, so a price that is a small
+part of everybody's costs falls by beta u of itself. Singular values that tell nearly tied arcs apart count as 0.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,18 +32,12 @@ __all__ = ["newton_on_active_arcs"]
 MOST, LARGEST = 12_000, 5e7
 """Arcs in use, and arcs times servers times resources, up to which steps are taken: A and C are dense."""
 
-ROUNDING = 1e-14
-"""The residual up to which no step is taken."""
-
-DEPENDENT = 1e-9
-"""Singular values below this part of the largest one count as 0: what they stand for changes levels by less than the target."""
-
-SMALL = 1e-3
-"""The part of what any user pays below which a price falls linearly."""
+ROUNDING, DEPENDENT, SMALL = 1e-14, 1e-9, 1e-3
+"""The residual up to which no step is taken; the part of the largest below which singular values count as 0, as they change
+levels by less than the target; the part of what any user pays below which a price falls linearly."""
 
 
-@dataclass(frozen=True)
-class Guess:
+class Guess(NamedTuple):
     """Arcs in use (A,), resources with a price (K, R), users at their limits (N,)."""
 
     arcs: Booleans
@@ -54,51 +45,25 @@ class Guess:
     held: Booleans
 
     def corrected(self, levels: LevelEquations, y: Floats, k: Floats) -> "Guess":
-        """The guess that a point suggests.
-
-        Parameters
-        ----------
-        levels : the game
-        y, k : (A,) and (K, R)
-        """
-        excess = _excess(levels, y, k)
-        left = levels.left(levels.tasks(y))
+        """The guess that the point y (A,), k (K, R) suggests."""
+        excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+        left, slack = levels.left(levels.tasks(y)), levels.slack(y)
         held = (self.held & ~levels.of_all((y > 0) & (excess > levels.of_user(np.maximum(left, 0.0))))) | (left < 0)
         arcs = np.where(levels.of_user(held), self.arcs & (y > 0), levels.N * y > excess)
-        return Guess(arcs, self._priced(levels, y, k), held)
+        return Guess(arcs, levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING))), held)
 
-    def _priced(self, levels: LevelEquations, y: Floats, k: Floats) -> Booleans:
-        """(K, R) where k > slack; what had a price stays while its resource is full."""
-        slack = levels.slack(y)
-        return levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING)))
-
-
-def _solvable(levels: LevelEquations, guess: Guess) -> bool:
-    """Whether every user has an arc in use, and the equations are not too many."""
-    arcs = int(guess.arcs.sum())
-    return bool(levels.of_all(guess.arcs).all()) and arcs <= MOST and (arcs - levels.N) * levels.K * levels.R <= LARGEST
-
-
-def _excess(levels: LevelEquations, y: Floats, k: Floats) -> Floats:
-    """(A,) E, -inf where it is no number."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
+    def solvable(self, levels: LevelEquations) -> bool:
+        """Whether every user has an arc in use, and the equations are not too many."""
+        arcs = int(self.arcs.sum())
+        return bool(levels.of_all(self.arcs).all()) and arcs <= MOST and (arcs - levels.N) * levels.K * levels.R <= LARGEST
 
 
 def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Booleans, rows: Booleans, held: Booleans) -> None:
-    """Steps until they no longer halve the residual; the session keeps the best point.
-
-    Parameters
-    ----------
-    session : judges the points
-    y, k : (A,) and (K, R) where to start
-    arcs, rows : (A,) and (K, R), the guess of the arcs in use and of the resources with a price
-    held : (N,) the guess of the users who are at their limits
-    """
+    """Steps until they no longer halve the residual; arcs (A,), rows (K, R) and held (N,) are the first guess of what is used."""
     levels, guess, before = session.levels, Guess(arcs, rows, held), np.inf
     for _ in range(8):
         y, k = np.where(guess.arcs, y, 0.0), np.where(guess.rows, k, 0.0)
-        if not _solvable(levels, guess):
+        if not guess.solvable(levels):
             return
         try:
             step = ActiveStep(levels, y, k, guess)
@@ -160,8 +125,7 @@ class ActiveStep:
         levels, beta = self.levels, self.levels.beta[:, None]
         used, part = np.flatnonzero(self.own > 0), np.zeros((levels.K, levels.R))
         np.maximum.at(part, levels.server[used], self.at.share[used])
-        result: Floats = np.where((part < SMALL) & (u < 0), linear_in_price(u, beta), np.exp(np.clip(u, -3.0, 3.0)))
-        return result
+        return np.where((part < SMALL) & (u < 0), linear_in_price(u, beta), np.exp(np.clip(u, -3.0, 3.0)))
 
     def _levels(self) -> tuple[Floats, Floats]:
         """A, on the prices in use, and a; at most as many rows as prices."""

@@ -17,21 +17,14 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
 
 A user with a limit has z_n <= m_n, m_n = M_n / (phi_n gamma_ni), and for z_n = m_n only y_n > 0 implies q_n - g'(z_n) <= 0.
 
-**2b for alpha = infinity: water filling** (`water_filling`). The level L rises from 0, and every user who is not stopped has
-z_n = max(b_n, min(L, m_n)). The least L at which a resource is full is the next event; it stops all who need that resource. There
-are at most R events and no iteration, so with Fractions the answer is exact. The same holds where there is one resource only.
-
-**2b for finite alpha: Newton's method on the dual** (`ServerDual`). Given prices the users' answers are explicit, z_n = max(b_n,
-h(q_n)) with h the inverse of g' (formulations/game/marginal.py), so the unknowns are R prices, in logarithms. Newton's step is
-halved until the largest violation decreases; where it does not, each price in turn is set to *clear* its resource. Both are
-derived in docs/theory/algorithms.md.
-
-**Convergence.** For alpha = 1 every turn increases the one concave function sum_n phi_n log x_n, so the sweeps converge.
-Otherwise we know of no proof, and K gives none. Where x_n is not unique, the order of the servers decides which equilibrium is
-computed.
+docs/theory/algorithms.md derives both ways of 2b, and says what is known of convergence. Water filling (`water_filling`) raises a
+level L from 0, with z_n = max(b_n, min(L, m_n)) for all who need no full resource; with Fractions it is exact. The dual
+(`ServerDual`) has R prices as unknowns, in logarithms: Newton's step is halved until the largest violation decreases; else each
+price in turn *clears* its resource.
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -41,7 +34,6 @@ import numpy as np
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
@@ -54,12 +46,9 @@ from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["BestResponseOptions", "BestResponses", "ServerDual", "rational_sweeps", "water_filling"]
 
-
-TIED = 1e-13
-"""Levels that differ relatively by less are one event of water filling."""
-
-FULL = 1e-13
-"""A load within this of 1 is full: a hundred times the rounding error of a sum over users."""
+TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
+"""Levels that differ relatively by less are one event of water filling; a load within this of 1 is full, a hundred times the
+rounding error of a sum over users; a slope below this part of the steepest is the rounding error of 0."""
 
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
 """Sweeps are repeated in rationals where fewer than these sufficed, up to so many arcs, until a denominator has more bits."""
@@ -77,24 +66,11 @@ class BestResponseOptions(AlgorithmOptions):
     max_sweeps: int = 5_000
 
 
-FLAT = 1e-15
-"""A slope of the load that is smaller than this part of the steepest is the rounding error of 0."""
-
-
 def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None) -> tuple[Any, Any]:
-    """One server's PS-DSF answer given the others.
+    """One server's PS-DSF answer y (m,) to shares b (m,) from others, and the levels (R,) at which resources fill up, else inf.
 
-    Parameters
-    ----------
-    w : (m, R) the part of each resource that a monopoly uses; floats, or Fractions in object arrays like all others
-    phi : (m,) weights
-    b : (m,) shares from the other servers
-    tied : levels that differ relatively by less are one event; 0 for Fractions
-    most : (m,) the shares that users want at most, inf without a limit; None = nobody has a limit
-
-    Returns
-    -------
-    y (m,), and the level (R,) at which each resource filled up, inf where none
+    w is (m, R), phi (m,), and `most` (m,) the shares that users want at most. All are floats, or Fractions in object arrays with
+    tied = 0; levels that differ relatively by at most `tied` are one event.
 
     Examples
     --------
@@ -127,15 +103,7 @@ def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None
 
 
 def _reached(rate: Any, kinks: Any, used: Any, level: Any) -> Any:
-    """The first level L, not below the present one, at which used + sum of rate (L - kink)^+ = 1; inf where there is none.
-
-    Parameters
-    ----------
-    rate : by how much the slope of the load rises at each kink; negative where a user has all that it wants
-    kinks : in rising order
-    used : the load of those who are stopped
-    level : the present one
-    """
+    """The first L >= level at which used + sum of rate (L - kink)^+ = 1, inf where there is none, for rising kinks."""
     slope, offset = np.cumsum(rate), np.cumsum(rate * kinks)
     before = used + kinks * (slope - rate) - (offset - rate * kinks)  # the load when the level is at the kink
     k = int((before < 1).sum()) - 1
@@ -183,19 +151,7 @@ class ServerDual:
         return float(np.where(np.isneginf(u), np.maximum(excess, 0.0), np.abs(excess)).max())
 
     def newton(self, u: Floats, b: Floats, y: Floats, log_q: Floats, violation: float) -> Floats:
-        """One damped Newton step, or one round of clearing prices where no step decreases the violation.
-
-        Parameters
-        ----------
-        u : (R,) log prices
-        b : (m,) shares from the other servers
-        y, log_q : (m,) the users' answer at u
-        violation : of y and u
-
-        Returns
-        -------
-        (R,) new log prices
-        """
+        """New log prices (R,): a damped Newton step, or one round of clearing where no step decreases the violation."""
         step = self.direction(u, y, b, log_q) if np.isfinite(violation) else np.zeros_like(u)
         for part in (1.0, 0.5, 0.25, 0.125):
             new: Floats = u + part * step
@@ -204,17 +160,7 @@ class ServerDual:
         return self.clear_prices(u, b)
 
     def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats:
-        """Newton's direction for the resources with a price; 0 where the equations are singular.
-
-        Parameters
-        ----------
-        u : (R,) log prices
-        y, b, log_q : (m,) the users' answer, their shares from the other servers, their log q
-
-        Returns
-        -------
-        (R,), each entry at most 5 beta
-        """
+        """(R,) Newton's direction for the resources with a price, entries at most 5 beta; 0 where the equations are singular."""
         w, phi, priced = self.server.w, self.server.phi, np.isfinite(u)
         z = b + y / phi
         moves = (y > 0) & (z < self.server.most * (1.0 - FULL))
@@ -268,30 +214,25 @@ class BestResponses:
     def __init__(self, game: Game, servers: list[ServerArrays]) -> None:
         self.game, self.servers = game, servers
         self.kappa = np.zeros((game.instance.K, game.instance.R))
-        self.smooth = {s.index: self._smooth(s) for s in servers if not by_filling(game, s.index)}
+        self.smooth: dict[int, ServerDual | VariantsResponse] = {}
+        for server in servers:
+            i, marginals = server.index, game.marginals.of(server.arcs)
+            if not by_filling(game, i):
+                self.smooth[i] = (VariantsResponse if game.several[i] else ServerDual)(server, marginals, float(game.beta[i]))
 
-    def _smooth(self, server: ServerArrays) -> ServerDual | VariantsResponse:
-        i, marginals = server.index, self.game.marginals.of(server.arcs)
-        if self.game.several[i]:
-            return VariantsResponse(server, marginals, float(self.game.beta[i]))
-        return ServerDual(server, marginals, float(self.game.beta[i]))
+    def sweep(self, x: Floats, late: Callable[[], bool] = bool) -> float:
+        """All servers in turn, unless it is late and every user has tasks; the largest relative change. x (A,) changes."""
+        tasks = self.game.tasks(x)  # afresh: no rounding adds up
+        return max(0.0 if late() and np.all(tasks > 0) else self.turn(server, x, tasks) for server in self.servers)
 
     def turn(self, server: ServerArrays, x: Floats, tasks: Floats) -> float:
-        """One server's best response; the largest relative change of a user's tasks.
-
-        Parameters
-        ----------
-        server : whose turn it is
-        x : (A,) tasks on arcs; changed
-        tasks : (N,) tasks of the users; changed
-        """
+        """One server's best response, written into x (A,) and tasks (N,); the largest relative change of a user's tasks."""
         i, b = server.index, server.elsewhere(x, tasks)  # 2a, then 2b
         if i in self.smooth:
             y, self.kappa[i] = self.smooth[i].answer(b, self.kappa[i])
         else:
-            several = self.game.several[i]
-            filled = water_filling(server.w, server.phi, b, TIED, server.most) if not several else None
-            y, level = filled or max_min_response(server, b)
+            filling = water_filling(server.w, server.phi, b, TIED, server.most) if not self.game.several[i] else None
+            y, level = filling or max_min_response(server, b)
             self.kappa[i] = self._of_level(i, level)
         return float(server.put(y, x, tasks))  # 2c
 
@@ -301,46 +242,29 @@ class BestResponses:
             return 1.0 / level
         here = of_first(self.game.marginals.of(self.game.arcs_of_servers[i]), len(level))
         with np.errstate(divide="ignore"):
-            result: Floats = np.exp(here.log(np.log(level)) / self.game.beta[i])
-        return result
+            return np.asarray(np.exp(here.log(np.log(level)) / self.game.beta[i]), dtype=float)
 
 
 class BestResponseSession(GameSession):
     """All servers in turn, again and again."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.options = limits.own(BestResponseOptions)
-        self.responses = BestResponses(self.game, self.servers)
+    reads = BestResponseOptions
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Sweep until the residual keeps its promise."""
-        with self.phase("solve"):
-            residual, sweeps = self._sweep()
-        self.finish(residual, f"not at rest after {sweeps} sweeps")
-        return self.x, self.responses.kappa
-
-    def _sweep(self) -> tuple[float, int]:
-        self.x = self.first_point()  # 1
-        residual, next_look = 1.0, self.promised
-        for sweep in range(1, self.options.max_sweeps + 1):
-            tasks = self.game.tasks(self.x)  # afresh: no rounding adds up
-            change = max(self._turn(server, tasks) for server in self.servers)  # 2
-            self.iterations = sweep
-            at_rest = change <= 1e-14
-            if change <= next_look or self.late:  # 3
-                residual, next_look = self.judge(self.x, self.responses.kappa), change / 10.0
-            self.note(iteration=sweep, change=float(change), seconds=self.seconds)
-            met = residual <= self.promised / 10.0 and (bool(self.responses.smooth) or sweep >= EXACT_SWEEPS)
-            if at_rest or self.late or met:
+        responses = BestResponses(self.game, self.servers)
+        self.x, self.gap, self.prices = self.first_point(), 1.0, responses.kappa  # 1
+        next_look = self.limits.promised
+        while self.done < self.options.max_sweeps:
+            change = responses.sweep(self.x, lambda: self.limits.late)  # 2
+            self.done += 1
+            if change <= next_look or self.limits.late:  # 3
+                self.gap, next_look = self.judge(self.x, responses.kappa), change / 10.0
+            self.record(change=float(change))
+            met = self.gap <= self.limits.promised / 10.0 and (bool(responses.smooth) or self.done >= EXACT_SWEEPS)
+            if change <= 1e-14 or self.limits.late or met:
                 break
-        return residual, sweep
-
-    def _turn(self, server: ServerArrays, tasks: Floats) -> float:
-        """One server's best response, unless it is late; the largest relative change of a user's tasks."""
-        if self.late and np.all(tasks > 0):
-            return 0.0
-        return self.responses.turn(server, self.x, tasks)
+        self.why = f"not at rest after {self.done} sweeps"
 
 
 def by_filling(game: Game, i: int) -> bool:
@@ -354,17 +278,9 @@ def of_first(marginals: Marginals, times: int) -> Marginals:
 
 
 def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
-    """(A,) tasks of an equilibrium in rationals, by the same sweeps.
+    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where these do not end after so many, or in time.
 
-    Parameters
-    ----------
-    game : every server of which uses water filling (alpha = inf everywhere, or one resource)
-    sweeps : the largest number of sweeps
-    deadline : of `time.perf_counter`, seconds
-
-    Returns
-    -------
-    The tasks; None where the sweeps do not end after so many, or in time
+    Every server uses water filling; `deadline` is of `time.perf_counter`.
     """
     instance, arcs = game.instance, exact_arcs(game.instance)
     gamma = [1 / max(part for _, part in load) for load in arcs.load]
@@ -402,10 +318,9 @@ class BestResponse(GameMethod):
         answer = super().run(mechanism, instance, limits)
         assert isinstance(mechanism, Equilibrium)
         sweeps = answer.iterations or 0
-        if answer.termination != "optimal" or sweeps >= EXACT_SWEEPS or len(answer.x) > EXACT_ARCS:
-            return answer
-        game = mechanism.game(instance)
-        if not all(by_filling(game, i) for i in range(instance.K)) or game.several.any():
+        game, few = mechanism.game(instance), sweeps < EXACT_SWEEPS and len(answer.x) <= EXACT_ARCS
+        filled = not game.several.any() and all(by_filling(game, i) for i in range(instance.K))
+        if answer.termination != "optimal" or not few or not filled:
             return answer
         exact = rational_sweeps(game, sweeps + 2, limits.deadline)  # 4
         return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)

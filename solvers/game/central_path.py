@@ -23,12 +23,12 @@ and what an arc gains, gamma y l, is what it gains at the same prices less what 
 user with two has terms of the size of y / e in the matrix, which differ by what matters. Refinement brings them back, because a
 correction is added to l and not computed with it.
 
-**Users at their limits** (h > t) have a large c and a large constant, of which m is the small difference. So their v is counted
-from where t does not change for m = 0, v = v' - (left) M / x; then m = x v' / (M t), and no difference is taken.
+**Users at their limits** (h > t) have a large c and a large constant, so their v is counted from where t does not change for m =
+0, v = v' - (left) M / x; then m = x v' / (M t), and no difference is taken.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,13 +39,11 @@ from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 
 __all__ = ["CentralPathNewton", "CentralPathPoint"]
 
-
 PRECISE, REFINEMENTS = 1e-2, 3
 """What rows may lack, in units of tau, before solutions are refined, and the most refinements of one."""
 
 
-@dataclass(frozen=True)
-class CentralPathPoint:
+class CentralPathPoint(NamedTuple):
     """y, e (A,), k, s (K, R), h, t (N,), all positive, where there is a row or a limit; and theta = log tau."""
 
     y: Floats
@@ -63,12 +61,11 @@ class CentralPathPoint:
 
     def times(self, factor: "Change", theta: float) -> "CentralPathPoint":
         """The point with every number multiplied."""
-        y, k, e, s, h, t = factor.all
-        return CentralPathPoint(self.y * y, self.k * k, self.e * e, self.s * s, self.h * h, self.t * t, theta)
+        y, k, e, s, h, t = (a * b for a, b in zip(self[:6], factor, strict=True))
+        return CentralPathPoint(y, k, e, s, h, t, theta)
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """Relative changes of y, k, e, s, h, t."""
 
     y: Floats
@@ -80,29 +77,24 @@ class Change:
 
     def plus(self, other: "Change", part: float) -> "Change":
         """Self + part * other."""
-        return Change(*(a + part * b for a, b in zip(self.all, other.all, strict=True)))
+        return Change(*(a + part * b for a, b in zip(self, other, strict=True)))
 
     def times(self, part: float) -> "Change":
         """Part * self."""
-        return Change(*(part * a for a in self.all))
+        return Change(*(part * a for a in self))
 
     def exp(self) -> "Change":
         """The factors of the arrays whose logarithms change by these numbers, clipped to [-20, 3]."""
-        return Change(*(np.exp(np.clip(a, -20.0, 3.0)) for a in self.all))
+        return Change(*(np.exp(np.clip(a, -20.0, 3.0)) for a in self))
 
     def factors(self, part: float) -> "Change":
         """1 + part * self."""
-        return Change(*(1.0 + part * a for a in self.all))
-
-    @property
-    def all(self) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
-        """The six arrays."""
-        return self.y, self.k, self.e, self.s, self.h, self.t
+        return Change(*(1.0 + part * a for a in self))
 
     @property
     def fits(self) -> float:
         """The part of the step, at most 1, that leaves a tenth of everything and multiplies nothing by more than 6."""
-        every = np.concatenate([a.ravel() for a in self.all])
+        every = np.concatenate([a.ravel() for a in self])
         return float(min(1.0, 0.9 / max(-every.min(), 1e-300), 5.0 / max(every.max(), 1e-300)))
 
 
@@ -125,18 +117,15 @@ class CentralPathNewton:
 
     def change_of_e(self) -> Floats:
         """(A,) E + h - e."""
-        result: Floats = self.at.excess + self.levels.of_user(self.point.h) - self.point.e
-        return result
+        return np.asarray(self.at.excess + self.levels.of_user(self.point.h) - self.point.e, dtype=float)
 
     def change_of_t(self) -> Floats:
         """(N,) left - t."""
-        result: Floats = np.where(self.levels.limited, self.levels.left(self.at.tasks) - self.point.t, 0.0)
-        return result
+        return np.where(self.levels.limited, self.levels.left(self.at.tasks) - self.point.t, 0.0)
 
     def change_of_s(self) -> Floats:
         """(K, R) slack - s."""
-        result: Floats = np.where(self.levels.row, self.levels.slack(self.point.y) - self.point.s, 0.0)
-        return result
+        return np.where(self.levels.row, self.levels.slack(self.point.y) - self.point.s, 0.0)
 
     def correction(self) -> Change:
         """The Newton step at this tau."""
@@ -163,16 +152,14 @@ class CentralPathNewton:
     @cached_property
     def _used(self) -> Floats:
         """(N,) x_n / M_n."""
-        result: Floats = self.at.tasks / self.levels.limits
-        return result
+        return self.at.tasks / self.levels.limits
 
     @cached_property
     def _pull(self) -> Floats:
         """(A,) pull + c."""
         if not self.levels.limited.any():
             return self.at.pull
-        result: Floats = self.at.pull + self.levels.of_user(self.point.h * self._used / self.point.t)
-        return result
+        return np.asarray(self.at.pull + self.levels.of_user(self.point.h * self._used / self.point.t), dtype=float)
 
     @cached_property
     def _arrow(self) -> Elimination:
@@ -187,15 +174,7 @@ class CentralPathNewton:
     def _solve(
         self, changes: tuple[Floats, Floats, Floats], products: Floats, row_products: Floats, limit_products: Floats
     ) -> Change:
-        """Solve the linearised equations.
-
-        Parameters
-        ----------
-        changes : of_e (A,), of_s (K, R), of_t (N,):  E' + h' - de = -of_e,  slack' - ds = -of_s,  left' - dt = -of_t
-        products : (A,) y de + e dy
-        row_products : (K, R) k ds + s dk
-        limit_products : (N,) h dt + t dh
-        """
+        """The step with  E' + h' - de = -of_e,  slack' - ds = -of_s,  left' - dt = -of_t  and y de + e dy and so on as given."""
         levels, point = self.levels, self.point
         of_e, of_s, of_t = changes
         supply = np.where(levels.row, of_s - row_products / point.k, 0.0)
@@ -211,14 +190,7 @@ class CentralPathNewton:
         )
 
     def _changes(self, q: Floats, supply: Floats, kept: Floats) -> tuple[Floats, Floats, Floats]:
-        """The changes l (A,), u (K, R) and m (N,), refined while the rows lack something.
-
-        Parameters
-        ----------
-        q : (A,) right-hand sides of the arcs
-        supply : (K, R) those of the rows
-        kept : (N,) those of the limits
-        """
+        """The changes l (A,), u (K, R), m (N,) for right-hand sides of arcs, rows and limits, refined while rows lack some."""
         levels, point, arrow = self.levels, self.point, self._arrow
         at_limit = levels.limited & (point.h > point.t)
         shift, kept = np.where(at_limit, kept / np.where(at_limit, self._used, 1.0), 0.0), np.where(at_limit, 0.0, kept)

@@ -26,7 +26,7 @@ that is Phi(v) = phi(v, F(v)) = 0, and the merit |Phi|^2 / 2 is smooth.
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,20 +38,13 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, NewtonSession, equal
-from fairalloc.solvers.game.session import finite_alpha, plain_users
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.game.session import GameMethod, finite_alpha, plain_users
 
 __all__ = ["AlphaContinuation", "Complementarity", "ComplementarityMethod", "ComplementarityOptions", "Linearization", "lemke"]
 
-
-FLOOR = 1e-14
-"""The least level, in its unit, at which the equations are evaluated, because they have its logarithm."""
-
-INTERMEDIATE = 1e-3
-"""The norm of the complementarity equations at which the cap on alpha is raised."""
-
-MEMORY = 4
-"""A step is compared with the largest merit of so many last steps (Grippo, Lampariello, Lucidi 1986)."""
+FLOOR, INTERMEDIATE, MEMORY = 1e-14, 1e-3, 4
+"""The least level, in its unit, at which the equations are evaluated; the norm of the complementarity equations at which the cap
+on alpha is raised; how many last steps a step is compared with, at their largest merit (Grippo, Lampariello, Lucidi 1986)."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +61,7 @@ class ComplementarityOptions(NewtonOptions):
     max_steps: int = 150
 
 
-@dataclass(frozen=True)
-class Linearization:
+class Linearization(NamedTuple):
     """F and its Jacobian at v."""
 
     v: Floats
@@ -79,8 +71,7 @@ class Linearization:
     @property
     def phi(self) -> Floats:
         """Phi; inf where a user has no tasks."""
-        result: Floats = self.v + self.F - np.hypot(self.v, self.F)
-        return result
+        return self.v + self.F - np.hypot(self.v, self.F)
 
     @property
     def merit(self) -> float:
@@ -145,24 +136,11 @@ class Complementarity:
 class AlphaContinuation(NewtonSession):
     """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, options: ComplementarityOptions) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.options = options
+    reads = ComplementarityOptions
 
     @abstractmethod
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
-        """One Newton step with its line search.
-
-        Parameters
-        ----------
-        problem : F and its Jacobian
-        here : the linearization at the present v
-        allowed : the merit that the next point must be well below
-
-        Returns
-        -------
-        The next v; None where no step decreases the merit
-        """
+        """One Newton step with its line search: the next v, with a merit well below `allowed`; None where there is none."""
 
     def iterate(self) -> None:
         """From the warm start with the game's own alpha; from one first point after the other, until there is an answer."""
@@ -205,12 +183,11 @@ class AlphaContinuation(NewtonSession):
         return v
 
 
-class ComplementarityMethod(Method):
+class ComplementarityMethod(GameMethod):
     """What both methods declare: games of plain users with finite alpha, warm starts."""
 
-    warm = True
+    kind = "Newton"
     options = ComplementarityOptions()
-    session: ClassVar[type[AlphaContinuation]]
     largest: ClassVar[int]
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -225,31 +202,14 @@ class ComplementarityMethod(Method):
             return f"{self.id} needs at most {self.largest} arcs and prices together, but there are {size}"
         return plain_users(self.id, domain) or finite_alpha(self.id, mechanism, instance)
 
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The arrays."""
-        return self.session(mechanism, instance, limits, limits.own(type(self.options)))
-
-
-# ---- linear complementarity -----------------------------------------------------------------------------------------
-
 
 def lemke(
     M: NDArray[Any], q: NDArray[Any], max_pivots: int, tolerance: Any = 0, tick: Callable[[], Any] = bool
 ) -> NDArray[Any] | None:
-    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by Lemke's method (the module's docstring).
+    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by Lemke's method; None on a ray or after `max_pivots`.
 
-    Ties are broken by the lexicographic order, so that degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
-
-    Parameters
-    ----------
-    M, q : (n, n) and (n,) of floats, or of fractions, which gives an exact solution
-    max_pivots : the limit
-    tolerance : entries up to this are 0 in the ratio test; 0 for fractions
-    tick : called at every pivot; it may raise when the time is over
-
-    Returns
-    -------
-    z (n,); None on a ray or after `max_pivots` pivots
+    The lexicographic order breaks ties, so that degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
+    Fractions give an exact solution; of floats entries up to `tolerance` are 0 in the ratio test. `tick` is called at each pivot.
     """
     size = len(q)
     zero, one = M.dtype.type(0) if M.dtype != object else q[0] * 0, 1
@@ -280,8 +240,7 @@ def lemke(
         return None
     z = np.full(2 * size + 1, zero, dtype=M.dtype)
     z[basis] = T[:, -1]
-    result: NDArray[Any] = z[size : 2 * size]
-    return result
+    return z[size : 2 * size]
 
 
 def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any) -> int | None:
@@ -303,18 +262,7 @@ def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any
 def lemke_from_guess(
     M: Floats, q: Floats, basic: NDArray[np.bool_], max_pivots: int, tick: Callable[[], Any] = bool
 ) -> Floats | None:
-    """`lemke` from a guess of the positive z: a principal pivot solves their rows first, so that few pivots are left.
-
-    Parameters
-    ----------
-    M, q : (n, n) and (n,)
-    basic : (n,) bool, the z that are guessed to be positive
-    max_pivots, tick : as for `lemke`
-
-    Returns
-    -------
-    z (n,); None on a ray or after `max_pivots` pivots
-    """
+    """`lemke` from a guess `basic` (n,) of the positive z: a principal pivot solves their rows first, so few pivots are left."""
     B, C = np.flatnonzero(basic), np.flatnonzero(~basic)
     try:
         inverse = np.linalg.inv(M[np.ix_(B, B)])

@@ -11,34 +11,19 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
    prices by linear programs are next (small_changes.py). End if the residual is small enough.
 6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
-For alpha != 1 the game is not monotone and the path may turn: tau can increase for a while before it decreases. So tau is an
-unknown like all others and the path is parametrised by its length (Allgower and Georg 1990, ch. 6). In logarithms the path is
-almost straight. The cap on alpha rises while tau decreases, so alpha = infinity takes but twice the steps of alpha = 3. Where all
-users demand all resources alpha = infinity has no cap and takes half of that.
-
-**alpha = infinity with variants.** There alpha is capped at max(30, 0.3 / sqrt(tau)), since variants are told apart by prices,
-which levels tell as log p / alpha. Step 5 is then linear (price_layers.py): tasks on the arcs in use with one share for each
-layer; where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py).
-
-**Orientation.** Along a path the sign of d log tau / d length times that of the determinant of the equations without tau never
-changes (Allgower and Georg 1990, 2.1). Where it turns sharply, a corrector may land on the part that comes from the turn or on
-the one that leaves it; the sign tells which. By the angle to the last tangent, 500 users with zero demands and alpha = 20 went
-back to where they had started.
-
-**Step 5.** Along the path each y either has a positive limit or vanishes like tau, and its tangent tells which (El-Bakry, Tapia,
-Zhang 1994), but for arcs of tied users, whose tangents are rounding errors: what is larger than tau^(1/4) stays too. The second
-guess is the point's own, N y > e and k > s.
-
-An equilibrium need not be unique; this one is the end of the path from an equal partition, or near it where programs end it. For
-users at their limits it has the multipliers in proportion to g_i' that formulations/game/game.py explains.
+For alpha != 1 the path may turn, so tau is an unknown like all others and the path is parametrised by its length (Allgower and
+Georg 1990, ch. 6). Where it turns, the sign of d log tau / d length times that of the determinant of the equations without tau
+stays. For alpha = infinity with variants alpha is capped at max(30, 0.3 / sqrt(tau)), and step 5 is linear (price_layers.py);
+where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py). Reasons,
+and how step 5 guesses, are in docs/theory/algorithms.md.
 """
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.instance import Instance
@@ -48,21 +33,18 @@ from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.price_layers import corrected, patterns
-from fairalloc.solvers.game.session import servers_of
+from fairalloc.solvers.game.session import GameMethod
 from fairalloc.solvers.game.small_changes import end_by_programs
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.kkt.schur import most_rows, plan_for
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Stopped
 
 MARGIN = 10.0
 """How many times the target the residual of step 0 may be, and of step 5 on a long path: a digit more takes ten times as long."""
 
-LAST_TAU = 1e-13
-"""Where the path ends: products are of the size of rounding errors."""
-
-NEIGHBOURHOOD = 0.3
-"""The largest error of the path's equations, in units of tau, at a point that counts as on the path."""
+LAST_TAU, NEIGHBOURHOOD = 1e-13, 0.3
+"""Where the path ends, and the largest error of its equations, in units of tau, at a point that counts as on it."""
 
 FINISH_TAU = 1e-6
 """From this tau on step 5 is tried, each time tau has decreased to a hundredth."""
@@ -73,14 +55,10 @@ PATIENCE, PROGRAMS_TAU = 150, 2e-7
 SLOW_PATIENCE, SLOW_TAU = 60, 1e-8
 """The same where tau hardly decreases, doubled each time; before this tau such attempts are without Newton's method."""
 
-LONG_PATH = 150
-"""Newton systems after which a path is long, and linear programs are tried from PROGRAMS_TAU on."""
-
-ENOUGH_AFTER = 1200
-"""Newton systems after the first attempt from which on a residual that keeps the promise is enough."""
-
-MAX_SWEEPS = 60
-"""Rounds of best responses where the path's end does not tell the answer for alpha = infinity with variants."""
+LONG_PATH, ENOUGH_AFTER, MAX_SWEEPS = 150, 1200, 60
+"""Newton systems after which a path is long, and linear programs are tried from PROGRAMS_TAU on; those after the first attempt
+from which on a residual that keeps the promise is enough; rounds of best responses where the path's end does not tell the
+answer."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +82,7 @@ class PathLost(Exception):  # noqa: N818 (a signal, not an error)
     """The path cannot be followed any further."""
 
 
-@dataclass(frozen=True)
-class Tangent:
+class Tangent(NamedTuple):
     """Direction of the path by its length: relative changes, and how fast log tau changes."""
 
     change: Change
@@ -113,25 +90,15 @@ class Tangent:
 
 
 class Attempts:
-    """When step 5 is due.
-
-    Attributes
-    ----------
-    theta, done : log tau and the number of systems at the last attempt; inf and 0 before the first
-    first : the number of systems at the first one; inf before it
-    wait : systems after which there is another one although tau has hardly decreased; doubled each time
+    """When step 5 is due: log tau and the number of systems at the last attempt, that number at the first one, and after how many
+    systems there is another one although tau has hardly decreased, doubled each time.
     """
 
     def __init__(self) -> None:
         self.theta, self.done, self.first, self.wait = np.inf, 0, np.inf, SLOW_PATIENCE
 
     def due(self, theta: float, done: int) -> bool:
-        """Whether tau is small for the first time, has decreased to a hundredth or a third, or hardly decreases.
-
-        Parameters
-        ----------
-        theta, done : log tau and the number of systems now
-        """
+        """Whether tau is small for the first time, has decreased to a hundredth or a third, or hardly decreases."""
         third = theta < min(self.theta - np.log(3.0), np.log(PROGRAMS_TAU)) and done > self.done + PATIENCE
         slow = theta < np.log(SLOW_TAU) and done > self.done + self.wait
         return bool(theta < np.log(FINISH_TAU) and (self.far(theta) or third or slow))
@@ -151,16 +118,11 @@ class PathFollowing:
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
         self.session, self.levels, self.first = session, session.levels, first
-        self.options = session.options
-        self.weights = [
-            1.0 / np.sqrt(max(count, 1))
-            for count in (*2 * (len(self.levels), self.levels.row.sum()), *2 * (self.levels.limited.sum(),))
-        ]
-        game = self.levels.game
-        self._several = bool((game.several & ~game.finite).any())
-        self.attempts = Attempts()
-        self.begun = session.done
-        self.length, self.budget = 1.0, session.done + self.options.max_steps
+        arcs, rows, limits = len(self.levels), self.levels.row.sum(), self.levels.limited.sum()
+        self.weights = [1.0 / np.sqrt(max(count, 1)) for count in (arcs, rows, arcs, rows, limits, limits)]
+        self._several = session.several
+        self.attempts, self.begun = Attempts(), session.done
+        self.length, self.budget = 1.0, session.done + session.options.max_steps
         self._cap(np.log(tau))
         y, k = equal(self.levels)
         ones, h = np.ones(self.levels.N), np.where(self.levels.limited, 0.3, 0.0)
@@ -186,22 +148,15 @@ class PathFollowing:
         """Whether the path has taken many systems."""
         return self.session.done > self.begun + LONG_PATH
 
-    @property
-    def _ended(self) -> bool:
-        """Whether the residual is the target, on a long path within the margin."""
-        return self.session.reached or (self._long and self.session.nearly)
-
     def _enough(self) -> bool:
-        """Whether the path has ended, or has taken so long that a residual is enough that keeps the promise."""
-        many = self.session.done > self.attempts.first + ENOUGH_AFTER
-        return self._ended or (many and self.session.gap <= self.session.limits.promised)
+        """Whether the residual is the target, on a long path within the margin, or keeps the promise after so many systems."""
+        session, many = self.session, self.session.done > self.attempts.first + ENOUGH_AFTER
+        return session.reached or (self._long and session.nearly) or (many and session.gap <= session.limits.promised)
 
     def look(self) -> None:
         """Judge the last point of the path, on all arcs and with every alpha."""
         self.levels.cap(np.inf)
         self.session.look(self.now.y, self.now.k, tau=self.now.tau)
-
-    # ---- steps ------------------------------------------------------------------------------------------------------
 
     def _newton(self, point: CentralPathPoint) -> CentralPathNewton:
         self.session.step()
@@ -222,8 +177,7 @@ class PathFollowing:
         self._cap(newton.point.theta - step)
         before = self.levels.derivatives(newton.point.y, newton.point.k).excess
         self._cap(newton.point.theta)
-        result: Floats = (newton.at.excess - before) / step
-        return result
+        return (newton.at.excess - before) / step
 
     def _center(self) -> CentralPathNewton:
         """Damped Newton steps onto the path at the first tau."""
@@ -241,8 +195,7 @@ class PathFollowing:
 
     def _inner(self, one: Change, other: Change) -> float:
         """Inner product in which each of the groups counts alike."""
-        parts = zip(one.all, other.all, self.weights, strict=True)
-        return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in parts))
+        return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in zip(one, other, self.weights, strict=True)))
 
     def _oriented(self, newton: CentralPathNewton, along: Change) -> Tangent:
         """The unit tangent in the direction of the path, that in which it began towards smaller tau."""
@@ -257,7 +210,7 @@ class PathFollowing:
             new, corrections = self._correct(point, tangent)
             if new is not None:
                 self.length = min(self.length * (2.0, 2.0, 1.4, 1.0, 0.7, 0.7)[corrections], 3.0)
-                self.session.note(iteration=self.session.done, tau=new.point.tau, merit=new.error, seconds=self.session.seconds)
+                self.session.record(tau=new.point.tau, merit=new.error)
                 return new
             self.length /= 2.5
         raise PathLost
@@ -281,8 +234,6 @@ class PathFollowing:
             point = point.times(change.factors(part), point.theta + part * theta)
             off += part * (self._inner(tangent.change, change) + tangent.theta * theta)
         return None, 6
-
-    # ---- the end ----------------------------------------------------------------------------------------------------
 
     def _try_to_end(self, newton: CentralPathNewton, along: Change) -> None:
         """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""
@@ -311,14 +262,8 @@ class PathFollowing:
 
 
 def finish_by_layers(session: NewtonSession, x: Floats) -> None:
-    """Step 5 for alpha = infinity with variants: the equations of the pattern (price_layers.py), one after the other.
-
-    Parameters
-    ----------
-    session : keeps a point that is good enough
-    x : (A,) tasks near an answer
-    """
-    game = session.levels.game
+    """Step 5 for alpha = infinity with variants near tasks x (A,): the equations of its patterns, one after the other."""
+    game = session.game
     for found in patterns(game, x, PATTERNS) if not game.finite.any() else ():
         new = corrected(game, x, found)
         if new is not None and session.look_at(new):
@@ -330,14 +275,14 @@ def finish_by_sweeps(session: NewtonSession) -> None:
 
     In levels a price may vanish although its resource is full, and then nothing keeps a user from wasting it.
     """
-    game, x = session.levels.game, session.x
-    responses = BestResponses(game, servers_of(game))
+    game, x = session.game, session.x
+    responses = BestResponses(game, session.servers)
     for _ in range(MAX_SWEEPS):
         session.step()
-        x, tasks = x.copy(), game.tasks(x)
-        change = max(responses.turn(server, x, tasks) for server in responses.servers)
+        x = x.copy()
+        change = responses.sweep(x)
         if game.finite.any():
-            session.look_at_prices(x, responses.kappa)
+            session.keep(session.judge(x, responses.kappa), x, responses.kappa.copy())
         elif not session.look_at(x):
             finish_by_layers(session, x)
         if session.reached or change == 0.0:
@@ -347,9 +292,13 @@ def finish_by_sweeps(session: NewtonSession) -> None:
 class ContinuationSession(NewtonSession):
     """The game of one instance."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.options = limits.own(ContinuationOptions)
+    reads = ContinuationOptions
+    options: ContinuationOptions
+
+    @property
+    def several(self) -> bool:
+        """Whether variants are told apart by prices: alpha is infinite on a server where a user has several."""
+        return bool((self.game.several & ~self.game.finite).any())
 
     @property
     def nearly(self) -> bool:
@@ -366,8 +315,7 @@ class ContinuationSession(NewtonSession):
                 return
         if self._bargained():
             return
-        several = bool((self.levels.game.several & ~self.levels.game.finite).any())
-        for tau, first in self._starts(several):
+        for tau, first in self._starts(self.several):
             path = PathFollowing(self, tau, first)
             try:
                 path.follow()
@@ -375,7 +323,7 @@ class ContinuationSession(NewtonSession):
                 path.look()
                 if isinstance(end, Stopped):
                     raise
-            if several and not self.reached:
+            if self.several and not self.reached:
                 path.look()
                 finish_by_sweeps(self)
             if self.gap <= self.limits.promised:
@@ -392,13 +340,11 @@ class ContinuationSession(NewtonSession):
     def _at_limits(self, y: Floats) -> Booleans:
         """(N,) whose tasks at y (A,) are all they may have."""
         levels = self.levels
-        result: Booleans = levels.limited & (levels.left(levels.tasks(y)) <= FULL)
-        return result
+        return levels.limited & (levels.left(levels.tasks(y)) <= FULL)
 
     def _bargained(self) -> bool:
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
-        levels, game = self.levels, self.levels.game
-        instance = game.instance
+        levels, game, instance = self.levels, self.game, self.instance
         if not game.logarithmic.all() or not plan_for(instance, InteriorPointOptions.max_rows):
             return False
         program = AlphaFairSession(nash_bargaining, instance, replace(self.limits, options=InteriorPointOptions()))
@@ -414,8 +360,7 @@ class ContinuationSession(NewtonSession):
         self.look(y, k)
         if self.nearly:
             return True
-        with np.errstate(invalid="ignore"):
-            excess = levels.derivatives(y, k).excess
+        excess = levels.derivatives(y, k).excess
         held = self._at_limits(y)
         least = np.minimum.reduceat(excess, levels.loads.first)
         arcs = levels.N * y > excess - levels.of_user(np.where(held, least, 0.0))
@@ -423,7 +368,7 @@ class ContinuationSession(NewtonSession):
         return self.nearly
 
 
-class Continuation(Method):
+class Continuation(GameMethod):
     """Path following.
 
     The trace has `iteration`, `seconds`, `tau`, and `merit` (distance from the path in units of tau) or `residual` (of an end).
@@ -432,12 +377,8 @@ class Continuation(Method):
     id = "continuation"
     kind = "interior-point"
     options = ContinuationOptions()
-    warm = True
+    session = ContinuationSession
     anytime = True
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Every game, without a choice among its answers."""
-        return isinstance(mechanism, Equilibrium) and not mechanism.chooses
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (a game's domain is the instance)
         """Not where every dense matrix is too large."""
@@ -445,10 +386,6 @@ class Continuation(Method):
         if rows <= most:
             return ""
         return f"{self.id} forms a dense matrix of at most {most} rows, but there are {rows} servers times resources"
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The arrays."""
-        return ContinuationSession(mechanism, instance, limits)
 
 
 methods = (Continuation(),)

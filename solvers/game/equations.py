@@ -18,24 +18,21 @@ A user with a limit M_n has an h_n >= 0, and E_ni + h_n is in the place of E_ni 
 on the servers in `sharp` the maximum of the levels itself.
 """
 
-import time
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
-from fairalloc.solvers.kkt.schur import Plan, plan_without_symmetry
-from fairalloc.solvers.method import Limits, Session, Stopped
+from fairalloc.solvers.kkt.schur import Plan, plan_for_game
+from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
 __all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal", "levels_at", "linear_in_price"]
@@ -62,16 +59,12 @@ class NewtonOptions(AlgorithmOptions):
 PATTERNS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """The tolerances with which the pattern of a point is read, one after the other."""
 
-FULL = 1e-6
-"""The slack up to which `levels_at` takes a resource to be full: the tasks it is asked for are an answer in floating point."""
+FULL, UNDERFLOW = 1e-6, -600.0
+"""The slack up to which `levels_at` takes a resource to be full, for it is asked for tasks in floating point; the least logarithm
+of a part of a price that is computed without logarithms, as exp underflows beyond 700."""
 
 
-UNDERFLOW = -600.0
-"""The least logarithm of a part of a price that is computed without logarithms; exp overflows and underflows beyond 700."""
-
-
-@dataclass(frozen=True)
-class Derivatives:
+class Derivatives(NamedTuple):
     """E (A,) with `tasks` x_n (N,), `pull` (A,) and `share` (A, R)."""
 
     excess: Floats
@@ -86,32 +79,26 @@ class LevelEquations:
     Attributes
     ----------
     user, server : (A,) int
-    best : (N,) gamma of the user's best server, in the units of the game
-    loads : of tasks in units of that server: rows, sums over users, and the arrow of a Newton step
-    plan : how that is eliminated
+    loads, plan : of tasks in units of the user's best server: rows, sums, and the arrow of a Newton step; how that is eliminated
     w, gamma : (A, R), (A,); gamma in units of the user's best server
-    several : whether a user has several arcs at one server
     row, place : (K, R) bool, whether anybody wants the resource there, and int, its number among those
     limited, limits : (N,) bool, whether there is a limit, and M_n in units of the best server
     unit : (K,) what kappa is counted in
     alpha, beta, sharp : (K,) as `cap` bounds them: alpha, max(alpha, 1), and bool, whether E has the maximum of the levels
-    marginals : g' on the arcs
     least : the tasks of a user who has none, which is allowed where g'(0) is finite: their logarithm is taken
-    log_w, least_log_w : log w, and the least that is finite
     """
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.N, self.K, self.R = game.instance.N, game.instance.K, game.instance.R
         user, server = game.user, game.server
-        self.several = bool(game.several.any())
-        self.best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
-        self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / self.best[user], user, server
+        best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
+        self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / best[user], user, server
         self.loads = ArcLoads(np.ascontiguousarray(self.w / self.gamma[:, None]), user, server, self.N, self.K)
-        self.plan: Plan = plan_without_symmetry(self.loads)
+        self.plan: Plan = plan_for_game(self.loads)
         self.row = self.loads.rows(np.ones(len(user))).reshape(self.K, self.R) > 0
         self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
-        self.limits = game.limits / self.best
+        self.limits = game.limits / best
         self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
@@ -148,8 +135,7 @@ class LevelEquations:
 
     def of_server(self, values: Floats) -> Floats:
         """(A,) or (A, R) what servers have, (K,) or (K, R), for each of their arcs."""
-        result: Floats = values.T.take(self.server, axis=-1).T  # columns side by side in memory
-        return result
+        return values.T.take(self.server, axis=-1).T  # columns side by side in memory
 
     def tasks(self, y: Floats) -> Floats:
         """(N,) x_n in units of the best server."""
@@ -161,24 +147,20 @@ class LevelEquations:
 
     def slack(self, y: Floats) -> Floats:
         """(K, R) part of each capacity that is not used; 0 where nobody wants it."""
-        result: Floats = np.where(self.row, 1.0 - self.load(y), 0.0)
-        return result
+        return np.where(self.row, 1.0 - self.load(y), 0.0)
 
     def left(self, tasks: Floats) -> Floats:
         """(N,) part of each limit that is not used by x_n (N,); 1 where there is none."""
-        result: Floats = 1.0 - tasks / self.limits
-        return result
+        return 1.0 - tasks / self.limits
 
     def of_all(self, mask: Booleans) -> Booleans:
         """(N,) whether `mask` (A,) is true on an arc of the user."""
-        result: Booleans = np.logical_or.reduceat(mask, self.loads.first)
-        return result
+        return np.logical_or.reduceat(mask, self.loads.first)
 
     def largest(self, values: Floats) -> NDArray[np.intp]:
         """(N,) the arc of each user with the largest value; the first of several."""
         arcs = np.flatnonzero(~(values < self.of_user(self.loads.most(values))))  # those that are no numbers, too
-        result: NDArray[np.intp] = arcs[np.searchsorted(self.user[arcs], np.arange(self.N))]
-        return result
+        return arcs[np.searchsorted(self.user[arcs], np.arange(self.N))]
 
     def derivatives(self, y: Floats, k: Floats) -> Derivatives:
         """E and what its differential is made of. A k of 0 is allowed as long as every user still pays something."""
@@ -234,8 +216,7 @@ class LevelEquations:
 
     def kappa(self, k: Floats) -> Floats:
         """(K, R) levels; 0 where nobody wants the resource."""
-        result: Floats = np.where(self.row, np.maximum(k, 0.0), 0.0) * self.unit[:, None]
-        return result
+        return np.where(self.row, np.maximum(k, 0.0), 0.0) * self.unit[:, None]
 
     def gap(self, y: Floats, k: Floats) -> float:
         """The residual that y and k prove of themselves, without the help of formulations/game/residual.py's linear programs."""
@@ -247,53 +228,24 @@ class LevelEquations:
         return float(np.where(game.finite, smooth, game.infinite_gaps(x)).max())
 
 
-class NewtonSession(Session):
+class NewtonSession(GameSession):
     """A game solved by Newton steps; the point with the least residual is kept, and only a small residual is a success."""
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
-        assert isinstance(mechanism, Equilibrium)
-        with self.phase("build"):
-            game = mechanism.game(instance)
+        super().__init__(mechanism, instance, limits)
         with self.phase("compile"):
-            self.levels = LevelEquations(game)
-            self.x = self.levels.x(equal(self.levels)[0])
-        self.gap = np.inf
-        self.prices: Floats | None = None
-        self.done = 0
-        self.began = time.perf_counter()
+            self.levels = LevelEquations(self.game)
+            self.x, self.prices = self.levels.x(equal(self.levels)[0]), np.zeros((instance.K, instance.R))
 
     @property
     def target(self) -> float:
         """The residual to stop at."""
-        target: float = self.limits.own(NewtonOptions).target or at_accuracy(TARGET, self.limits.accuracy)
-        return target
-
-    @property
-    def seconds(self) -> float:
-        """Since the model was opened."""
-        return time.perf_counter() - self.began
+        return self.limits.own(NewtonOptions).target or float(at_accuracy(TARGET, self.limits.accuracy))
 
     @property
     def reached(self) -> bool:
         """Whether the best point is good enough to stop."""
         return self.gap <= self.target
-
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one round)
-        """Iterate; success is a residual that keeps the promise of the accuracy word."""
-        message = ""
-        with self.phase("solve"), np.errstate(all="ignore"):  # singular matrices are expected and seen in the steps they give
-            try:
-                self.iterate()
-                termination = "iteration_limit"
-            except Stopped as stop:
-                termination, message = stop.termination, str(stop)
-        self.iterations = self.done
-        if not self.gap <= self.limits.promised:
-            raise Stopped(termination, message or f"its own check of the residual says {self.gap:.1e}")
-        with self.phase("read"):
-            prices = np.zeros((self.levels.K, self.levels.R)) if self.prices is None else self.prices
-        return self.x, prices
 
     def warm_start(self) -> tuple[Floats, Floats] | None:
         """Y (A,) and k (K, R) of the warm start, with k from `levels_at`; None without one, or where a user has nothing there."""
@@ -306,44 +258,21 @@ class NewtonSession(Session):
         levels.scale(np.full(len(levels), 0.7 / levels.N))
         return y, levels_at(levels, y)
 
-    @abstractmethod
-    def iterate(self) -> None:
-        """Newton steps; every point worth keeping goes to `look`."""
-
     def step(self) -> None:
         """Count an iteration; Stopped when the time is over."""
         self.done += 1
         _ = self.limits.left
 
     def look(self, y: Floats, k: Floats, **facts: Any) -> float:
-        """The residual of a point, which is kept if it is the best so far.
-
-        Parameters
-        ----------
-        y, k : (A,) and (K, R)
-        facts : for the trace
-        """
-        gap = self.levels.gap(y, k)
-        if gap < self.gap:
-            self.gap, self.x, self.prices = gap, self.levels.x(y), self.levels.kappa(k)
-        self.note(iteration=self.done, residual=gap, seconds=self.seconds, **facts)
-        return gap
+        """The residual of y (A,) and k (K, R), which are kept if it is the least so far; facts go to the trace."""
+        return self.keep(self.levels.gap(y, k), self.levels.x(y), self.levels.kappa(k), **facts)
 
     def look_at(self, x: Floats) -> bool:
         """Whether tasks (A,) prove the target without prices, in a game with alpha = infinity; they are kept then."""
-        game = self.levels.game
-        if not (np.all(np.isfinite(x)) and game.defined(x) and game.proves(x, self.target)):
+        if not (np.all(np.isfinite(x)) and self.game.defined(x) and self.game.proves(x, self.target)):
             return False
-        self.gap, self.x, self.prices = float(game.gaps(x).max()), x, None
-        self.note(iteration=self.done, residual=self.gap, seconds=self.seconds)
+        self.keep(float(self.game.gaps(x).max()), x, np.zeros((self.levels.K, self.levels.R)))
         return True
-
-    def look_at_prices(self, x: Floats, kappa: Floats) -> None:
-        """Keep tasks (A,) with prices (K, R) that servers of finite alpha have, if their residual is the least so far."""
-        gap = float(self.levels.game.gaps(x, kappa).max()) if self.levels.game.defined(x) else 1.0
-        if gap < self.gap:
-            self.gap, self.x, self.prices = gap, x, kappa.copy()
-        self.note(iteration=self.done, residual=gap, seconds=self.seconds)
 
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
@@ -355,26 +284,15 @@ def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
 
 
 def linear_in_price(u: Floats, beta: Floats) -> Floats:
-    """What k is multiplied by where its price k^beta changes by beta u of itself; 0 where that is more than the whole price.
-
-    Parameters
-    ----------
-    u, beta : of one shape, or of shapes that broadcast
-    """
-    result: Floats = np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
-    return result
+    """What k is multiplied by where its price k^beta changes by beta u of itself; 0 where that is more than the whole price."""
+    return np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
 
 
 def levels_at(levels: LevelEquations, y: Floats) -> Floats:
-    """(K, R) levels k that fit y best: E = 0 on the arcs in use, k = 0 on resources that are not full.
+    """(K, R) levels k that fit y (A,) best: E = 0 on the arcs in use, k = 0 on resources that are not full.
 
     On a server with finite alpha the prices kappa^beta are linear in E = 0, so they are a nonnegative least-squares problem. With
     alpha = infinity a full resource has the inverse of the largest share that it serves. Users at their limits ask for nothing.
-
-    Parameters
-    ----------
-    levels : the game
-    y : (A,), with tasks for every user
     """
     from scipy.optimize import nnls
 

@@ -41,6 +41,8 @@ class JosephyNewtonOptions(ComplementarityOptions):
 class JosephySession(AlphaContinuation):
     """The game of one instance."""
 
+    reads = JosephyNewtonOptions
+
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """The next v on the way to the solution of a linearised problem."""
         J = here.J.toarray()  # 1
@@ -51,10 +53,9 @@ class JosephySession(AlphaContinuation):
                 continue
             d = np.maximum(z, 0.0) - here.v
             for part in 0.5 ** np.arange(8):  # 3
-                v = here.v + part * d
+                v: Floats = here.v + part * d
                 if problem.value(v).merit <= (1.0 - 0.1 * part) * allowed:
-                    result: Floats = v
-                    return result
+                    return v
         return None
 
 
@@ -62,7 +63,6 @@ class JosephyNewton(ComplementarityMethod):
     """Successive linear complementarity; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "josephy-newton"
-    kind = "Newton"
     options = JosephyNewtonOptions()
     session = JosephySession
     largest = 1500  # a pivot costs its square

@@ -24,17 +24,7 @@ PRICED = 1e-7
 
 
 def max_min_response(server: ServerArrays, b: Floats) -> tuple[Floats, Floats]:
-    """The server's max-min fair answer.
-
-    Parameters
-    ----------
-    server : m arcs, several of one user
-    b : (m,) the share of the arc's user from the other servers
-
-    Returns
-    -------
-    y (m,), and (R,) the level at which each resource first had a price, inf where it never had one
-    """
+    """The server's max-min fair y (m,), and the level (R,) at which each resource first had a price, else inf."""
     from scipy.optimize import linprog
 
     users, first, place = np.unique(server.user, return_index=True, return_inverse=True)

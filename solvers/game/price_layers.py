@@ -43,11 +43,6 @@ def patterns(game: Game, x: Floats, tolerances: tuple[float, ...]) -> Iterator[P
 
     What is served counts relative to what could run alone, and to the user's own tasks where that is another pattern: a user
     with little weight has little of both.
-
-    Parameters
-    ----------
-    game, x : as for `pattern`
-    tolerances : in this order
     """
     own = np.minimum(game.gamma, game.tasks(x)[game.user])
     for tolerance in tolerances:
@@ -58,16 +53,7 @@ def patterns(game: Game, x: Floats, tolerances: tuple[float, ...]) -> Iterator[P
 
 
 def pattern(game: Game, x: Floats, served: NDArray[np.bool_], tolerance: float, ties: bool) -> Pattern:
-    """Step 1.
-
-    Parameters
-    ----------
-    game : with A arcs
-    x : (A,) tasks, some for every user
-    served : (A,) which of them are more than rounding
-    tolerance : relative, for full, equal and at its limit
-    ties : whether users without tasks join the layer of their share
-    """
+    """Step 1 at tasks x (A,), of which those on the arcs `served` (A,) are more than rounding, some for every user."""
     tasks = game.tasks(x)
     load = game.load(np.where(served, x, 0.0) / game.gamma)
     rows = np.flatnonzero(load.ravel() >= 1.0 - max(10.0, float(len(x))) * tolerance)
@@ -88,14 +74,7 @@ def pattern(game: Game, x: Floats, served: NDArray[np.bool_], tolerance: float, 
 
 
 def corrected(game: Game, x: Floats, found: Pattern) -> Floats | None:
-    """(A,) step 2, feasible tasks; None where the equations are too many or have no numbers.
-
-    Parameters
-    ----------
-    game : with A arcs
-    x : (A,) the tasks of which `found` is the pattern
-    found : the pattern
-    """
+    """(A,) step 2, feasible tasks; None where the equations are too many or have no numbers."""
     from scipy.linalg import lstsq
 
     served, size = np.array(found.served, dtype=np.intp), len(found.served)

@@ -18,21 +18,10 @@ beta_ir = -grad_x_i Psi . d_r, the rate at which the load of r changes along -gr
     x += eta v_x,  lambda += eta v_lambda   with eta such that Psi decreases, no capacity is exceeded, lambda >= 0      (K 49-53)
 
 **Units.** The numbers of game/game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the
-geometric mean of g_i' at the start. The solutions are the same, but Psi and its gradient depend on the units, and in K's form
-a change of the units of tasks or prices changes which of the two arguments of psi dominates.
+geometric mean of g_i' at the start: in K's form units of tasks and prices change which argument of psi dominates.
 
-**What K does not specify.** The start. eta: at most the step to the next full resource or zero price, and at most twice the
-last eta; halved until Psi decreases by at least 1e-4 of the decrease that its slope predicts (Armijo's rule). (K 51) asks for any
-decrease, which does not imply convergence to a stationary point. epsilon: the accuracy; where |v| <= epsilon but the residual is
-too large, epsilon is divided by 10. Saturated: load within FULL of 1, or lambda > 0 (the
-projection keeps such a load unchanged).
-
-**Corrections of errors in K.**
-(a) (K 51-53) do not keep (K 40): the price of a resource that the projection leaves stays 0 here.
-(b) g' needs x_n > 0, which is not among (K 38-40): eta is halved until every x_n > 0; what is negative is 0 in the answer.
-(c) Lemma 3 is false (docs/ERRATA.md): where no eta > 1e-20 decreases Psi, the algorithm stops and reports it.
-(d) Assumption 2 does not help; x_ni = 0 of users who are not eligible is kept, so Lemma 4 needs Assumption 1.
-Reasons, and what is known of convergence, are in docs/theory/algorithms.md. Finite alpha only.
+What K does not specify (the start, eta, epsilon, what is saturated), four corrections of errors in K, and what is known of
+convergence are in docs/theory/algorithms.md. Finite alpha only.
 """
 
 from dataclasses import dataclass
@@ -40,23 +29,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
-from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["Merit"]
 
-
-FULL = 1e-10
-"""A load within this of 1 is full: far below every accuracy, far above the rounding of a step."""
-
-ARMIJO = 1e-4
-"""The part of the slope by which a step must lower the merit."""
+FULL, ARMIJO = 1e-10, 1e-4
+"""A load within this of 1 is full; the part of the slope by which a step must lower the merit."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +72,7 @@ class Merit:
 
     def cost(self, mu: Floats) -> Floats:
         """(A,) sum_r w_nir mu_ir."""
-        result: Floats = (self.game.w * mu[self.game.server]).sum(axis=1)
-        return result
+        return np.asarray((self.game.w * mu[self.game.server]).sum(axis=1), dtype=float)
 
     def start(self, x: Floats) -> Floats:
         """(A,) y of tasks x (A,), or equal parts where a user has none there."""
@@ -126,8 +106,7 @@ class Merit:
     def kappa(self, mu: Floats) -> Floats:
         """(K, R) the levels of formulations/game/game.py of prices mu."""
         with np.errstate(divide="ignore"):
-            result: Floats = np.exp((np.log(mu) + self.log_G[:, None]) / self.game.beta[:, None])
-        return result
+            return np.asarray(np.exp((np.log(mu) + self.log_G[:, None]) / self.game.beta[:, None]), dtype=float)
 
 
 def fischer_burmeister(a: Floats, b: Floats) -> Floats:
@@ -140,46 +119,36 @@ def fischer_burmeister(a: Floats, b: Floats) -> Floats:
 class PsMfaSession(GameSession):
     """Algorithm I."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.merit = Merit(self.game)
-        self.options = limits.own(PsMfaOptions)
+    reads = PsMfaOptions
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Descend until |v| <= epsilon and the residual agrees."""
-        with self.phase("solve"):
-            why = self._descend()
-        with self.phase("read"):
-            self.x = self.tasks()
-            kappa = self.merit.kappa(self.mu)
-            residual = self.judge(self.x, kappa)
-        ended = self.iterations == self.options.max_iterations
-        self.finish(residual, why, "iteration_limit" if ended else "inaccurate")
-        return self.x, kappa
+        self.merit = Merit(self.game)
+        self.why = self._descend()
+        self.x, self.prices = self.tasks(), self.merit.kappa(self.mu)
+        self.gap = self.judge(self.x, self.prices)
+        self.ended = "iteration_limit" if self.done == self.options.max_iterations else "inaccurate"
 
     def _descend(self) -> str:
         merit = self.merit
         self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
-        value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.promised
+        value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.limits.promised
         for count in range(1, self.options.max_iterations + 1):
-            self.iterations = count
+            self.done = count
             vy, vmu, slope = self._direction()  # 2, 3
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
-            self.note(iteration=count, merit=value, direction=size, seconds=self.seconds)
+            self.record(merit=value, direction=size)
             if size <= epsilon:  # 4
-                if self._agrees() or epsilon < 1e-14:
+                if epsilon < 1e-14 or self.judge(self.tasks(), merit.kappa(self.mu)) <= self.limits.promised:
                     return f"|v| is {size:.0e} where the merit is {value:.1e}"
                 epsilon /= 10.0
-            if self.late:
+            if self.limits.late:
                 break
             found = self._step(vy, vmu, value, slope, 2.0 * eta)  # 5
             if found is None:
                 return f"no step lowers the merit {value:.1e}, though |v| is {size:.0e}"
             eta, value = found
         return f"|v| is {size:.0e} and the merit {value:.1e} after {count} iterations"
-
-    def _agrees(self) -> bool:
-        return self.judge(self.tasks(), self.merit.kappa(self.mu)) <= self.promised
 
     def tasks(self) -> Floats:
         """(A,) tasks: what is negative cut off, and what others had because of it."""
@@ -222,24 +191,12 @@ class PsMfaSession(GameSession):
 
 
 def projected(gradient: Floats, d: Floats, equal: NDArray[np.bool_]) -> Floats:
-    """The projection of a vector onto {v | v.d_r <= 0, = 0 where `equal`} (K 46, 112-114).
-
-    Parameters
-    ----------
-    gradient : (m,)
-    d : (m, S) the vectors d_r as columns
-    equal : (S,) where v.d_r = 0 is required
-
-    Returns
-    -------
-    (m,)
-    """
+    """(m,) the projection of a vector onto {v | v.d_r <= 0, = 0 where `equal`} for the columns d_r of d (K 46, 112-114)."""
     from scipy.optimize import nnls
 
     columns = np.hstack([d, -d[:, equal]])
     price, _ = nnls(columns, gradient, maxiter=100 * columns.shape[1])
-    result: Floats = gradient - columns @ price
-    return result
+    return np.asarray(gradient - columns @ price, dtype=float)
 
 
 class PsMfa(ForFiniteAlpha):

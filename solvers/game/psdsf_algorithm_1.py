@@ -19,13 +19,8 @@ Here in the numbers of game.py: y = x / gamma, z = b + y / phi, D*_r = sum over 
 beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y
 <= TIED counts as 0. With this tolerance the rounds end where their changes decrease geometrically.
 
-**Errors in P, and the smallest correction of each.**
-(a) The maximum over n in N_i with x_ni d_nr > 0 may be over nobody; that counts as passing.
-(b) f := f + x d for every r in R* counts a user twice who is n_r for two resources. Users are counted once.
-(c) R* may be empty, when nothing that N* needs is full: then nobody is released, beta = 1.
-(d) Nothing ends the rounds: a server that takes tasks from n_r lowers z of n_r at every other server, and with it their S*. Where
-a round ends without a change, every user has a bottleneck at every server.
-(e) In exact arithmetic rounds need not end; TIED ends them. Counterexamples are in docs/theory/algorithms.md.
+**Corrections of errors in P** ((a) to (e) of docs/theory/algorithms.md): a maximum over nobody counts as passing; who is n_r for
+two resources is counted once; where R* is empty nobody is released and beta = 1; TIED ends the rounds, which else need not end.
 """
 
 from dataclasses import dataclass
@@ -33,14 +28,12 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays
 from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["Algorithm1Session", "RoundOptions", "drf_alone", "server_procedure", "update_allocation"]
-
 
 TIED = 1e-12
 """Shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users."""
@@ -65,18 +58,7 @@ def drf_alone(servers: list[ServerArrays], x: Floats) -> None:
 
 
 def server_procedure(server: ServerArrays, b: Floats, y: Floats) -> tuple[Floats, list[float]]:
-    """The server procedure (step 2) for one server.
-
-    Parameters
-    ----------
-    server : its m arcs
-    b : (m,) shares that its users have from the other servers
-    y : (m,) present tasks on it as fractions of a monopoly
-
-    Returns
-    -------
-    (m,) new y, and the list of S* before every update
-    """
+    """Step 2 for one server: its new y (m,), and S* before every update; b (m,) are its users' shares from elsewhere."""
     y, here = y.copy(), np.ones(len(b), bool)
     minima: list[float] = []
     limit = 20 * (server.w.size + 10)  # every update ties, empties or fills something; rounding must not go on for ever
@@ -98,17 +80,7 @@ def server_procedure(server: ServerArrays, b: Floats, y: Floats) -> tuple[Floats
 
 
 def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, lowest: Any, released: Any) -> None:
-    """Update-Allocation (step 2c): y is changed in place.
-
-    Parameters
-    ----------
-    server : its m arcs
-    z : (m,) shares z_ni
-    y : (m,) tasks on it as fractions of a monopoly; changed
-    least : S*
-    lowest : (m,) bool, N*
-    released : indices of the n_r
-    """
+    """Step 2c: y (m,) is changed in place; z (m,) are the shares, `least` S*, `lowest` (m,) N*, `released` the n_r."""
     f = np.maximum(1.0 - y @ server.w, 0.0) + y[released] @ server.w[released]  # c1
     D = server.phi[lowest] @ server.w[lowest]
     rise = float((f[D > 0] / D[D > 0]).min())  # c2
@@ -121,34 +93,25 @@ def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, 
 class Algorithm1Session(GameSession):
     """The main subroutine."""
 
-    @property
-    def order(self) -> list[ServerArrays]:
-        """Whose turn it is in a round, one after the other."""
-        return self.servers
+    reads = RoundOptions
 
-    def solve(self, round: Round | None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Rounds until one changes nothing."""
-        with self.phase("solve"):
-            self.x = self.first_point()  # 1
-            if not self.x.any():
-                drf_alone(self.servers, self.x)
-            rounds = self._rounds()  # 2, 3
-        self.finish(self.judge(self.x), f"not at rest after {rounds} rounds")
-        return self.x, None
-
-    def _rounds(self) -> int:
-        for count in range(1, self.limits.own(RoundOptions).max_rounds + 1):
+        self.x = self.first_point()  # 1
+        if not self.x.any():
+            drf_alone(self.servers, self.x)
+        for count in range(1, self.options.max_rounds + 1):  # 2, 3
             tasks, updates, change = self.game.tasks(self.x), 0, 0.0
-            for server in self.order if not self.late else ():
+            for server in self.servers if not self.limits.late else ():
                 b = server.elsewhere(self.x, tasks)
                 y, minima = server_procedure(server, b, self.x[server.arcs] / server.gamma)
                 change = max(change, float(server.put(y, self.x, tasks)))
                 updates += len(minima)
-            self.iterations = count
-            self.note(iteration=count, updates=updates, change=change, seconds=self.seconds)
-            if not updates or change <= TIED or self.late:
+            self.done = count
+            self.record(updates=updates, change=change)
+            if not updates or change <= TIED or self.limits.late:
                 break
-        return count
+        self.gap, self.why = self.judge(self.x), f"not at rest after {self.done} rounds"
 
 
 class Algorithm1(ForFilling):

@@ -14,18 +14,13 @@ Messages take no time, so servers with the same offset execute one after another
 in an order drawn from a seed. A server that is inactive has no tasks, a user that is inactive is in no N_i.
 
 `section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in
-(100, 250). With everybody there, Table IV is reached in 4 s: user 3 fills the CPU and memory of class C, user 4 those of class
-D. While user 4 is away user 2, which has the least share of the others, runs 41.25 tasks on class D: its memory is full and 3/4
-of its CPU is used. P V says that the CPU of the first two classes is fully utilised under any mechanism. It is not: in Table IV
-users 1 and 2 run 40 and 20 tasks on class A, and 4 + 2 of its 8 CPUs, 3/4, are used (class B too); the memory is what is full
-there.
-
-As a method it runs without events until no procedure changes anything for a whole period. As for Algorithm I, no proof
-of termination is known (psdsf_algorithm_1.py (d)); `max_rounds` is the limit.
+(100, 250); docs/theory/algorithms.md says what comes out, and where P V errs. As a method it runs without events until no
+procedure changes anything for a whole period, at most `max_rounds`.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +63,7 @@ class TaskHistory:
     def load(self, server: str, resource: str) -> Floats:
         """(T,) used part of a resource of a server over time."""
         row = self.instance.servers.index(server) * self.instance.R + self.instance.resources.index(resource)
-        result: Floats = (self.instance.arcs.load @ self.x.T)[row]
-        return result
+        return np.asarray((self.instance.arcs.load @ self.x.T)[row], dtype=float)
 
     def at(self, time: float) -> Allocation:
         """The allocation of the last sample not after `time`."""
@@ -85,13 +79,9 @@ class ServerSystem:
         self.users_on = np.ones(game.instance.N, bool)
         self.servers_on = np.ones(game.instance.K, bool)
 
-    def begin(self) -> None:
-        """DRF on each active server for the active users."""
-        drf_alone([here for server in self.servers if (here := self._present(server))], self.x)
-
     def run_procedure(self, server: ServerArrays) -> None:
         """One server procedure."""
-        if here := self._present(server):
+        if here := self.present(server):
             tasks = self.game.tasks(self.x)
             y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma)
             here.put(y, self.x, tasks)
@@ -105,7 +95,7 @@ class ServerSystem:
         on[k] = event.active
         self.x[owner == k] = 0.0
 
-    def _present(self, server: ServerArrays) -> ServerArrays | None:
+    def present(self, server: ServerArrays) -> ServerArrays | None:
         """The server with its active users only; None where there is nobody."""
         here = self.users_on[server.user] & self.servers_on[server.index]
         if not here.any():
@@ -122,20 +112,10 @@ def simulate(
     offsets: Sequence[float] | None = None,
     seed: int = 0,
 ) -> TaskHistory:
-    """Run the servers' procedures over [0, horizon] seconds.
+    """Run the servers' procedures over [0, horizon] seconds; the tasks at time 0 and after every whole period.
 
-    Parameters
-    ----------
-    instance : one demand vector a user, no limits
-    events : when users and servers become active or inactive; events after the horizon do not happen
-    horizon : seconds
-    period : T, seconds
-    offsets : (K,) seconds in (0, period], the servers' first times; None spreads them evenly in an order drawn from `seed`
-    seed : of that order
-
-    Returns
-    -------
-    The tasks at time 0 and after every whole period
+    Users have one demand vector and no limits. `offsets` (K,), seconds in (0, period], are the servers' first times; None spreads
+    them evenly in an order drawn from `seed`.
 
     Raises
     ------
@@ -152,7 +132,7 @@ def simulate(
         raise InstanceError(f"offsets are {offsets!r}, but they must be {instance.K} numbers in (0, {period:g}]")
     while timeline and timeline[0].time <= 0:
         system.switch(timeline.pop(0))
-    system.begin()  # 1
+    drf_alone([here for server in system.servers if (here := system.present(server))], system.x)  # 1
     times, points = [0.0], [system.x.copy()]
     for count in range(round(horizon / period)):
         for k in np.argsort(first[[s.index for s in system.servers]], kind="stable"):
@@ -168,14 +148,7 @@ def simulate(
 
 
 def spread(count: int, period: float, seed: int) -> Floats:
-    """(count,) first times of the servers in seconds, even over (0, period].
-
-    Parameters
-    ----------
-    count : of servers
-    period : seconds
-    seed : of the order in which the servers get the times
-    """
+    """(count,) first times of the servers in seconds, even over (0, period], in an order drawn from the seed."""
     order: NDArray[np.intp] = np.random.default_rng(seed).permutation(count)
     return period * (order + 1.0) / count
 
@@ -219,11 +192,11 @@ def section_v() -> TaskHistory:
 class DistributedSession(Algorithm1Session):
     """The servers' procedures, period after period, without events: a period is a round in the order of the offsets."""
 
-    @property
-    def order(self) -> list[ServerArrays]:
+    @cached_property
+    def servers(self) -> list[ServerArrays]:
         """By offset."""
         offsets = spread(self.instance.K, 1.0, 0)
-        return sorted(self.servers, key=lambda server: offsets[server.index])
+        return sorted(servers_of(self.game), key=lambda server: offsets[server.index])
 
 
 class Distributed(ForFilling):

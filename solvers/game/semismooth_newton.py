@@ -14,12 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.complementarity import (
-    AlphaContinuation,
-    Complementarity,
-    ComplementarityMethod,
-    Linearization,
-)
+from fairalloc.solvers.game.complementarity import AlphaContinuation, Complementarity, ComplementarityMethod, Linearization
 
 MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
 """Levenberg and Marquardt's parameter, tried in this order."""
@@ -35,10 +30,9 @@ class SemismoothSession(AlphaContinuation):
             d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
             slope = min(float(phi @ (J @ d)), 0.0)
             for part in 0.5 ** np.arange(10):  # 3
-                v = np.maximum(here.v + part * d, 0.0)
+                v: Floats = np.maximum(here.v + part * d, 0.0)
                 if problem.value(v).merit <= allowed + 1e-2 * part * slope:
-                    result: Floats = v
-                    return result
+                    return v
         return None
 
 
@@ -47,17 +41,15 @@ def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
     from scipy.sparse.linalg import splu
 
     try:
-        result: Floats = splu(sp.csc_array(matrix)).solve(right)
+        return np.asarray(splu(sp.csc_array(matrix)).solve(right), dtype=float)
     except RuntimeError:
-        result = np.full(len(right), np.nan)
-    return result
+        return np.full(len(right), np.nan)
 
 
 class SemismoothNewton(ComplementarityMethod):
     """Fischer-Burmeister; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "semismooth-newton"
-    kind = "Newton"
     session = SemismoothSession
     largest = 10_000  # one linear system takes seconds then, cannot be interrupted, and takes minutes for 25,000
 

@@ -5,7 +5,9 @@ server sees of the rest of the system nothing but b. All numbers are those of fo
 """
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +16,12 @@ from numpy.typing import NDArray
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = [
     "ForFilling",
@@ -60,18 +64,7 @@ class ServerArrays:
         return np.maximum(rest, rest * 0) / (self.phi * self.gamma)
 
     def put(self, y: Any, x: Any, tasks: Any) -> Any:
-        """Write the server's new tasks into x and tasks.
-
-        Parameters
-        ----------
-        y : (m,) new tasks on the server as fractions of a monopoly
-        x : (A,) tasks on arcs; changed
-        tasks : (N,) tasks of the users; changed
-
-        Returns
-        -------
-        The largest relative change of a user's tasks
-        """
+        """Write new y (m,) into tasks x (A,) on arcs and tasks (N,) of users; the largest relative change of a user's tasks."""
         change = y * self.gamma - x[self.arcs]
         x[self.arcs] += change
         before = tasks.copy()
@@ -83,39 +76,46 @@ class ServerArrays:
 def servers_of(game: Game) -> list[ServerArrays]:
     """The servers that have arcs, in order."""
     weights, most = game.instance.weights, game.shares(game.limits)
-    result = []
-    for i in range(game.instance.K):
-        here = game.arcs_of_servers[i]
-        user = game.user[here]
-        result.append(ServerArrays(i, here, user, game.w[here], weights[user], game.gamma[here], most[here]))
-    return [server for server in result if len(server.arcs)]
+    each = ((i, here, game.user[here]) for i, here in enumerate(game.arcs_of_servers) if len(here))
+    return [ServerArrays(i, a, n, game.w[a], weights[n], game.gamma[a], most[a]) for i, a, n in each]
 
 
 class GameSession(Session):
-    """One game with its servers; `judge` is the method's own check, `finish` its honest end."""
+    """The driver of all iterations on a game: `iterate` takes steps, `keep` has the best point, `solve` starts and ends.
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+    `done` counts iterations. Where the residual of the kept point is too large, `why` is said and `ended` is the termination.
+    """
+
+    reads: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
+    why, ended = "its iterations ended", "iteration_limit"
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(instance, limits)
+        assert isinstance(mechanism, Equilibrium)
         with self.phase("build"):
             self.game = mechanism.game(instance)
-        with self.phase("compile"):
-            self.servers = servers_of(self.game)
-        self.start = time.perf_counter()
+        self.options: Any = limits.own(self.reads)
+        self.gap, self.done, self.began = np.inf, 0, time.perf_counter()
+        self.prices: Floats | None = None
 
-    @property
-    def promised(self) -> float:
-        """The residual that the accuracy promises."""
-        return self.limits.promised
+    @cached_property
+    def servers(self) -> "list[ServerArrays]":
+        """Those with arcs."""
+        return servers_of(self.game)
 
-    @property
-    def seconds(self) -> float:
-        """Since the session was opened."""
-        return time.perf_counter() - self.start
+    def iterate(self) -> None:
+        """Iterate until the residual is small enough, or Stopped."""
+        raise NotImplementedError
 
-    @property
-    def late(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.limits.late
+    def solve(self, round: Round | None) -> tuple[Floats, Any]:  # noqa: A002, ARG002 (one game)
+        """Iterate; success is a residual that keeps the promise of the accuracy word."""
+        with self.phase("solve"), np.errstate(all="ignore"), suppress(Stopped):  # numbers out of range are seen in the residual
+            self.iterate()
+        self.iterations = self.done
+        if self.gap <= self.limits.promised:
+            return self.x, self.prices
+        end, why = ("time_limit", "out of time") if self.limits.late else (self.ended, self.why)
+        raise Stopped(end, f"{why}: its own residual is {self.gap:.1e}")
 
     def first_point(self) -> Floats:
         """(A,) tasks to start at: the warm start, shrunk to fit, else none."""
@@ -125,32 +125,22 @@ class GameSession(Session):
     def judge(self, x: Floats, kappa: Floats | None = None) -> float:
         """The residual of game/residual.py at tasks x (A,), scaled down where a server is overloaded; 1 where one has nothing."""
         x = self.game.shrunk(np.maximum(x, 0.0))
-        if not self.game.defined(x):
-            return 1.0
-        return float(self.game.gaps(x, kappa).max())
+        return float(self.game.gaps(x, kappa).max()) if self.game.defined(x) else 1.0
 
-    def finish(self, residual: float, why: str, termination: str = "iteration_limit") -> None:
-        """Return if the residual is at most what the accuracy promises.
+    def keep(self, gap: float, x: Floats, prices: Floats | None, **facts: Any) -> float:
+        """Keep a point of residual `gap` if it is the best so far; facts go to the trace."""
+        if gap < self.gap:
+            self.gap, self.x, self.prices = gap, x, prices
+        self.record(residual=gap, **facts)
+        return gap
 
-        Parameters
-        ----------
-        residual : of the last point
-        why : what the message says otherwise
-        termination : of the Stopped otherwise; "time_limit" where the deadline has passed
-
-        Raises
-        ------
-        Stopped : the residual is larger
-        """
-        if residual <= self.promised:
-            return
-        if self.late:
-            raise Stopped("time_limit", f"out of time: its own residual is {residual:.1e}")
-        raise Stopped(termination, f"{why}: its own residual is {residual:.1e}")
+    def record(self, **facts: Any) -> None:
+        """Facts of this iteration for the trace and the log."""
+        self.note(iteration=self.done, **facts, seconds=time.perf_counter() - self.began)
 
 
 class GameMethod(Method):
-    """A method whose `session` computes a game, any alpha."""
+    """A method whose `session` computes a game, any alpha, without a choice among its answers."""
 
     kind = "iterative"
     warm = True
@@ -161,8 +151,7 @@ class GameMethod(Method):
         return isinstance(mechanism, Equilibrium) and not mechanism.chooses
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The servers."""
-        assert isinstance(mechanism, Equilibrium)
+        """The game."""
         return self.session(mechanism, instance, limits)
 
 
@@ -200,36 +189,23 @@ def plain_users(method: str, instance: Instance) -> str:
     return ""
 
 
-def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for finite alpha does not apply; else "".
-
-    Parameters
-    ----------
-    method : its id, for the message
-    mechanism : a game
-    instance : in the units of the user
-    """
+def game_of(mechanism: Mechanism, instance: Instance) -> Game:
+    """The game of an instance in the units of the user."""
     assert isinstance(mechanism, Equilibrium)
-    game = mechanism.game(mechanism.domain(instance))
-    for i in np.flatnonzero(~game.finite)[:1]:
+    return mechanism.game(mechanism.domain(instance))
+
+
+def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
+    """Why a method for finite alpha does not apply; else ""."""
+    for i in np.flatnonzero(~game_of(mechanism, instance).finite)[:1]:
         return f"{method} needs finite alpha, but it is inf on server {instance.servers[i]!r}"
     return ""
 
 
 def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for PS-DSF does not apply: a server with finite alpha and more than one resource (K Theorem 5); else "".
-
-    Parameters
-    ----------
-    method : its id, for the message
-    mechanism : a game
-    instance : in the units of the user
-    """
-    assert isinstance(mechanism, Equilibrium)
-    game = mechanism.game(mechanism.domain(instance))
-    finite = np.flatnonzero(game.finite)
-    if (game.instance.R == 1 and game.alike.all()) or not len(finite):
-        return ""
-    first = finite[0]
-    what = "a utility of one's own" if game.own[first] else f"{game.alpha[first]:g}"
-    return f"{method} needs alpha = inf on every server, but it is {what} on server {instance.servers[first]!r}"
+    """Why a method for PS-DSF does not apply: a server with finite alpha and more than one resource (K Theorem 5); else ""."""
+    game = game_of(mechanism, instance)
+    for i in np.flatnonzero(game.finite)[:1] if game.instance.R > 1 or not game.alike.all() else ():
+        what = "a utility of one's own" if game.own[i] else f"{game.alpha[i]:g}"
+        return f"{method} needs alpha = inf on every server, but it is {what} on server {instance.servers[i]!r}"
+    return ""

@@ -20,7 +20,6 @@ The game is no optimisation problem, so the least products need not be 0. They f
 is a thousandth of the point's, and from where arcs that are tied differ by less than the target the answer is one of the game.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import CentralPathPoint
 from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, linear_in_price
 
-__all__ = ["PathWeights", "end_by_programs"]
+__all__ = ["end_by_programs"]
 
 CHANGES = (1e-3, 1e-4, 1e-5)
 """What E may change by v, and by each u, in one program after the other: for alpha = 300 the second step would be too long."""
@@ -39,14 +38,9 @@ CHANGES = (1e-3, 1e-4, 1e-5)
 LITTLE_Y, LITTLE_E = 1e-2, 1e-10
 """The least N y and E of an answer in weights."""
 
-MOST = 12_000
-"""Arcs up to which a program is solved: it takes as long as a hundred systems of the path, and more beyond."""
-
-FULL = 100.0
-"""A resource stays full if its k is this many times its slack."""
-
-SMALL = 1e-2
-"""The part of what any user pays below which a price is linear."""
+MOST, FULL, SMALL = 12_000, 100.0, 1e-2
+"""Arcs up to which a program is solved, which takes as long as a hundred systems of the path; k in units of the slack from which
+on a resource stays full; the part of what any user pays below which a price is linear."""
 
 MOST_U, FALL, RISE = 0.3, 0.9, 100.0
 """The largest u; the largest fall and rise of a linear price, relative to itself."""
@@ -55,55 +49,26 @@ UNIT, COST = 1e-3, 1e2
 """What changes are counted in, and what costs are multiplied by: HiGHS compares both with 1e-10."""
 
 
-@dataclass(frozen=True)
-class PathWeights:
-    """Of a point of the path: N y and e (A,), k and s (K, R), h and t (N,)."""
+def weights_at(levels: LevelEquations, point: CentralPathPoint) -> CentralPathPoint:
+    """N y in the place of y, and E + h, which every arc has, in that of e, at a point with a y on every arc."""
+    e = levels.derivatives(point.y, point.k).excess + levels.of_user(point.h)
+    return point._replace(y=levels.N * point.y, e=np.maximum(e, LITTLE_E))
 
-    y: Floats
-    e: Floats
-    k: Floats
-    s: Floats
-    h: Floats
-    t: Floats
 
-    @classmethod
-    def at(cls, levels: LevelEquations, point: CentralPathPoint) -> "PathWeights":
-        """Those of a point; e is E + h, which every arc has, also one that is on no list.
-
-        Parameters
-        ----------
-        levels : the game
-        point : with a y on every arc
-        """
-        e = levels.derivatives(point.y, point.k).excess + levels.of_user(point.h)
-        return cls(levels.N * point.y, np.maximum(e, LITTLE_E), point.k, point.s, point.h, point.t)
-
-    def nearer(self, levels: LevelEquations, y: Floats, k: Floats) -> "PathWeights":
-        """The weights of step 3: what is about 0 at either point counts more.
-
-        Parameters
-        ----------
-        levels : the game
-        y, k : (A,) and (K, R), the answer of a program
-        """
-        excess = levels.derivatives(y, k).excess
-        h = np.where(levels.limited, np.maximum(-np.minimum.reduceat(excess, levels.loads.first), 0.0), 0.0)
-        e = np.maximum(excess + levels.of_user(h), LITTLE_E)
-        return replace(self, y=np.sqrt(self.y * np.maximum(levels.N * y, LITTLE_Y)), e=np.sqrt(self.e * e))
+def nearer(levels: LevelEquations, weights: CentralPathPoint, y: Floats, k: Floats) -> CentralPathPoint:
+    """The weights of step 3 after the answer y (A,), k (K, R) of a program: what is about 0 at either point counts more."""
+    excess = levels.derivatives(y, k).excess
+    h = np.where(levels.limited, np.maximum(-np.minimum.reduceat(excess, levels.loads.first), 0.0), 0.0)
+    e = np.maximum(excess + levels.of_user(h), LITTLE_E)
+    return weights._replace(y=np.sqrt(weights.y * np.maximum(levels.N * y, LITTLE_Y)), e=np.sqrt(weights.e * e))
 
 
 def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
-    """Steps 1 to 3; the session keeps the best point.
-
-    Parameters
-    ----------
-    session : judges the points
-    point : of the path, with a y on every arc
-    """
-    levels, y, k, weights = session.levels, point.y, point.k, PathWeights.at(session.levels, point)
+    """Steps 1 to 3 from a point with a y on every arc; the session keeps the best point."""
+    levels, y, k, weights = session.levels, point.y, point.k, weights_at(session.levels, point)
     for turn, most in enumerate(CHANGES):
         if turn:
-            weights = weights.nearer(levels, y, k)
+            weights = nearer(levels, weights, y, k)
         program = SmallChanges(levels, y, k, weights, most)
         answer = program.solve(session.limits.left) if len(program.arcs) <= MOST else None
         if answer is None:
@@ -124,7 +89,7 @@ class SmallChanges:
     fall, rise : (Q,) how far u may be below and above 0
     """
 
-    def __init__(self, levels: LevelEquations, y: Floats, k: Floats, weights: PathWeights, most: float) -> None:
+    def __init__(self, levels: LevelEquations, y: Floats, k: Floats, weights: CentralPathPoint, most: float) -> None:
         self.levels, self.k, self.weights, self.most = levels, k, weights, most
         self.at = levels.derivatives(y, k)
         near = self.at.excess < (1 + levels.R) * most
@@ -141,12 +106,7 @@ class SmallChanges:
         self.rise = np.minimum(far, np.where(self.linear, RISE / self.beta, MOST_U))
 
     def solve(self, seconds: float) -> tuple[Floats, Floats] | None:
-        """Steps 1 and 2: the new y (A,) and k (K, R); None where there is no answer.
-
-        Parameters
-        ----------
-        seconds : the time limit
-        """
+        """Steps 1 and 2: the new y (A,) and k (K, R); None where there is no answer."""
         from scipy.optimize import linprog
 
         program = self._program()

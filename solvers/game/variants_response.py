@@ -12,10 +12,8 @@ With shares b_n from elsewhere, z_n = b_n + sum_v y_nv / phi_n and kappa_r = mu_
     0 <= kappa_r  complements  s_r = 1 - sum_a w_ar y_a >= 0
     0 <= h_n      complements  t_n = 1 - sum_v y_nv / room_n >= 0        room_n = phi_n (m_n - b_n), for users with a limit
 
-They are those of one concave program over the server's polytope: for kappa^beta as prices e_a >= 0 says q_a >= g'(z_n) exp(-beta
-h_n), so eta_n = (1 - exp(-beta h_n)) g'(z_n) is the multiplier of the limit. It is the user's, not a variant's: who is satisfied
-uses its cheapest variants. On the path every product is tau (that of an arc tau / m). All numbers are logarithms of shares, or of
-prices over beta, so they are of order one for every alpha.
+On the path every product is tau (that of an arc tau / m). All numbers are logarithms of shares, or of prices over beta, so they
+are of order one for every alpha. docs/theory/algorithms.md says which concave program these conditions are of.
 
 **Newton.** Unknowns are relative changes l of y, u of kappa, m of h; those of e, s, t are eliminated:
 
@@ -27,7 +25,7 @@ and step 1 has the same equations with tau = 0 on what is in use, 0 in the place
 between variants need not be unique.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,33 +36,22 @@ from fairalloc.solvers.game.session import ServerArrays
 
 __all__ = ["VariantsResponse"]
 
-FIRST_TAU, LAST_TAU = 0.1, 1e-12
-"""Where the path begins and ends."""
-
-SMALLER = 0.1
-"""The part of tau that is next, where the point is close to the path."""
-
-CLOSE = 0.1
-"""The largest error of the path's equations, in units of tau, at a point that counts as close."""
+FIRST_TAU, LAST_TAU, SMALLER, CLOSE = 0.1, 1e-12, 0.1, 0.1
+"""Where the path begins and ends, by what part tau falls, and the error of the equations up to which a point is close, in tau."""
 
 MAX_STEPS, MAX_FINISH = 300, 12
 """Newton steps along the path, and with one guess of what is in use."""
 
-LEAST_PRICE = 1e-3
-"""The kappa, in units of an equal partition's, at which a price begins that comes into use."""
+LEAST_PRICE, MET = 1e-3, 1e-12
+"""The kappa, in an equal partition's, of a price that comes into use; the largest violation of a condition at an answer of step
+1."""
 
-MET = 1e-12
-"""The largest violation of a condition at an answer of step 1: the rounding error of a few hundred terms."""
-
-FREE = -60.0
-"""The least E: a satisfied user may run its tasks where no resource has a price, and its h is finite then."""
-
-SATISFIED = 1e-13
-"""A user whose share from elsewhere is relatively this near to its limit gets nothing."""
+FREE, SATISFIED = -60.0, 1e-13
+"""The least E: a satisfied user may run its tasks where no resource has a price; a user whose share from elsewhere is relatively
+this near to its limit gets nothing."""
 
 
-@dataclass(frozen=True)
-class TurnPoint:
+class TurnPoint(NamedTuple):
     """y (m,), kappa (R,) in units of the turn, h (U,), and on the path e, s, t."""
 
     y: Floats
@@ -77,17 +64,11 @@ class TurnPoint:
     def moved(self, change: Floats) -> "TurnPoint":
         """Every number times 1 + its change, as far as a tenth of all is left and nothing grows more than sixfold."""
         part = min(1.0, 0.9 / max(-change.min(), 1e-300), 5.0 / max(change.max(), 1e-300))
-        ends = np.cumsum([len(values) for values in self.all])[:-1]
-        return TurnPoint(*(values * (1.0 + part * own) for values, own in zip(self.all, np.split(change, ends), strict=True)))
-
-    @property
-    def all(self) -> tuple[Floats, ...]:
-        """The six arrays."""
-        return self.y, self.k, self.h, self.e, self.s, self.t
+        ends = np.cumsum([len(values) for values in self])[:-1]
+        return TurnPoint(*(values * (1.0 + part * own) for values, own in zip(self, np.split(change, ends), strict=True)))
 
 
-@dataclass(frozen=True)
-class TurnConditions:
+class TurnConditions(NamedTuple):
     """E + h (m,), slacks s (R,), t (U,) at a point, and the derivatives: share (m, R), c_n of each arc's user (m,)."""
 
     e: Floats
@@ -121,8 +102,7 @@ class ServerTurn:
         most = np.full(self.owner.shape[1], np.inf)
         most[self.limited] = 0.7 * self.room
         y = 0.7 / (len(self.place) * np.maximum(self.w.max(axis=1), 1.0))
-        result: Floats = y * np.minimum(1.0, most / (y @ self.owner))[self.place]
-        return result
+        return np.asarray(y * np.minimum(1.0, most / (y @ self.owner))[self.place], dtype=float)
 
     def _at(self, y: Floats, k: Floats, h: Floats) -> TurnConditions:
         """The conditions and their derivatives."""
@@ -138,8 +118,6 @@ class ServerTurn:
         E, c, share = np.where(free, FREE, E), np.where(free, 0.0, c), np.where(free[:, None], 0.0, share)
         e = E + self.owner[:, self.limited] @ h
         return TurnConditions(e, 1.0 - y @ self.w, 1.0 - taken[self.limited] / self.room, share, c)
-
-    # ---- step 2 -----------------------------------------------------------------------------------------------------
 
     def path(self) -> TurnPoint:
         """The end of the central path."""
@@ -183,13 +161,7 @@ class ServerTurn:
         return np.concatenate([step, products - 1.0 - step])
 
     def _jacobian(self, y: Floats, k: Floats, h: Floats, here: TurnConditions) -> Floats:
-        """The derivatives of E + h, s and t by changes of log kappa, and of y and h in units of the given ones.
-
-        Parameters
-        ----------
-        y, k, h : (m,), (R,), (U,) the units; of log kappa it is 1
-        here : the derivatives of the conditions
-        """
+        """The derivatives of E + h, s and t by changes of log kappa (R,), and of y (m,) and h (U,) in units of the given ones."""
         bound, prices, limits = self.owner[:, self.limited], len(k), len(h)
         return np.block(
             [
@@ -199,16 +171,8 @@ class ServerTurn:
             ]
         )
 
-    # ---- step 1 -----------------------------------------------------------------------------------------------------
-
     def finished(self, y: Floats, k: Floats, h: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats] | None:
-        """y, k and h that fulfil all conditions; None where Newton's method on what is in use does not lead there.
-
-        Parameters
-        ----------
-        y, k, h : where to start
-        used : (m + R + U,) the guess of which of these numbers are positive
-        """
+        """y, k, h that fulfil all conditions, from these and a guess `used` (m + R + U,) of the positive ones, else None."""
         ends, m = np.cumsum([len(y), len(k)]), len(y)
         weight, price = np.ones(len(used)), np.zeros(len(used), bool)
         weight[:m], price[ends[0] : ends[1]] = m, True
@@ -236,15 +200,7 @@ class ServerTurn:
         return here, np.concatenate([here.e, here.s, here.t])
 
     def _step(self, now: Floats, own: Floats, used: NDArray[np.bool_], ends: NDArray[np.intp]) -> Floats | None:
-        """The Newton step of least norm of what is in use, in units of `own`; None where there are no numbers.
-
-        Parameters
-        ----------
-        now : y, k and h, joined
-        own : the unit of each
-        used : which of them are in use
-        ends : where k and h begin
-        """
+        """The Newton step of least norm of what is in use, in units of `own`; None where there are no numbers."""
         from scipy.linalg import lstsq
 
         here, left = self._left(now, ends)
@@ -266,13 +222,7 @@ class VariantsResponse:
         self.y, self.h = np.zeros(len(server.arcs)), np.zeros(len(server.arcs))  # of the last turn, h that of the arc's user
 
     def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
-        """Y (m,) and the server's kappa (R,).
-
-        Parameters
-        ----------
-        b : (m,) the share of the arc's user from the other servers
-        kappa : (R,) of the last turn, zeros at first
-        """
+        """Y (m,) and the server's kappa (R,); the kappa given is that of the last turn, zeros at first."""
         found, y, multiplier = np.zeros_like(kappa), np.zeros_like(self.y), np.zeros_like(self.h)
         wanting = np.flatnonzero(self.server.most - b > SATISFIED * b)
         if len(wanting):

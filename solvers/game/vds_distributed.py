@@ -14,40 +14,22 @@ A server needs its own free resources and the totals x_n of its users only. The 
 fractions of capacity, and prices and f are in units of g_i' at equal parts, so that one epsilon suits all resources; K's epsilon
 has different units in its two places.
 
-**The limit for one epsilon.** At a fixed point of the iteration f complements x exactly, with prices mu, and a resource with a
-price has the load
-
-    1 - epsilon + epsilon^2 mu_ir,       a free one at most 1 - epsilon
-
-so it is the equilibrium of servers with these capacities: about epsilon of every resource with a price is not used, and no
-capacity is exceeded as long as mu <= 1 / epsilon. The residual is about epsilon.
-
-**What K does not specify.** The start. kappa_i: 1 / (|W_i|^2 / epsilon^2 + max_n of -df_ni/dx_n sum_j gamma_nj), the inverse of
-a bound on how fast f_i changes when all servers move, computed from numbers that the server knows, in every step again; a
-constant that is small enough for users with few tasks would make the steps of all others too small. The stopping rule: step 3.
-
-**Additions to K.** (a) epsilon decreases (step 5), each time from the last tasks: with a small epsilon from the start the steps
-are too small, and with a large one the answer is too inaccurate. (b) Step 4, which a server can do alone: it removes the common
-factor 1 - epsilon (for B = 0 equilibria are homogeneous in the capacities), and the remaining error is of order epsilon^2 mu.
-
-**Convergence.** Each digit of (b) costs ten times as many steps: small systems reach "low" but not "mid". Finite alpha only.
+At a fixed point f complements x exactly, with prices mu, and a resource with a price has the load 1 - epsilon + epsilon^2 mu_ir.
+So it is the equilibrium of servers with these capacities, and the residual is about epsilon. What K does not specify (the start,
+kappa_i, the stopping rule) and two additions (steps 4 and 5) are in docs/theory/algorithms.md. Finite alpha only.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
-
-__all__: list[str] = []
-
 
 EVERY = 100
 """Steps from one check of the time limit and of the largest direction |v| (K 55) to the next."""
@@ -71,41 +53,33 @@ class VdsDistributedOptions(AlgorithmOptions):
 class VdsDistributedSession(GameSession):
     """The gradient play of all servers."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
+    reads = VdsDistributedOptions
+
+    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         super().__init__(mechanism, instance, limits)
-        self.merit = Merit(self.game)
-        self.options = limits.own(VdsDistributedOptions)
-        self.stiff = np.zeros(instance.K)
+        self.merit, self.stiff = Merit(self.game), np.zeros(instance.K)
         for server in self.servers:
             self.stiff[server.index] = np.linalg.norm(server.w, 2) ** 2
         self.everywhere = np.bincount(self.game.user, self.game.gamma, instance.N)[self.game.user]
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one game)
+    def iterate(self) -> None:
         """Decrease epsilon until the residual is at most what the accuracy allows."""
-        with self.phase("solve"):
-            residual = self._schedule()
-        self.finish(residual, f"epsilon was {self.epsilon:.0e} after {self.iterations} iterations")
-        return self.x, self.kappa
-
-    def _schedule(self) -> float:
-        self.y, self.epsilon, best = self.merit.start(self.first_point()), EPSILON, np.inf  # 1
+        self.y, self.epsilon = self.merit.start(self.first_point()), EPSILON  # 1
         while True:
             self._rest()  # 2, 3
             x, kappa = self._read()  # 4
-            residual = self.judge(x, kappa)
-            self.note(iteration=self.iterations, epsilon=self.epsilon, residual=residual, seconds=self.seconds)
-            if residual < best:
-                best, self.x, self.kappa = residual, x, kappa
-            if best <= self.promised or self.late or (self.iterations or 0) >= self.options.max_iterations:
-                return best
+            self.keep(self.judge(x, kappa), x, kappa, epsilon=self.epsilon)
+            self.why = f"epsilon was {self.epsilon:.0e} after {self.done} iterations"
+            if self.gap <= self.limits.promised or self.limits.late or self.done >= self.options.max_iterations:
+                return
             self.epsilon *= SMALLER  # 5
 
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
-        while (self.iterations or 0) < self.options.max_iterations and not self.late:
+        while self.done < self.options.max_iterations and not self.limits.late:
             for _ in range(EVERY):
                 size = self._move()
-            self.count(EVERY)
+            self.done += EVERY
             if size <= self.epsilon**2 / 10.0:
                 return
 
@@ -113,7 +87,7 @@ class VdsDistributedSession(GameSession):
         """(K 55-57) on all servers; the largest |v|."""
         game = self.game
         g, slope = self.merit.marginal(self.y)
-        v = g - self.merit.cost(self.prices())
+        v = g - self.merit.cost(self.penalties())
         v = np.where(self.y > 0, v, np.maximum(v, 0.0))
         change = self.stiff / self.epsilon**2
         np.maximum.at(bend := np.zeros_like(change), game.server, slope * self.everywhere)
@@ -124,15 +98,14 @@ class VdsDistributedSession(GameSession):
             self.y = np.maximum(y, 0.5 * self.y)
         return float(np.abs(v).max())
 
-    def prices(self) -> Floats:
+    def penalties(self) -> Floats:
         """(K, R) mu by (K 57)."""
-        result: Floats = np.maximum(self.game.load(self.y) - 1.0 + self.epsilon, 0.0) / self.epsilon**2
-        return result
+        return np.maximum(self.game.load(self.y) - 1.0 + self.epsilon, 0.0) / self.epsilon**2
 
     def _read(self) -> tuple[Floats, Floats]:
         """Tasks with every server's largest load at 1, and the levels of the prices."""
         largest = self.game.load(self.y).max(axis=1)[self.game.server]
-        return self.y / np.where(largest > 0, largest, 1.0) * self.game.gamma, self.merit.kappa(self.prices())
+        return self.y / np.where(largest > 0, largest, 1.0) * self.game.gamma, self.merit.kappa(self.penalties())
 
 
 class VdsDistributed(ForFiniteAlpha):

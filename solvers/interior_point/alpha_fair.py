@@ -19,9 +19,8 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
 3. End where the error no longer decreases: the largest of the relative duality gap, the residuals, and what y differs from the
    marginal utility, relative.
 
-**What is claimed.** The prices p prove a bound on the residual of nb and fds (common/duality_gap.py), for nb also the gap of
-Eisenberg and Gale (analysis/certificates/nash_bargaining.py); they are judged by it. Where a row is full at price 0, tasks are
-known to about the square root of the gap only, which is why the gap is brought to `target`.
+Answers are judged by the bound that the prices p prove (common/duality_gap.py). Where a row is full at price 0, tasks are known
+to about the square root of the gap only, which is why the gap is brought to `target`.
 """
 
 import numpy as np
@@ -38,19 +37,11 @@ from fairalloc.solvers.method import Limits, Session
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 FLOOR, LAG = 1e-13, 1e-4
-"""Mu is not pushed below this relative gap (with 1e-14 some errors were 5e-11), nor below this part of what demands differ from
-tasks: one of 10^5 arcs took 138 iterations for 27, at a gap of 1e-13 and an error of 1e-8."""
+"""Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
 
 
 class AlphaFairArrow(ArrowProgram):
-    """The program of nb or fds on one instance.
-
-    Attributes
-    ----------
-    alpha : 1 for nb
-    c : (N,) marginal utilities of a unit at t = 1, which sum to 1
-    worth : what the objective of the mechanism is in units of this one
-    """
+    """The program of nb (alpha = 1) or fds; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's."""
 
     def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
@@ -103,8 +94,7 @@ class AlphaFairArrow(ArrowProgram):
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""
-        result: Floats = (self.c / y) ** (1.0 / self.alpha)
-        return result
+        return (self.c / y) ** (1.0 / self.alpha)
 
     def ratio(self, now: PrimalDual) -> Floats:
         """The users' part is -dt / dy."""
@@ -137,10 +127,7 @@ class AlphaFairArrow(ArrowProgram):
         return error if np.isfinite(error) else np.inf
 
     def floor(self, now: PrimalDual) -> float:
-        """In parts of what all users' tasks are worth at the marginal utilities; small next to what demands differ from tasks.
-
-        Where it was smaller still, x and d of arcs on the boundary left steps no room to close that difference.
-        """
+        """Small next to what demands differ from tasks: else x and d on the boundary leave steps no room to close that."""
         t, y = self.split(now.primal)[2], self.split(now.dual)[2]
         apart = float(np.abs(self.demand(y) / t - 1.0).max())
         return max(FLOOR, LAG * apart) * float(t @ y)

@@ -1,16 +1,8 @@
 r"""Many small programs of one shape at once: the iteration of program.py on stacks of arrays, one instance after the other.
 
-With one demand vector d_n for each user, the load of an arc is d_nr / c_ir, so that with D (N x R) and C = 1 / c (K x R)
-
-    load x = (x^T D) * C,        load^T p = D (p * C)^T,        P_i = sum_n theta_ni d_n d_n^T * C_i C_i^T
-
-are small products of matrices, which NumPy does for a whole stack in one call. Formulas and letters are those of program.py,
-max_min.py (first rounds) and alpha_fair.py (alpha = 1), in units of users in which an equal partition is about 1:
-
-    load x + s = 1                                                    p >= 0
-    owner x - t = g              g = 0 for nb                         y >= 0
-    owner x + r = limit          where there is one                   z >= 0
-    x, s, t, r >= 0                                                   d = load^T p - owner^T (y - z) >= 0
+With one demand vector for each user, products with `load` are small products of matrices (`GridLoads`), which NumPy does for a
+whole stack in one call. The equations are those of equations.py with right = 1, in units of users in which an equal partition is
+about 1, for the first round of max_min.py and for nb; the Newton step is that of system.py.
 
 1. Start near an equal partition.
 2. Residuals and errors; answers that are good enough, or that no longer become better, leave the stack.
@@ -22,37 +14,33 @@ max_min.py (first rounds) and alpha_fair.py (alpha = 1), in units of users in wh
 
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
+from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
+from fairalloc.solvers.interior_point.iterates import NOTHING, PrimalDual
+from fairalloc.solvers.interior_point.system import ArrowSystem, Response, Way
+from fairalloc.solvers.kkt.loads import GridLoads
+from fairalloc.solvers.kkt.schur import Factor
 
 __all__ = ["Stack", "StackAnswer", "solve_stack"]
 
-TARGET = 1e-12
-"""The relative error at which an answer leaves the stack: its prices then prove about as much."""
+TARGET, ENOUGH = 1e-12, 1e-9
+"""The relative error at which an answer leaves the stack, and that from which on it leaves where two steps do not halve it."""
 
-ENOUGH = 1e-9
-"""The error from which on an answer leaves where two steps do not halve it."""
-
-PATIENCE = 8
-"""Steps without a smaller error after which an answer leaves."""
-
-STEPS = 60
+PATIENCE, STEPS = 8, 60
+"""Steps without a smaller error after which an answer leaves, and all steps."""
 
 BACK = 0.9995
 """The part of the way to the boundary that a step goes."""
 
-FLOOR = 1e-14
-"""The relative gap below which mu is not pushed."""
-
-GUARD = 1e-14
-"""Added to diagonals, relative."""
+FLOOR, GUARD = 1e-14, 1e-14
+"""The relative gap below which mu is not pushed, and what is added to diagonals, relative."""
 
 PARTS = (1.0, 0.5, 0.0)
 """Parts of the correction that are tried, from the least that is sensible to all of it."""
@@ -85,20 +73,16 @@ class Stack:
         """B, N, K, R."""
         return *self.is_open.shape, self.demand.shape[2]
 
+    @property
+    def loads(self) -> GridLoads:
+        """Of all arcs, also of those that are closed."""
+        nobody = np.empty(0, np.intp)  # the arcs' users and servers are for other factors
+        return GridLoads(self.demand, self.inverse, nobody, nobody)
+
     def take(self, which: NDArray[Any]) -> "Stack":
         """Some of the programs."""
         income = None if self.income is None else self.income[which]
         return Stack(self.demand[which], self.inverse[which], self.is_open[which], self.limit[which], income)
-
-    def load(self, x: Floats) -> Floats:
-        """(B, K, R) load x, of x (B, N, K)."""
-        result: Floats = (x.transpose(0, 2, 1) @ self.demand) * self.inverse
-        return result
-
-    def cost(self, p: Floats) -> Floats:
-        """(B, N, K) load^T p, of p (B, K, R)."""
-        result: Floats = self.demand @ (p * self.inverse).transpose(0, 2, 1)
-        return result
 
 
 @dataclass(frozen=True)
@@ -112,20 +96,14 @@ class StackAnswer:
 
 
 def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False) -> StackAnswer:
-    """Tasks and prices of all programs of a stack, at the smallest error that each met.
-
-    Parameters
-    ----------
-    stack : the programs
-    late : says whether the time is over; what is there then is returned
-    """
+    """Tasks and prices of all programs of a stack, at the smallest error that each met; `late` says whether the time is over."""
     B, N, K, R = stack.shape
     best = StackAnswer(np.zeros((B, N, K)), np.zeros((B, K, R)), np.full(B, np.inf), np.zeros(B, np.intp))
     since, here = np.zeros(B, np.intp), np.arange(B)  # steps without progress; the programs that are still worked on
     with np.errstate(all="ignore"):  # what overflows is no smaller error
         work = _Points(stack)  # 1
         for step in range(STEPS + 1):
-            error, before = work.measured(), best.error[here]  # 2
+            error, before = work.error(), best.error[here]  # 2
             better = error < before
             progress = better & ((error > ENOUGH) | (error < 0.5 * before))
             since[here] = np.where(progress, 0, since[here] + 1)
@@ -141,272 +119,148 @@ def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False) -> Stack
     return best
 
 
-class _Points:
-    """A stack and its present points: (x, s, t, r) and (d, p, y, z), each joined (B, N K + K R + 2 N), and g (B,).
+class _Points(ArrowEquations):
+    """The equations of a stack at its present points, whose arrays have one more axis than those of one program, the first."""
 
-    Attributes
-    ----------
-    paired : which primal and dual numbers are both positive;  central : 1 for those whose product goes to mu
-    most : (B, N) limits where there are, else 0
-    """
-
-    stack: Stack
-    paired: NDArray[np.bool_]
-    central: Floats
-    most: Floats
-    primal: Floats
-    dual: Floats
-    g: Floats
-    lack: Residuals
+    loads: GridLoads
 
     def __init__(self, stack: Stack) -> None:
-        self.stack = stack
-        B, N, K, R = stack.shape
-        self._join_at(N, K, R)
-        capped = np.isfinite(stack.limit)
-        self.most = np.where(capped, stack.limit, 0.0)
-        own = np.ones((B, K * R + N), bool)
-        self.paired = np.concatenate([stack.is_open.reshape(B, -1), own, capped], axis=1)
-        self.central = self.paired.astype(float)
-        if stack.income is not None:
-            self.central[:, self.of[2]] = 0.0
+        (B, N, K, R), capped = stack.shape, np.isfinite(stack.limit)
+        self.stack, self.loads, self.parts = stack, stack.loads, parts_of(N * K, K * R, N)
+        self.right, self.left_out, self.most = np.ones(K * R), np.zeros(K * R, bool), np.where(capped, stack.limit, 0.0)
+        self.raised, self.level = np.full(N, float(stack.income is None)), np.zeros(N)
+        self.paired = np.concatenate([stack.is_open.reshape(B, -1), np.ones((B, K * R + N), bool), capped], axis=1)
+        self.central = self.paired.copy()
+        self.central[:, self.parts[2]] = stack.income is None
         self._start(capped)
-
-    def _join_at(self, N: int, K: int, R: int) -> None:
-        """Where the parts of joined numbers are."""
-        self.of = [slice(a, b) for a, b in pairwise(np.cumsum([0, N * K, K * R, N, N]).tolist())]
 
     def take(self, which: NDArray[np.bool_]) -> "_Points":
         """Some of the programs, where they are."""
-        result = object.__new__(_Points)
-        result.stack, result.of = self.stack.take(which), self.of
-        result.lack = Residuals(*(part[which] for part in self.lack))
-        for name in ("paired", "central", "most", "primal", "dual", "g"):
-            setattr(result, name, getattr(self, name)[which])
+        result = copy(self)
+        result.stack = self.stack.take(which)
+        result.loads = result.stack.loads
+        result.paired, result.central, result.most = self.paired[which], self.central[which], self.most[which]
+        result.now = PrimalDual(self.now.primal[which], self.now.dual[which], self.now.g[which])
+        result.lack = result.residuals(result.now)
         return result
 
     @property
     def x(self) -> Floats:
         """(B, N, K) tasks, in units."""
-        result: Floats = np.maximum(self._split(self.primal)[0], 0.0)
+        result: Floats = np.maximum(self.split(self.now.primal)[0], 0.0).reshape(self.stack.shape[:3])
         return result
 
     @property
     def p(self) -> Floats:
         """(B, K, R) prices."""
-        return self._split(self.dual)[1]
-
-    def _split(self, joined: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """The parts on arcs (B, N, K), rows (B, K, R), users and limits (B, N)."""
-        B, N, K, R = self.stack.shape
-        x, s, t, r = (joined[:, part] for part in self.of)
-        return x.reshape(B, N, K), s.reshape(B, K, R), t, r
-
-    def _joined(self, x: Floats, s: Floats, t: Floats, r: Floats) -> Floats:
-        return np.concatenate([x.reshape(len(t), -1), s.reshape(len(t), -1), t, r], axis=1)
-
-    # ---- step 1 -----------------------------------------------------------------------------------------------------
+        prices: Floats = self.split(self.now.dual)[1].reshape(self.stack.inverse.shape)
+        return prices
 
     def _start(self, capped: NDArray[np.bool_]) -> None:
         """Nearly an equal partition, and prices that are nearly what makes a unit cost the same for all."""
-        stack, (B, N, K, R) = self.stack, self.stack.shape
+        stack, loads, (B, N, K, R) = self.stack, self.loads, self.stack.shape
         alone = 1.0 / (stack.demand[:, :, None] * stack.inverse[:, None]).max(axis=3)
         x = np.where(stack.is_open, 0.9 * alone / np.maximum(stack.is_open.sum(axis=1), 1)[:, None], 0.0)
-        x *= np.minimum(1.0, 0.9 * stack.limit / x.sum(axis=2))[:, :, None]
-        u, p = x.sum(axis=2), np.ones((B, K, R))
+        x = (x * np.minimum(1.0, 0.9 * stack.limit / x.sum(axis=2))[:, :, None]).reshape(B, -1)
+        u, p, g = loads.totals(x), np.ones((B, K * R)), np.zeros((B, 1))
         if stack.income is None:
-            g = 0.5 * u.min(axis=1)
-            y = 0.9 * np.where(stack.is_open, stack.cost(p), np.inf).min(axis=2)
-            p, y = p / y.sum(axis=1)[:, None, None], y / y.sum(axis=1)[:, None]
-            z, least = np.where(capped, 1e-2 / N, 0.0), 1e-2 * y.mean(axis=1)[:, None, None]
+            g = 0.5 * u.min(axis=1, keepdims=True)
+            y = 0.9 * np.where(stack.is_open, loads.priced(p).reshape(B, N, K), np.inf).min(axis=2)
+            p, y = p / y.sum(axis=1, keepdims=True), y / y.sum(axis=1, keepdims=True)
+            z, least = np.where(capped, 1e-2 / N, 0.0), 1e-2 * y.mean(axis=1, keepdims=True)
         else:
-            g, y = np.zeros(B), stack.income / u
-            p = p * ((y * u).sum(axis=1) / (K * R))[:, None, None]
-            z, least = np.where(capped, 1e-2 * y, 0.0), 1e-1 * y[:, :, None]
-        d = np.maximum(stack.cost(p) - (y - z)[:, :, None], least)
-        self.primal = np.where(self.paired, self._joined(x, 1.0 - stack.load(x), u - g[:, None], self.most - u), 0.0)
-        self.dual = np.where(self.paired, self._joined(d, p, y, z), 0.0)
-        self.g = g
+            y = stack.income / u
+            p = p * self.dot(y, u) / (K * R)
+            z, least = np.where(capped, 1e-2 * y, 0.0), 1e-1 * loads.of_users(y)
+        d = np.maximum(self.reduced(p, y - z), least)
+        primal = np.concatenate([x, 1.0 - loads.rows(x), u - g, self.most - u], axis=1)
+        self.now = PrimalDual(primal * self.paired, np.concatenate([d, p, y, z], axis=1) * self.paired, g)
 
-    # ---- step 2 -----------------------------------------------------------------------------------------------------
-
-    def measured(self) -> Floats:
+    def error(self) -> Floats:
         """(B,) the largest of the relative gap, the residuals and, for nb, what users differ from their demand; inf for nan."""
-        stack, (_, _, t, _), (_, p, y, z) = self.stack, self._split(self.primal), self._split(self.dual)
-        lack = self.lack = self._residuals()
-        bound = p.sum(axis=(1, 2)) + (z * self.most).sum(axis=1)
+        stack, t, (_, p, y, z) = self.stack, self.split(self.now.primal)[2], self.split(self.now.dual)
+        lack = self.lack = self.residuals(self.now)
+        bound = p.sum(axis=1, keepdims=True) + self.dot(z, self.most)
         if stack.income is None:
-            gap, parts = bound / self.g - 1.0, [*lack[:4], lack.g[:, None]]
+            parts = [bound / self.now.g - 1.0, *lack]
         else:
-            gap = bound / (y * t).sum(axis=1) - 1.0
-            own = stack.income / (y * t) - 1.0
-            parts = [lack.rows, lack.users / t, lack.limits, lack.arcs / y[:, :, None], own]
-        error = np.maximum.reduce([np.abs(gap), *(np.abs(part).reshape(len(part), -1).max(axis=1) for part in parts)])
-        sound = np.isfinite(error) & ((self.g > 0) if stack.income is None else True)
+            arcs, own = lack.arcs / self.loads.of_users(y), stack.income / (y * t) - 1.0
+            parts = [bound / self.dot(y, t) - 1.0, lack.rows, lack.users / t, lack.limits, arcs, own]
+        error = np.maximum.reduce([np.abs(part).max(axis=1) for part in parts])
+        sound = np.isfinite(error) & ((self.now.g[:, 0] > 0) | (stack.income is not None))
         return np.where(sound, error, np.inf)
-
-    def _residuals(self) -> Residuals:
-        stack, (x, s, t, r), (d, p, y, z) = self.stack, self._split(self.primal), self._split(self.dual)
-        u, most = x.sum(axis=2), self.most
-        return Residuals(
-            rows=1.0 - stack.load(x) - s,
-            users=self.g[:, None] + t - u,
-            limits=np.where(np.isfinite(stack.limit), most - u - r, 0.0),
-            arcs=np.where(stack.is_open, d - stack.cost(p) + (y - z)[:, :, None], 0.0),
-            g=1.0 - y.sum(axis=1) if stack.income is None else np.zeros(len(u)),
-        )
-
-    # ---- steps 3 and 4 ----------------------------------------------------------------------------------------------
 
     def advance(self) -> None:
         """One Newton step of every program."""
-        system = _System(self)
-        count = self.central.sum(axis=1)
-        first = system.step(self.lack, self._towards())
-        ahead = self._length(self.primal, first.primal, 1.0), self._length(self.dual, first.dual, 1.0)
-        tried = (self.primal + ahead[0] * first.primal) * (self.dual + ahead[1] * first.dual)
-        mu = (self.primal * self.dual * self.central).sum(axis=1) / count
-        reached = (tried * self.central).sum(axis=1) / count
-        wanted = np.maximum(reached**3 / mu**2, FLOOR * self._size() / count)
-        second = system.step(None, self._second_order(first, wanted))
-        least = ahead[0] * ahead[1]
-        part = self._part(self.primal, first.primal, second.primal, least)
-        primal, g = first.primal + part * second.primal, first.g + part[:, 0] * second.g
-        dual = first.dual + self._part(self.dual, first.dual, second.dual, least) * second.dual
-        length = self._length(self.primal, primal, BACK)
-        self.dual = self.dual + self._length(self.dual, dual, BACK) * dual
-        self.primal, self.g = self.primal + length * primal, self.g + length[:, 0] * g
+        now, system = self.now, _System(self, self.now, Way("rows", refined=True, negligible=0.0))
+        first = system.step(now, self.lack, self.towards(now))
+        ahead = self._length(now.primal, first.primal, 1.0), self._length(now.dual, first.dual, 1.0)
+        worth = now.g if self.stack.income is None else self.dot(now.primal[:, self.parts[2]], now.dual[:, self.parts[2]])
+        wanted = self.mu(now.after(first, *ahead)) ** 3 / self.mu(now) ** 2
+        wanted = np.maximum(wanted, FLOOR * worth / self.central.sum(axis=1, keepdims=True))
+        second, least = system.step(now, NOTHING, self.second_order(now, first, wanted)), ahead[0] * ahead[1]
+        part = self._part(now.primal, first.primal, second.primal, least), self._part(now.dual, first.dual, second.dual, least)
+        step = first.after(second, *part)
+        self.now = now.after(step, self._length(now.primal, step.primal, BACK), self._length(now.dual, step.dual, BACK))
 
-    def _towards(self) -> Floats:
-        """What the primal numbers of the predictor change by where the dual ones stay: users of nb towards their demand."""
-        over = np.where(self.paired, -self.primal, 0.0)
+    def dot(self, one: NDArray[Any], other: NDArray[Any]) -> Any:
+        """(B, 1)"""
+        return (one * other).sum(axis=1, keepdims=True)
+
+    def mu(self, now: PrimalDual) -> Any:
+        """(B, 1) the mean of the products that go to mu."""
+        return self.dot(now.primal * now.dual, self.central) / self.central.sum(axis=1, keepdims=True)
+
+    def towards(self, now: PrimalDual) -> Floats:
+        """Users of nb change towards what they demand."""
+        over = super().towards(now)
         if self.stack.income is not None:
-            over[:, self.of[2]] += self.stack.income / self.dual[:, self.of[2]]
+            over[:, self.parts[2]] += self.stack.income / now.dual[:, self.parts[2]]
         return over
 
-    def _second_order(self, first: PrimalDual, wanted: Floats) -> Floats:
-        """The same for the corrector; t y of nb stays the income."""
-        wanted_products = wanted[:, None] * self.central - first.primal * first.dual
-        return np.divide(wanted_products, self.dual, out=np.zeros_like(self.dual), where=self.paired)
-
-    def _size(self) -> Floats:
-        """(B,) what a gap is relative to."""
-        if self.stack.income is None:
-            return self.g
-        result: Floats = (self.primal[:, self.of[2]] * self.dual[:, self.of[2]]).sum(axis=1)
-        return result
-
-    def _part(self, values: Floats, first: Floats, second: Floats, least: Floats) -> Floats:
+    def _part(self, values: Floats, first: Floats, second: Floats, least: Floats) -> Any:
         """(B, 1) the part of the correction, from `least` to 1, with which each can go farthest (Colombo and Gondzio 2008)."""
         first, second = (np.divide(-step, values, out=np.zeros_like(values), where=self.paired) for step in (first, second))
         parts = [least + part * (1.0 - least) for part in PARTS]
-        fastest = [np.maximum(1.0, (first + part * second).max(axis=1)) for part in parts]
-        result: Floats = np.choose(np.argmin(fastest, axis=0), [part[:, 0] for part in parts])[:, None]
-        return result
+        fastest = [np.maximum(1.0, (first + part * second).max(axis=1, keepdims=True)) for part in parts]
+        return np.choose(np.argmin(fastest, axis=0), parts)
 
-    def _length(self, values: Floats, change: Floats, part: float) -> Floats:
+    def _length(self, values: Floats, change: Floats, part: float) -> Any:
         """(B, 1) how far each goes: at most the whole step, and `part` of the way to the boundary."""
-        fastest = np.divide(-change, values, out=np.zeros_like(values), where=self.paired).max(axis=1)
-        result: Floats = np.minimum(1.0, part / np.maximum(fastest, 1e-300))[:, None]
-        return result
+        fastest = np.divide(-change, values, out=np.zeros_like(values), where=self.paired).max(axis=1, keepdims=True)
+        return np.minimum(1.0, part / np.maximum(fastest, 1e-300))
 
 
-class _System:
-    """The arrows of all present points, users eliminated: `ArrowSystem` of system.py on a stack.
+class _System(ArrowSystem):
+    """The arrows of all present points, users eliminated: one pivot for each, no term of rank one, systems of size K R by LU."""
 
-    Attributes
-    ----------
-    ratio : x / d, s / p, t / y and r / z; `theta`, `s` and `t` are its parts on arcs, rows and users
-    v, f : (B, N) z / r and 1 / (1 + t v)
-    pivot : (B, N, 1) the arc of each user with the largest theta; its flow is what the others leave
-    border : the response to a unit of g; None for nb
-    """
+    loads: GridLoads
 
-    def __init__(self, at: _Points) -> None:
-        self.at, self.stack = at, at.stack
-        self.ratio = np.divide(at.primal, at.dual, out=np.zeros_like(at.primal), where=at.paired)
-        self.theta, self.s, self.t, r = at._split(self.ratio)
-        self.v = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
-        self.f = 1.0 / (1.0 + self.t * self.v)
-        self._eliminate()
-        self.border = self._solve(np.zeros_like(self.s), self.f) if self.stack.income is None else None
-
-    def _eliminate(self) -> None:
-        """The systems of size K R, scaled to diagonals of 1."""
-        stack, theta, (B, N, K, R) = self.stack, self.theta, self.stack.shape
-        self.pivot = theta.argmax(axis=2)[:, :, None]
+    def _choose_pivots(self) -> None:
+        theta, (B, N), K = self.theta, self.ends.shape, self.loads.K
+        self.pivot = np.arange(B)[:, None], theta.reshape(B, N, K).argmax(axis=2) + K * np.arange(N)
         small = theta.copy()
-        np.put_along_axis(small, self.pivot, 0.0, axis=2)
-        others = small.sum(axis=2) + self.t * self.f
-        self.shaft = others + np.take_along_axis(theta, self.pivot, axis=2)[:, :, 0]
-        rest = self.shaft[:, :, None] - theta
-        np.put_along_axis(rest, self.pivot, others[:, :, None], axis=2)  # the bracket without cancellation
-        weights = theta * rest / self.shaft[:, :, None]
-        squares = (stack.demand[:, :, :, None] * stack.demand[:, :, None, :]).reshape(B, N, R * R)
-        blocks = (weights.transpose(0, 2, 1) @ squares).reshape(B, K, R, R)
-        blocks *= stack.inverse[:, :, :, None] * stack.inverse[:, :, None, :]
-        self.coupling = (theta[:, :, :, None] * stack.demand[:, :, None, :] * stack.inverse[:, None]).reshape(B, N, K * R)
-        matrix = -(self.coupling / self.shaft[:, :, None]).transpose(0, 2, 1) @ self.coupling
-        here, along = np.arange(K), np.arange(K * R)
-        matrix.reshape(B, K, R, K, R)[:, here, :, here, :] = blocks.transpose(1, 0, 2, 3)
-        matrix[:, along, along] = matrix[:, along, along] * (1.0 + GUARD) + self.s.reshape(B, -1)
-        self.scale = 1.0 / np.sqrt(matrix[:, along, along])
-        self.matrix = matrix * self.scale[:, :, None] * self.scale[:, None, :]
+        small[self.pivot] = 0.0
+        self.others = self.loads.totals(small) + self.ends
 
-    def _solve_once(self, rows: Floats, users: Floats) -> tuple[Floats, Floats, Floats]:
-        right = rows.reshape(len(rows), -1) + ((users / self.shaft)[:, None] @ self.coupling)[:, 0]
-        p = self.scale * _solutions(self.matrix, (self.scale * right)[:, :, None])[:, :, 0]
-        l = (users + (self.coupling @ p[:, :, None])[:, :, 0]) / self.shaft  # noqa: E741 (the letter of system.py)
-        p = p.reshape(rows.shape)
-        flow = self.theta * (self.stack.cost(p) - l[:, :, None])
-        np.put_along_axis(flow, self.pivot, 0.0, axis=2)
-        last = self.t * self.f * l - users - flow.sum(axis=2)
-        np.put_along_axis(flow, self.pivot, last[:, :, None], axis=2)
-        return p, l, flow
+    def _factorise_with_border(self) -> None:
+        loads, theta, ends = self.loads, self.theta, self.loads.of_users(self.shaft)
+        self.share, self.rho, self.left = self.b / self.shaft, 0.0, 1.0
+        self.along = loads.rows(theta * loads.of_users(self.share))
+        rest = ends - theta
+        rest[self.pivot] = self.others  # the bracket without cancellation
+        blocks, coupling = loads.blocks(theta * rest / ends, np.empty(0)), loads.coupling(theta)
+        matrix = -(coupling / self.shaft[:, :, None]).transpose(0, 2, 1) @ coupling
+        here, along = np.arange(loads.K), np.arange(matrix.shape[1])
+        matrix.reshape(-1, loads.K, loads.R, loads.K, loads.R)[:, here, :, here, :] = blocks.transpose(1, 0, 2, 3)
+        matrix[:, along, along] = matrix[:, along, along] * (1.0 + GUARD) + self.s
+        scale = 1.0 / np.sqrt(matrix[:, along, along])  # to diagonals of 1
+        matrix *= scale[:, :, None] * scale[:, None, :]
+        self.factor = Factor(lambda right: scale * _solutions(matrix, (scale * right)[:, :, None])[:, :, 0])
 
-    def _solve(self, rows: Floats, users: Floats) -> tuple[Floats, Floats, Floats]:
-        """(dp, dl) and the flow away from each arc for a right-hand side (B, K, R) and (B, N), refined once."""
-        answer = self._solve_once(rows, users)
-        lack = rows - self.stack.load(answer[2]) - self.s * answer[0]
-        p, l, flow = (part + more for part, more in zip(answer, self._solve_once(lack, np.zeros_like(users)), strict=True))  # noqa: E741
-        return p, l, flow
-
-    def step(self, lack: Residuals | None, over: Floats) -> PrimalDual:
-        """The Newton step that fills what the equations lack.
-
-        Parameters
-        ----------
-        lack : what the equations lack; None = nothing
-        over : what the primal numbers change by where the dual ones stay: primal = over - ratio dual
-        """
-        at, t, v, f = self.at, self.t, self.v, self.f
-        flow, rows, short, slack = at._split(over)
-        arcs, total = np.zeros_like(flow), np.zeros(len(flow))
-        if lack is not None:
-            flow, rows = flow + self.theta * lack.arcs, rows - lack.rows
-            short, slack, arcs, total = lack.users + short, slack - lack.limits, lack.arcs, lack.g
-        own = f * (short - t * v * slack)
-        p, l, away = self._solve(self.stack.load(flow) + rows, own - flow.sum(axis=2))  # noqa: E741
-        g = np.zeros(len(flow))
-        if self.border is not None:
-            rest = total - (f * v * (short + slack)).sum(axis=1) - (f * l).sum(axis=1)
-            g = rest / ((f * self.border[1]).sum(axis=1) + (f * v).sum(axis=1))
-            p, away = p + g[:, None, None] * self.border[0], away + g[:, None, None] * self.border[2]
-            l = l + g[:, None] * self.border[1]  # noqa: E741
-        z = v * (own + f * (g[:, None] - t * l) + slack)
-        d = self.stack.cost(p) - l[:, :, None] - arcs
-        primal = over - self.ratio * at._joined(d, p, l + z, z)
-        primal[:, at.of[0]] = (flow - away).reshape(len(flow), -1)
-        return PrimalDual(primal, np.where(at.paired, at._joined(self._own(d, primal, over), p, l + z, z), 0.0), g)
-
-    def _own(self, d: Floats, primal: Floats, over: Floats) -> Floats:
-        """The step of d, where that of the pivots follows from their flow."""
-        step, flow, x, now = (
-            np.take_along_axis(self.at._split(values)[0], self.pivot, axis=2)
-            for values in (primal, over, self.at.primal, self.at.dual)
-        )
-        np.put_along_axis(d, self.pivot, (flow - step) * now / x, axis=2)
-        return d
+    def solve(self, rows: Floats, users: Floats, h: Any) -> Response:
+        """The response to a right-hand side, refined once."""
+        return self.refined_once(rows, users, h)
 
 
 def _solutions(matrices: Floats, right: Floats) -> Floats:

@@ -7,8 +7,7 @@ r"""A round of max-min fairness by connected components: users and servers that 
 4. The level g of the round is the least of their levels. The prices of the components with this level, and 0 for all other
    servers, prove it: on every open arc of another component a task costs nothing, and the prices y of its users are 0.
 
-Islands of placement are components from the first round on. Racks and sparse placement fall apart in later rounds, where arcs are
-closed. Where one component has nearly all arcs, the whole program is solved instead: there is little to be saved.
+Where one component has nearly all arcs, the whole program is solved instead.
 """
 
 from collections.abc import Callable
@@ -45,13 +44,8 @@ EVERYTHING = slice(None)
 
 @dataclass
 class Component:
-    """One component, or all of them together.
+    """One component, its users, servers and arcs, or all of them together, which has the key "".
 
-    Attributes
-    ----------
-    users, servers, arcs : which of the instance's
-    key : its users and servers in bytes; "" where it has everything
-    arrow : of these alone
     round, result, level : what was solved last, its answer, and the least share of its active users
     """
 
@@ -72,14 +66,7 @@ class Component:
 
 
 class MaxMinComponents:
-    """The rounds of one instance.
-
-    Parameters
-    ----------
-    rate : (N,) the weighted share of one task
-    instance : in the units of the solver
-    options : of the programs
-    """
+    """The rounds of one instance in the units of the solver; `rate` (N,) is the weighted share of one task."""
 
     def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions) -> None:
         self.rate, self.instance, self.options = rate, instance, options
@@ -97,14 +84,7 @@ class MaxMinComponents:
         limits: Limits,
         offer: Callable[[Floats, Floats], None] = lambda *_: None,
     ) -> Result:
-        """Tasks and prices of the round, the largest error of a component, and the iterations of all.
-
-        Parameters
-        ----------
-        round : the round
-        limits : the deadline, the warm start and the `InteriorPointOptions`
-        offer : gets tasks (A,) and prices (K, R) whenever there are better ones
-        """
+        """Tasks and prices of the round, the largest error of a component, the iterations of all; `offer` as in max_min.py."""
         parts, iterations, error = self._parts(round), 0, 0.0  # 1, 2
         self.known = {part.key: part for part in parts}  # those that fell apart do not come again
         for part in parts:

@@ -27,12 +27,7 @@ __all__ = ["ArrowEquations", "parts_of"]
 
 
 def parts_of(arcs: int, rows: int, users: int) -> list[slice]:
-    """Where the numbers on arcs, rows, users and limits are in one array of all.
-
-    Parameters
-    ----------
-    arcs, rows, users : how many of each; there is a place for the limit of every user
-    """
+    """Where the numbers on arcs, rows, users and limits are in one array of all, with a place for the limit of every user."""
     return [slice(start, end) for start, end in pairwise(np.cumsum([0, arcs, rows, users, users]))]
 
 
@@ -69,12 +64,7 @@ class ArrowEquations:
         self.parts = parts_of(len(arcs), instance.K * instance.R, instance.N)
 
     def compile(self, options: InteriorPointOptions) -> Self:
-        """The loads, which side is eliminated, and how large a matrix may be.
-
-        Parameters
-        ----------
-        options : with `max_rows`
-        """
+        """The loads, which side is eliminated, and how large a matrix may be."""
         self.options, self.loads = options, loads_of(self.instance, self.tasks)
         self.plan, self.dense_rows = plan_for(self.instance, options.max_rows), most_rows(self.instance, options.max_rows)
         return self
@@ -86,21 +76,33 @@ class ArrowEquations:
 
     def rows(self, values: Floats) -> Floats:
         """(K R,) load @ values, 0 in rows that are left out."""
-        result: Floats = np.where(self.left_out, 0.0, self.loads.rows(values))
-        return result
+        return np.where(self.left_out, 0.0, self.loads.rows(values))
 
     def reduced(self, p: Floats, l: Floats) -> Floats:  # noqa: E741
         """(A,) load^T p - owner^T l."""
-        result: Floats = self.loads.priced(p) - self.loads.of_users(l)
-        return result
+        return self.loads.priced(p) - self.loads.of_users(l)
 
     def split(self, values: NDArray[Any]) -> list[Any]:
         """The parts on arcs, rows, users and limits."""
-        return [values[part] for part in self.parts]
+        return [values[..., part] for part in self.parts]
 
-    def mu(self, now: PrimalDual) -> float:
+    def dot(self, one: NDArray[Any], other: NDArray[Any]) -> Any:
+        """Their inner product, for each program of a stack."""
+        return float(one @ other)
+
+    def mu(self, now: PrimalDual) -> Any:
         """The mean of the products that go to mu."""
-        return float((now.primal * now.dual) @ self.central) / float(self.central.sum())
+        return self.dot(now.primal * now.dual, self.central) / float(self.central.sum())
+
+    def towards(self, now: PrimalDual) -> Floats:
+        """What the primal numbers of the predictor change by where the dual ones stay."""
+        return -now.primal * self.paired
+
+    def second_order(self, now: PrimalDual, affine: PrimalDual, mu: Any) -> Floats:
+        """What the corrector towards products mu adds to the predictor `affine`, where the dual numbers stay."""
+        wanted = mu * self.central - affine.primal * affine.dual
+        result: Floats = np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
+        return result
 
     def ratio(self, now: PrimalDual) -> Floats:
         """X / d, s / p, -dt / dy and r / z."""
@@ -116,5 +118,5 @@ class ArrowEquations:
             users=self.raised * now.g + self.level + t - u,
             limits=np.where(capped, self.most - u - r, 0.0),
             arcs=np.where(open_, d - self.reduced(p, y - z), 0.0),
-            g=1.0 - float(y @ self.raised) if self.raised.any() else 0.0,
+            g=1.0 - self.dot(y, self.raised) if self.raised.any() else 0.0,
         )

@@ -10,7 +10,6 @@ from fairalloc.solvers.options import AlgorithmOptions
 
 __all__ = ["ENOUGH", "NOTHING", "InteriorPointOptions", "PrimalDual", "Residuals"]
 
-
 ENOUGH = 1e-9
 """The error up to which the answer of a round is used."""
 
@@ -49,21 +48,15 @@ class Residuals(NamedTuple):
 class PrimalDual:
     """(x, s, t, r), (d, p, y, z) and g, which is 0 where no user is raised; or a step between such points.
 
-    Of a stack (batch.py) all have one more axis, and g is (B,).
+    Of a stack (batch.py) all have one more axis, and g is (B, 1).
     """
 
     primal: Floats
     dual: Floats
     g: Any
 
-    def after(self, step: "PrimalDual", primal: float, dual: float) -> "PrimalDual":
-        """The point that far along a step.
-
-        Parameters
-        ----------
-        step : of primal, dual and g
-        primal, dual : step lengths in [0, 1]
-        """
+    def after(self, step: "PrimalDual", primal: Any, dual: Any) -> "PrimalDual":
+        """The point that far along a step, primal and dual."""
         return PrimalDual(self.primal + primal * step.primal, self.dual + dual * step.dual, self.g + primal * step.g)
 
 

@@ -15,9 +15,8 @@ an active user has above the common level g. On the right the dual variables:
 3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in program.py.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
-**What is claimed.** `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays
-above `enough` the answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves is for the
-rounds to say, by the bound (*) of formulations/lexicographic/rule.py.
+`Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays above ENOUGH the
+answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves the rounds say.
 """
 
 from collections.abc import Callable
@@ -51,14 +50,7 @@ LIGHT = 1e-4
 class MaxMinArrow(ArrowProgram):
     """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level.
 
-    Parameters
-    ----------
-    rate : (N,) the weighted share of one task
-    instance : in the units of the solver
-
-    Attributes
-    ----------
-    before : (A,) what the arcs added to shares in the round before
+    `rate` (N,) is the weighted share of one task, `before` (A,) what arcs added to shares in the round before.
     """
 
     def __init__(self, rate: Floats, instance: Instance) -> None:
@@ -72,14 +64,7 @@ class MaxMinArrow(ArrowProgram):
         limits: Limits,
         offer: Callable[[Floats, Floats], None] = lambda *_: None,
     ) -> Result:
-        """The round's x and prices, at the smallest error that was met.
-
-        Parameters
-        ----------
-        round : the round
-        limits : the deadline, and the `InteriorPointOptions`
-        offer : gets tasks (A,) and prices (K, R) whenever the error has become smaller
-        """
+        """The round's x and prices at the smallest error that was met; `offer` gets better tasks (A,) and prices (K, R)."""
         self._pose(round)  # 1
         start = self.start(round, limits)  # 2
         point, error, iterations = self.iterate(start, limits, lambda now: offer(*self._tasks_and_prices(now)))  # 3
@@ -102,13 +87,7 @@ class MaxMinArrow(ArrowProgram):
         self.most = np.where(capped, self.limit, 0.0)
 
     def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
-        """Spread tasks; a warm start; or nearly the tasks of the round before, at uniform prices.
-
-        Parameters
-        ----------
-        round : the round
-        limits : with the warm start, which is for the first round
-        """
+        """Spread tasks; a warm start in the first round; or nearly the tasks of the round before, at uniform prices."""
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
@@ -133,10 +112,6 @@ class MaxMinArrow(ArrowProgram):
         """Tasks (A,) where servers have little load, about the same share for all users; prices (K R,) by load, with the sum 1.
 
         Each move multiplies x_a by a root of what its user's cheapest arc costs, at the present loads, in parts of what a costs.
-
-        Parameters
-        ----------
-        x : (A,) positive
         """
         loads = self.loads
         for _ in range(MOVES):

@@ -13,14 +13,7 @@ from fairalloc.solvers.method import Limits, Method, Session
 
 
 def why_not(method: str, instance: Instance, options: InteriorPointOptions) -> str:
-    """Why the kernel does not apply; else "".
-
-    Parameters
-    ----------
-    method : its id, for the sentence
-    instance : the domain
-    options : with the sizes of what is formed
-    """
+    """Why the kernel does not apply to a domain; else "". The sentence names the method by its id."""
     if options.max_resources < instance.R:
         return f"{method} forms blocks for at most {options.max_resources} resources, but there are {instance.R}"
     if plan_for(instance, options.max_rows):

@@ -5,9 +5,8 @@ r"""How far the tasks of an answer for nb or fds are from the right ones, by one
 2. Products x d, s p and r z below their mean mu are raised to it: where both numbers are 0, nobody knows which is to grow.
 3. The step towards products of 0 and towards what users demand: SAFETY times what it changes t_n by, relative, is the bound.
 
-To first order in the products this is how each user's tasks answer to what its own arcs, and the pools that it runs on, leave
-unmet; the bound of common/user_error.py is a root of the sum over all users. Where the answer is degenerate, a step goes half the
-way, since x and d are both roots of mu. The square of the other bound is added for what is of second order.
+This is how each user's tasks answer, to first order, to what its own arcs and pools leave unmet; the square of the bound of
+common/user_error.py is added for the second order. Where the answer is degenerate, a step goes half the way.
 """
 
 import numpy as np
@@ -25,21 +24,15 @@ from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 
 __all__ = ["errors_by_next_step"]
 
-SAFETY = 10.0
-
-LEAST = float(np.finfo(float).eps)
-"""Mu is at least this, where everything is worth 1."""
+SAFETY, LEAST = 10.0, float(np.finfo(float).eps)
+"""The factor of step 3; mu is at least the second, where everything is worth 1."""
 
 
 @np.errstate(all="ignore")
 def errors_by_next_step(mechanism: NashBargaining | FairDominantShares, allocation: Allocation, errors: Floats) -> Floats:
     """(N,) bounds to first order on the relative error of each user's tasks; inf where there are none.
 
-    Parameters
-    ----------
-    mechanism : with its parameters
-    allocation : on its home instance, with prices
-    errors : (N,) the bounds of common/user_error.py, which show that the step is small
+    `errors` (N,) are the bounds of common/user_error.py, which show that the step is small.
     """
     unknown = np.full(len(errors), np.inf)
     domain, options = mechanism.domain(allocation.instance), InteriorPointOptions()

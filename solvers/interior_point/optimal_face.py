@@ -26,7 +26,6 @@ __all__ = ["projected"]
 IN_DOUBT = 10.0
 """An arc closed by mistake may leave a row that cannot be filled; one that is open by mistake costs a little of the gap."""
 
-
 IDLE = 1e3
 """A fixed user pays nothing where its y times its share is less than this times the mean product."""
 
@@ -40,18 +39,7 @@ class FaceGuess(NamedTuple):
 
 
 def projected(arrow: ArrowProgram, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
-    """The point of the face that `now` shows; None where a user's limit counts, or it shows a user without an arc.
-
-    Parameters
-    ----------
-    arrow : of the round
-    now : a point near the answer
-    lack : what the equations lack there
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point
-    """
+    """The point of the face that `now` shows; None where a user's limit counts, or it shows a user without an arc."""
     if arrow.split(arrow.paired)[3].any():
         return None
     guess = _guess(arrow, now)  # 1

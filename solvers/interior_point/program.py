@@ -31,7 +31,7 @@ from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWIN
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.kkt.loads import restricted
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, multiplications, scattered
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.running.warm_start import scaled_down
 
@@ -47,12 +47,10 @@ CLOSE, HARMLESS = 1e-3, 1e-3
 """The error below which all is in double precision, and what rows may lack before, as a part of the error: it shortens steps."""
 
 COARSE, COUPLES, LACKING = 5e-3, 0.2, 3e-2
-"""Where factors leave arcs out: the relative gap above which they have the blocks on the diagonal alone, the part of the gap that
-a coupling may have which they leave out, and what rows may lack after a step, as a part of the error."""
+"""The relative gap above which loose factors have no couplings; couplings and errors of rows that they leave, in parts of it."""
 
 CORRECTIONS, WORTHWHILE, ROUGH_CORRECTIONS = 6, 40.0, 5
-"""The most correctors after Mehrotra's; for each a factorisation has so many times its multiplications, which are slower; and the
-most where factors leave arcs out."""
+"""The most correctors; how many times the multiplications of one a factorisation must have; and the most with loose factors."""
 
 CENTRING, OUTLIER = 0.3, 10.0
 """The most mu is of what it was, as correctors lengthen short steps, and the factor of mu within which they put products."""
@@ -61,12 +59,10 @@ INSIDE, APART = 0.2, 1e-3
 """How much less than their cheapest arc costs users pay at a start of one's own, relative; and its part in a warm start."""
 
 NEAR, NEARER = 1e-7, 0.3
-"""The error from which on projections onto the optimal face are tried, and its part at which the next one is; where factors leave
-arcs out, and a projection costs as much as an iteration, SETTLED is in the place of NEAR."""
+"""The error from which on projections onto the face are tried (SETTLED with loose factors), and its part at the next one."""
 
 SETTLED, PATIENCE, PROGRESS = 1e-11, 15, 0.5
-"""The error from which on the best point is taken after 2 iterations without PROGRESS, a part of the smallest error; before it is
-so after PATIENCE, a third of it from ENOUGH on, and three times as many above CLOSE: nb with 10^5 users needed 28."""
+"""The error from which on 2 iterations without PROGRESS end it; before PATIENCE, a third from ENOUGH on, thrice above CLOSE."""
 
 
 def waits(least: float) -> int:
@@ -91,11 +87,8 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
-    Attributes
-    ----------
-    single : whether systems are in single precision;  loose : whether their factors leave arcs out
-    arcs : those that iterations need; None where all are
-    few : the program with these alone; None where they are not few enough
+    Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out. `arcs` are those that
+    iterations need, `few` is the program with these alone; None where all are needed, or not few enough.
     """
 
     pairs: Pairs
@@ -107,12 +100,11 @@ class ArrowProgram(ArrowEquations, ABC):
     @property
     def corrections(self) -> int:
         """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
-        if self.loose:
-            return ROUGH_CORRECTIONS
-        own = 60.0 * len(self.loads) + 2.0 * len(self.right) ** 2
-        return int(min(CORRECTIONS, multiplications(self.loads, self.plan) / (WORTHWHILE * own)))
-
-    # ---- what the programs differ in --------------------------------------------------------------------------------
+        if self.loose or self.plan == "sparse rows":  # whose fill is not known
+            return ROUGH_CORRECTIONS if self.loose else CORRECTIONS
+        rows, users = float(len(self.right)), float(self.instance.N)
+        own, (one, other) = 60.0 * len(self.loads) + 2.0 * rows**2, (users, rows) if self.plan == "rows" else (rows, users)
+        return int(min(CORRECTIONS, (one * other**2 + other**3 / 3.0) / (WORTHWHILE * own)))
 
     @abstractmethod
     def error(self, now: PrimalDual, lack: Residuals) -> float:
@@ -122,32 +114,8 @@ class ArrowProgram(ArrowEquations, ABC):
     def floor(self, now: PrimalDual) -> float:
         """The gap below which mu is not pushed."""
 
-    def towards(self, now: PrimalDual) -> Floats:
-        """What the primal numbers of the predictor change by where the dual ones stay."""
-        return -now.primal * self.paired
-
-    def second_order(self, now: PrimalDual, affine: PrimalDual, mu: float) -> Floats:
-        """The same for what the corrector adds to it.
-
-        Parameters
-        ----------
-        now : the point
-        affine : the step of the predictor
-        mu : the products that are wanted
-        """
-        wanted = (mu - affine.primal * affine.dual) * self.paired
-        return np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
-
-    # ---- the start --------------------------------------------------------------------------------------------------
-
     def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
-        """Tasks (A,), prices (K R,) with the sum 1, and how far they are from the boundary: of a warm start, or those given.
-
-        Parameters
-        ----------
-        limits : with the warm start
-        x, p : a start of one's own, strictly inside
-        """
+        """Tasks (A,), prices (K R,) with the sum 1, and how far inside they are: of a warm start, else the x and p given."""
         if limits.start is None:
             return x, p, INSIDE
         tasks = scaled_down(self.instance, limits.start) / self.tasks[self.instance.arcs.user]
@@ -155,17 +123,8 @@ class ArrowProgram(ArrowEquations, ABC):
         prices = prices if prices.any() else p
         return (1.0 - APART) * tasks + APART * x, (1.0 - APART) * prices / prices.sum() + APART * p, APART
 
-    # ---- the iteration ----------------------------------------------------------------------------------------------
-
     def iterate(self, start: PrimalDual, limits: Limits, better: Callable[[PrimalDual], None]) -> tuple[PrimalDual, float, int]:
-        """The point with the smallest error that was met, the error, and the number of iterations.
-
-        Parameters
-        ----------
-        start : where to begin
-        limits : the deadline, and the `InteriorPointOptions`
-        better : gets each point whose error is smaller than those before
-        """
+        """The point with the smallest error that was met, the error, and the iterations; `better` gets points as they improve."""
         self.options = options = limits.own(InteriorPointOptions)
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
@@ -204,13 +163,7 @@ class ArrowProgram(ArrowEquations, ABC):
         return (now, np.inf) if point is None else (point, self.error(point, self.residuals(point)))
 
     def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
-        """What `now` becomes where the numbers that vanish at the answer can be told from it; None where a program cannot say.
-
-        Parameters
-        ----------
-        now : a point near the answer
-        lack : what the equations lack there
-        """
+        """What `now` becomes where the numbers that vanish at the answer can be told from it; None where a program cannot say."""
         del now, lack
         return None
 

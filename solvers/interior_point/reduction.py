@@ -15,9 +15,6 @@ costs as much for it as for the others. So
 So all equations hold as after a Newton step; what is left out is how x_a answers to the change of d_a. An arc whose d falls is
 kept in the next iteration. Where the others shorten the step, as those of many equal answers do, or the error rises, as it does
 where a server has too few arcs left to fix its prices, the iteration is done again with all arcs, and so are those after it.
-
-The arcs are chosen anew where one is needed that was not kept, or half of those kept are not needed. Where they are more than
-WORTHWHILE or GRID of all, nothing is gained, and the iteration takes all.
 """
 
 import numpy as np
@@ -28,17 +25,11 @@ from fairalloc.solvers.kkt.loads import ArcLoads, Loads
 
 __all__ = ["BLOCKED", "DIGITS", "FOLLOWING", "KeptArcs"]
 
-KEPT = 0.1
-"""Arcs are needed from this ratio on of their part of what their user has to their part of what it pays."""
+KEPT, ROOM = 0.1, 0.3
+"""The ratio of 1, and the part of it that arcs chosen anew have, so that the choice serves for several iterations."""
 
-ROOM = 0.3
-"""Where arcs are chosen anew, the ratio is this part of KEPT, so that the choice serves for several iterations."""
-
-FALLING = 0.5
-"""The part of its d an iteration before below which an arc is needed."""
-
-STALE = 0.5
-"""The part of the arcs that are kept of which so few may be needed."""
+FALLING, STALE = 0.5, 0.5
+"""The part of its d before below which an arc is needed; the part of the arcs kept that must be, else they are chosen anew."""
 
 FOLLOWING = 0.03
 """The part of mu that the products of the other arcs are to have: about what mu is after the next one or two steps."""
@@ -46,27 +37,15 @@ FOLLOWING = 0.03
 BLOCKED = 0.5
 """The part of a step on the arcs that are kept which the others must allow."""
 
-WORTHWHILE = 0.7
-"""The part of the arcs of a list up to which fewer are faster."""
-
-GRID = 0.4
-"""The same for grids, whose products are BLAS-3."""
-
-FEWEST = 3000
-"""Arcs from which on choosing is worth its overhead."""
+WORTHWHILE, GRID, FEWEST = 0.7, 0.4, 3000
+"""The part of the arcs of a list, and of a grid (BLAS-3), up to which fewer are faster; the arcs from which on choosing pays."""
 
 DIGITS = 1e-8
 """The error from which on all arcs are kept: the last digits are those of all products."""
 
 
 class KeptArcs:
-    """The choice of step 1 from iteration to iteration.
-
-    Attributes
-    ----------
-    kept : (A,) which arcs are kept, in the first iteration all
-    before : (A,) d of the iteration before; None in the first
-    """
+    """The choice of step 1: which arcs are `kept` (A,), at first all, and `before` (A,), d of the iteration before."""
 
     def __init__(self, loads: Loads) -> None:
         self.loads, self.kept = loads, np.ones(len(loads), bool)
@@ -84,14 +63,7 @@ class KeptArcs:
         return len(self.kept) >= FEWEST and int(np.count_nonzero(self.kept)) <= part * len(self.kept)
 
     def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
-        """Step 1; whether the arcs that are kept are others than before.
-
-        Parameters
-        ----------
-        x, d : (A,) the iterate
-        pays : (N,) y
-        open_ : (A,) which arcs may carry something
-        """
+        """Step 1 at x, d (A,), where users pay (N,); whether the arcs that are kept are others than before."""
         before, self.before = self.before, d
         if before is None:
             return False

@@ -41,14 +41,7 @@ def compact(mask: NDArray[np.bool_]) -> Pairs:
 
 
 def lengths(pairs: Pairs, now: PrimalDual, step: PrimalDual, part: float = 1.0) -> tuple[float, float]:
-    """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary.
-
-    Parameters
-    ----------
-    pairs : what is to stay positive
-    now, step : a point and a step from it
-    part : in (0, 1]
-    """
+    """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary."""
 
     def length(values: Floats, change: Floats) -> float:
         fastest = float((-change[pairs] / values[pairs]).max())
@@ -58,13 +51,7 @@ def lengths(pairs: Pairs, now: PrimalDual, step: PrimalDual, part: float = 1.0) 
 
 
 def combined(pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: PrimalDual) -> tuple[PrimalDual, float]:
-    """The step and a part of the correction (1.), and the sum of its lengths, primal and dual.
-
-    Parameters
-    ----------
-    pairs : what is to stay positive
-    now, step, correction : a point, a step from it, and what may be added to the step
-    """
+    """The step and a part of the correction (1.), and the sum of its lengths, primal and dual."""
 
     def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
         values, first, second = values[pairs], first[pairs], second[pairs]
@@ -87,15 +74,7 @@ def lengthened(
     outlying: Callable[[PrimalDual], PrimalDual],
     most: int,
 ) -> PrimalDual:
-    """The step with at most so many correctors added (2.).
-
-    Parameters
-    ----------
-    pairs : what is to stay positive
-    now, step : a point and a step from it
-    outlying : the corrector for the products at a point, which need not be positive
-    most : correctors
-    """
+    """The step with at most so many correctors added (2.), each `outlying` of a point that need not be positive."""
     for _ in range(most):
         ahead = lengths(pairs, now, step)
         if min(ahead) > LONG:

@@ -18,7 +18,7 @@ what is left once one side is eliminated is all the linear algebra there is.
 - solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan
 __all__ = ["NEVER", "ArrowSystem", "Way"]
 
 GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
-"""Added to diagonals before they are factorised, relative, the least with which that succeeds: redundant equations of a face have
-no pivot of their own. Where rows are equations, which others may imply, without the first."""
+"""Added to diagonals, relative, the least that succeeds: redundant equations have no pivot. With equations without the first."""
 
 REFINEMENTS, GRADIENTS = 4, 100
 """The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
@@ -42,14 +41,10 @@ NEVER = 1e30
 
 
 class Way(NamedTuple):
-    """How the system of one iterate is solved.
+    """How the system of one iterate is solved: which side is eliminated; not `refined`, all is in single precision.
 
-    Attributes
-    ----------
-    plan : which side is eliminated
-    refined : whether solves are refined and the last digits kept; otherwise all is in single precision
-    negligible : arcs with a smaller part of what their user's have together couple nothing in the factor
-    lacks : what rows may lack after a step; where the factor leaves out arcs, conjugate gradients go on until half of this
+    Arcs with a smaller part than `negligible` of what their user's have together couple nothing in the factor. Rows may lack
+    `lacks` after a step; where the factor leaves out arcs, conjugate gradients go on until half of this.
     """
 
     plan: Plan
@@ -70,7 +65,7 @@ class Response(NamedTuple):
     l: Floats  # noqa: E741 (the letter above)
     reduced: Floats
     flow: Floats
-    g: float
+    g: Any
 
     def plus(self, other: "Response", times: float) -> "Response":
         """The sum with a multiple of another one."""
@@ -81,8 +76,6 @@ class Response(NamedTuple):
 class ArrowSystem(Elimination):
     """The arrow of one iterate, one side eliminated and the other factorised; LinAlgError where it cannot be.
 
-    Attributes
-    ----------
     ratio : x / d, s / p, -dt / dy and r / z, of which theta and S are the parts on arcs and rows
     t, v : (N,) -dt / dy and z / r;  f = 1 / (1 + t v), so that E = t f
     b, c : (N,) and a number, the border: b dl + c dg is what the equation of g lacks; 0 where no user is raised
@@ -98,17 +91,18 @@ class ArrowSystem(Elimination):
         self.v = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
         self.f = 1.0 / (1.0 + self.t * self.v)
         self.b = program.raised * self.f
-        self.c = float(self.b @ self.v)
+        self.c = program.dot(self.b, self.v)
         super().__init__(program.loads, theta, self.t * self.f, np.where(program.left_out, NEVER, s), way.refined)
         self._factorise_with_border()
-        self.column = self.factor.solve(self.left * self.along)
-        self.priced = self.loads.priced(self.column)
-        self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
+        if program.raised.any():
+            self.column = self.factor.solve(self.left * self.along)
+            self.priced = self.loads.priced(self.column)
+            self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
 
     def _factorise_with_border(self) -> None:
         loads, way = self.loads, self.way
         self.share = self.b / self.shaft
-        self.bent = float(self.b @ self.share)
+        self.bent = self.program.dot(self.b, self.share)
         self.rho = 1.0 / self.bent if self.bent > 0 and way.plan != "sparse equations" else 0.0
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(self.theta * loads.of_users(self.share))
@@ -117,46 +111,37 @@ class ArrowSystem(Elimination):
 
     def _prices(self, rows: Floats, users: Floats, moved: Floats | float) -> tuple[Floats, Floats]:
         """Dp of the matrix with rho b b^T, and load^T dp; what is `moved` on arcs adds to the rows."""
-        loads = self.loads
-        l = users / self.shaft  # noqa: E741
-        l -= 0.5 * self.rho * float(self.b @ l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
+        loads, l = self.loads, users / self.shaft  # noqa: E741
+        l -= 0.5 * self.rho * self.program.dot(self.b, l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
         p = self.factor.solve(rows + loads.rows(self.theta * loads.of_users(l) + moved))
         return p, loads.priced(p)
 
-    def _collected(self, priced: Floats, users: Floats) -> float:
+    def _collected(self, priced: Floats, users: Floats) -> Any:
         """B dl of the same matrix."""
-        return self.left * float(self.share @ (users + self.loads.totals(self.theta * priced)))
+        return self.left * self.program.dot(self.share, users + self.loads.totals(self.theta * priced))
 
-    def _solve(self, rows: Floats, users: Floats, h: float, moved: Floats | float = 0.0) -> Response:
+    def _solve(self, rows: Floats, users: Floats, h: Any, moved: Floats | float = 0.0) -> Response:
         loads, theta, g = self.loads, self.theta, 0.0
         with_border = users + self.rho * h * self.b
         p, priced = self._prices(rows, with_border, moved)
-        if self.reach:
+        if self.program.raised.any():
             g = (h - self._collected(priced, with_border)) / self.reach
             part = g * (1.0 - self.rho * self.c)
             p, priced = p + part * self.column, priced + part * self.priced
         return self._response(p, priced, loads.totals(theta * priced), users, g)
 
-    def _response(self, p: Floats, priced: Floats, pushed: Floats, users: Floats, g: float) -> Response:
+    def _response(self, p: Floats, priced: Floats, pushed: Floats, users: Floats, g: Any) -> Response:
         """What follows from dp and dg; `priced` is load^T dp and `pushed` (N,) owner theta times that."""
         return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
 
     def solve(self, rows: Floats, users: Floats, h: float) -> Response:
-        """The response to a right-hand side, refined once where digits count, and then by conjugate gradients.
+        """The response to a right-hand side (K R,), (N,), h, refined once where digits count, and then by conjugate gradients.
 
-        The factor is what preconditions: a step of them does in the few directions that the guard made too stiff what a step of
-        refinement does in the others.
-
-        Parameters
-        ----------
-        rows, users : (K R,), (N,)
-        h : of the equation of g
+        Their preconditioner, the factor, leaves refinement a few directions that the guard made too stiff.
         """
         if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
-        answer, nothing = self._solve(rows, users, h), np.zeros(len(users))
-        short = h - float(self.b @ answer.l) - self.c * answer.g
-        answer = answer.plus(self._solve(rows - self._rows(answer), nothing, short), 1.0)
+        answer, nothing = self.refined_once(rows, users, h), np.zeros(len(users))
         if not self.way.refined:
             return answer
         lack, least = rows - self._rows(answer), np.abs(rows).max() * self.program.options.target
@@ -175,11 +160,14 @@ class ArrowSystem(Elimination):
             answer, lack, before = answer.plus(direction, size / bent), better, size
         return answer
 
-    def _solve_by_gradients(self, rows: Floats, users: Floats, h: float) -> Response:
-        """The same where the factor leaves arcs out: steps in dp, dl and dg eliminated, until rows lack no more than they may.
+    def refined_once(self, rows: Floats, users: Floats, h: Any) -> Response:
+        """The response, and that to what rows and the equation of g lack then."""
+        answer = self._solve(rows, users, h)
+        short = h - self.program.dot(self.b, answer.l) - self.c * answer.g
+        return answer.plus(self._solve(rows - self._rows(answer), np.zeros_like(users), short), 1.0)
 
-        In all unknowns a step took twice as long.
-        """
+    def _solve_by_gradients(self, rows: Floats, users: Floats, h: float) -> Response:
+        """The same where the factor leaves arcs out: steps in dp, dl and dg eliminated, until rows lack no more than they may."""
         nothing, p = np.zeros(len(users)), np.zeros(len(rows))
         lack, direction, before = rows - self._rows(self._after(p, users, h)), p, np.inf
         for _ in range(GRADIENTS):
@@ -200,7 +188,7 @@ class ArrowSystem(Elimination):
         loads = self.loads
         priced = loads.priced(p)
         pushed = loads.totals(self.theta * priced)
-        g = (h - float(self.share @ (users + pushed))) / (self.bent + self.c) if self.bent else 0.0
+        g = (h - self.program.dot(self.share, users + pushed)) / (self.bent + self.c) if self.bent else 0.0
         return self._response(p, priced, pushed, users, g)
 
     def _preconditioned(self, lack: Floats) -> Floats:
@@ -208,22 +196,16 @@ class ArrowSystem(Elimination):
         p = self.factor.solve(lack)
         if not self.rho:
             return p
-        column, more = self.column / self.left, 1.0 / (self.bent + self.c) - 0.5 * self.rho
+        column, more = self.column / self.left, float(1.0 / (self.bent + self.c) - 0.5 * self.rho)
         return p - more * float(self.along @ p) / (1.0 + more * float(self.along @ column)) * column
 
     def _rows(self, response: Response) -> Floats:
-        result: Floats = self.loads.rows(response.flow) + self.s * response.p
-        return result
+        return self.loads.rows(response.flow) + self.s * response.p
 
     def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:
-        """The Newton step that fills what the equations lack.
+        """The Newton step that fills what the equations lack; a `rough` one leaves what rounding does to a later step.
 
-        Parameters
-        ----------
-        now : the point of which this is the system
-        lack : what the equations lack
-        over : what the primal numbers change by where the dual ones stay: primal = over - ratio dual
-        rough : whether its equations may lack what rounding leaves, because a later step fills that
+        `over` is what the primal numbers change by where the dual ones stay: primal = over - ratio dual.
         """
         program, t, v, f = self.program, self.t, self.v, self.f
         flow, rows, users, limits = program.split(over)
@@ -231,14 +213,14 @@ class ArrowSystem(Elimination):
         short, slack = lack.users + users, limits - lack.limits
         own = f * (short - t * v * slack)
         right, others = np.where(program.left_out, 0.0, rows - lack.rows), own - self.loads.totals(flow)
-        h = lack.g - float(self.b @ (v * (short + slack)))
+        h = lack.g - program.dot(self.b, v * (short + slack))
         filled = self._solve(right, others, h, flow) if rough else self.solve(right + program.rows(flow), others, h)
         p, l, reduced, away, g = filled  # noqa: E741
         z = v * (own + f * (program.raised * g - t * l) + slack)
-        dual = np.concatenate([reduced - lack.arcs, p, l + z, z])
+        dual, arcs = np.concatenate([reduced - lack.arcs, p, l + z, z], axis=-1), program.parts[0]
         step = over - self.ratio * dual
-        step[: len(away)] = flow - away
-        dual[: len(away)] *= program.paired[: len(away)]
+        step[..., arcs] = flow - away
+        dual[..., arcs] *= program.paired[..., arcs]
         if self.way.refined:
             at = self.pivot
             dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]

@@ -16,14 +16,7 @@ __all__ = ["dense", "of_blocks", "on_the_diagonal", "put_on_the_diagonal", "rows
 
 
 def of_blocks(blocks: Floats, row: NDArray[np.intp], column: NDArray[np.intp], shape: tuple[int, int]) -> sp.bsr_array:
-    """A sparse matrix from its blocks.
-
-    Parameters
-    ----------
-    blocks : (blocks, height, width), ordered by row
-    row, column : (blocks,) where they are
-    shape : how many rows and columns of blocks there are
-    """
+    """A sparse matrix of so many rows and columns of blocks from its blocks (blocks, height, width), ordered by row."""
     ends = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
     return sp.bsr_array((blocks, column, ends), shape=(shape[0] * blocks.shape[1], shape[1] * blocks.shape[2]))
 
@@ -48,13 +41,7 @@ def separated(matrix: sp.bsr_array) -> tuple[Floats, sp.bsr_array]:
 
 
 def dense(matrix: sp.bsr_array, kind: type[np.floating[Any]]) -> Dense:
-    """A matrix of R x R blocks in the order of LAPACK.
-
-    Parameters
-    ----------
-    matrix : (rows R, rows R)
-    kind : the precision
-    """
+    """A matrix of R x R blocks in the order of LAPACK, in that precision."""
     count, R = len(matrix.indptr) - 1, matrix.blocksize[0]
     result = np.zeros((count, R, count, R), kind)
     result[matrix.indices, :, rows_of(matrix), :] = matrix.data.transpose(0, 2, 1)

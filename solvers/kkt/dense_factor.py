@@ -25,10 +25,7 @@ SMALLEST = 1e-300
 def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
     """The lower factor, above which the matrix is left; None where the matrix is not positive definite in floating point.
 
-    Parameters
-    ----------
-    matrix : (n, n), of which the lower triangle is read; in Fortran's order nothing is copied before
-    overwrite : whether the factor may take its place
+    The lower triangle is read; a matrix in Fortran's order that may be overwritten is not copied.
     """
     (potrf,) = get_lapack_funcs(("potrf",), dtype=matrix.dtype)
     factor, failed = potrf(matrix, lower=1, clean=0, overwrite_a=overwrite)
@@ -44,18 +41,7 @@ def solved(factor: Dense, right: Floats) -> Floats:
 
 
 def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single: bool) -> Dense:
-    """The lower factor of a matrix to which rho a a^T is added.
-
-    Parameters
-    ----------
-    matrix : (n, n) symmetric, anew for each precision, and overwritten
-    a, rho : (n,) and a number
-    single : whether single precision is tried first
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError : it is not positive definite in floating point
-    """
+    """The lower factor of a matrix plus rho a a^T, formed for each precision that is tried; LinAlgError where there is none."""
     for kind in ([np.float32] if single else []) + [np.float64]:
         syr = get_blas_funcs("syr", dtype=kind)
         factor = cholesky(syr(rho, a, a=matrix(kind), lower=1, overwrite_a=1), overwrite=True)
@@ -65,16 +51,9 @@ def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single
 
 
 class ScaledLU:
-    """The LU factors of a matrix whose rows, then columns have been divided by their largest numbers.
+    """The LU factors of a matrix, overwritten, whose rows, then columns have been divided by their largest numbers.
 
-    Parameters
-    ----------
-    matrix : (n, n), overwritten; in Fortran's order nothing is copied
-
-    Attributes
-    ----------
-    across, down : (n,) what rows and then columns are multiplied by
-    sign : of the determinant, 1 or -1; 0 or nan where the matrix is singular or has numbers out of range
+    `sign` is that of the determinant; 0 or nan where the matrix is singular or has numbers out of range.
     """
 
     def __init__(self, matrix: Dense) -> None:

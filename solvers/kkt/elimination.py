@@ -25,10 +25,9 @@ they change of its costs, and the factor is that of LU.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.loads import Loads
@@ -46,28 +45,15 @@ class Followed(NamedTuple):
 
 
 class Elimination:
-    """The arrow at one point.
+    """The arrow at one point; without `refined` the last digits are not kept, and there are no pivots.
 
-    Parameters
-    ----------
-    loads : with the charges
-    theta : (A,)
-    ends : (N,) E
-    s : (K R,) S
-    refined : whether the last digits are kept; otherwise there are no pivots
-
-    Attributes
-    ----------
-    shaft : (N,) D + E
+    shaft : (N,) D + E, of `ends` E;  s : (K R,) S
     pivot, others : (N,) the arc of each user with the largest theta, and the shaft without that arc
     largest, rest : the arcs with their user's largest theta, of which there may be several, and the shaft without each
     factor : of what is left for the prices, once `factorise` was called
     """
 
-    pivot: NDArray[np.intp]
-    largest: NDArray[np.intp]
-    rest: Floats
-    others: Floats
+    pivot: Any  # an index of arrays (A,), of a stack (B, A)
     factor: Factor
 
     def __init__(self, loads: Loads, theta: Floats, ends: Floats, s: Floats, refined: bool = True) -> None:
@@ -97,19 +83,9 @@ class Elimination:
         guards: Sequence[float] = (0.0,),
         border: tuple[float, Floats, Floats] | None = None,
     ) -> None:
-        """Steps 2 and 3.
+        """Steps 2 and 3; LinAlgError where a symmetric matrix is not positive definite. The options are those of `Arrowhead`.
 
-        Parameters
-        ----------
-        plan : which side is eliminated
-        most : rows of a dense matrix
-        negligible : arcs with a smaller part of what their user's have together couple nothing in the factor
-        guards : added to diagonals, relative, one after the other where rounding leaves no positive pivot
-        border : rho, b and B (D + E)^-1 b of a term rho b b^T that is added to D + E
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError : the matrix is symmetric, but not positive definite in floating point
+        `border` are rho, b and B (D + E)^-1 b of a term rho b b^T that is added to D + E.
         """
         shaft = self.loads.of_users(self.shaft)
         rest, part = shaft - self.theta, self.theta / shaft
@@ -122,13 +98,7 @@ class Elimination:
         self.factor = factorised(self.loads, head, plan)
 
     def at_fixed_prices(self, pushed: Floats, users: Floats) -> tuple[Floats, Floats]:
-        """What arcs gain, theta (pushed - v) (A,), and v (N,), where p = 0; E v is the sum of a user's gains and `users`.
-
-        Parameters
-        ----------
-        pushed : (A,)
-        users : (N,) the right-hand side
-        """
+        """What arcs gain, theta (pushed - v) (A,), and v (N,), where p = 0; E v is the sum of a user's gains and `users`."""
         loads, pivot = self.loads, self.pivot
         wanted = self.theta * pushed
         own = wanted[pivot]
@@ -140,14 +110,7 @@ class Elimination:
         return flow, v
 
     def follow(self, priced: Floats, pushed: Floats, users: Floats) -> Followed:
-        """Step 4.
-
-        Parameters
-        ----------
-        priced : (A,) charge p
-        pushed : (N,) owner theta charge p
-        users : (N,) the right-hand side
-        """
+        """Step 4, from charge p (A,), its sums owner theta charge p (N,), and the right-hand side `users` (N,)."""
         l = (users + pushed) / self.shaft  # noqa: E741 (the letter above)
         reduced = priced - self.loads.of_users(l)
         flow = self.theta * reduced

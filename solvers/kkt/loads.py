@@ -36,15 +36,7 @@ SPARSEST = 10
 
 
 class ArcsOfUsers:
-    """Sums over the arcs of each user, for arcs ordered by user of whom each has one at least.
-
-    Attributes
-    ----------
-    counts, first : (N,) how many arcs each user has, and which is the first
-    """
-
-    counts: NDArray[np.intp]
-    first: NDArray[np.intp]
+    """Sums over arcs ordered by user of whom each has one at least: their counts, and the first of each (N,)."""
 
     def count_arcs(self, user: NDArray[np.intp], users: int) -> None:
         """Set the attributes from the user of each arc (A,) and N."""
@@ -57,137 +49,94 @@ class ArcsOfUsers:
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
-        result: Floats = np.add.reduceat(values, self.first)
-        return result
+        return np.add.reduceat(values, self.first)
 
     def most(self, values: Floats) -> Floats:
         """(N,) the largest of each user's values."""
-        result: Floats = np.maximum.reduceat(values, self.first)
-        return result
+        return np.maximum.reduceat(values, self.first)
 
 
 class GridLoads:
-    """All pairs of users and servers; parameters are demands (N, R) in the users' units and 1 / capacity (K, R)."""
+    """All pairs of users and servers, from demands (N, R) in the users' units and 1 / capacity (K, R).
 
-    def __init__(self, demand: Floats, inverse: Floats) -> None:
-        self.demand, self.inverse = demand, inverse
-        self.N, self.K, self.R = len(demand), len(inverse), demand.shape[1]
-        self.pairs = (demand[:, :, None] * demand[:, None, :]).reshape(self.N, -1)
-        self.scales = (inverse[:, :, None] * inverse[:, None, :]).reshape(self.K, -1)
-        self.twins = np.empty((2, 0), np.intp)
+    In a stack all arrays have one more axis, the first.
+    """
 
     charges: None = None
 
+    def __init__(self, demand: Floats, inverse: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
+        self.demand, self.inverse, self.user, self.server = demand, inverse, user, server
+        sizes: tuple[int, ...] = (demand.shape[-2], *inverse.shape[-2:])
+        self.N, self.K, self.R = sizes
+        self.pairs, self.scales = (
+            (part[..., :, None] * part[..., None, :]).reshape(*part.shape[:-1], -1) for part in (demand, inverse)
+        )
+        self.twins = np.empty((2, 0), np.intp)
+
     def __len__(self) -> int:
-        return self.N * self.K
+        return len(self.user)
 
     @property
     def charging(self) -> Self:
         """The loads for which prices are charged: these."""
         return self
 
-    @property
-    def user(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return np.repeat(np.arange(self.N), self.K)
-
-    @property
-    def server(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return np.tile(np.arange(self.K), self.N)
-
     def of_users(self, values: Floats) -> Floats:
         """(A,) what each arc's user has of (N,)."""
-        return np.repeat(values, self.K)
+        return np.repeat(values, self.K, axis=-1)
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
-        result: Floats = values.reshape(self.N, self.K).sum(axis=1)
+        result: Floats = self._on_grid(values).sum(axis=-1)
         return result
 
     def most(self, values: Floats) -> Floats:
         """(N,) the largest of each user's values."""
-        result: Floats = values.reshape(self.N, self.K).max(axis=1)
+        result: Floats = self._on_grid(values).max(axis=-1)
         return result
 
     def _on_grid(self, values: Floats) -> Floats:
         """(N, K) from (A,)."""
-        return values.reshape(self.N, self.K)
+        return values.reshape(*values.shape[:-1], self.N, self.K)
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""
-        result: Floats = ((self._on_grid(x).T @ self.demand) * self.inverse).ravel()
-        return result
+        sums = (self._on_grid(x).swapaxes(-1, -2) @ self.demand) * self.inverse
+        return sums.reshape(*sums.shape[:-2], -1)
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
-        result: Floats = (self.demand @ (p.reshape(self.K, self.R) * self.inverse).T).ravel()
-        return result
+        costs = self.demand @ (p.reshape(self.inverse.shape) * self.inverse).swapaxes(-1, -2)
+        return costs.reshape(*costs.shape[:-2], -1)
 
-    def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
-        """(K, R, R) sums over each server's arcs; without `twins`.
-
-        Parameters
-        ----------
-        weights : (A,)
-        twin_weights : (0,)
-        """
-        del twin_weights
-        sums = (self._on_grid(weights).T @ self.pairs) * self.scales
-        return sums.reshape(self.K, self.R, self.R)
+    def blocks(self, weights: Floats, _: Floats) -> Floats:
+        """(K, R, R) sums over each server's arcs, weighted (A,); there are no `twins`."""
+        sums = (self._on_grid(weights).swapaxes(-1, -2) @ self.pairs) * self.scales
+        return sums.reshape(*sums.shape[:-1], self.R, self.R)
 
     def coupling(
         self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
     ) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision.
-
-        Parameters
-        ----------
-        weights : (A,)
-        kind : the precision
-        users : (N,) whose rows are wanted
-        """
-        result = self._on_grid(weights)[users].astype(kind)[:, :, None] * self.demand[users].astype(kind)[:, None, :]
-        result *= self.inverse.astype(kind)
-        return result.reshape(len(result), -1)
+        """(N, K R) of arcs weighted (A,), in that precision, or the rows of some users."""
+        result = self._on_grid(weights)[users].astype(kind)[..., None] * self.demand[users].astype(kind)[..., None, :]
+        result *= self.inverse.astype(kind)[..., None, :, :]
+        return result.reshape(*result.shape[:-2], -1)
 
     def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
-        return self._sparse(np.flatnonzero(weights), weights[weights != 0.0])
-
-    def _sparse(self, cells: NDArray[np.intp], weights: Floats) -> sp.bsr_array:
-        """The same from the places of arcs in the grid."""
-        user, server = np.divmod(cells, self.K)
-        loads = weights[:, None] * self.demand[user] * self.inverse[server]
+        used = np.flatnonzero(weights)
+        user, server = self.user[used], self.server[used]
+        loads = weights[used, None] * self.demand[user] * self.inverse[server]
         return of_blocks(loads[:, None, :], user, server, (self.N, self.K))
 
 
 class MaskedLoads(ArcsOfUsers, GridLoads):
-    """Some pairs of users and servers, in the order of the grid; each user has one at least.
-
-    Parameters
-    ----------
-    demand, inverse : (N, R), (K, R)
-    user, server : (A,)
-    """
+    """Some pairs of users and servers, in the order of the grid; each user has one at least."""
 
     def __init__(self, demand: Floats, inverse: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
-        super().__init__(demand, inverse)
-        self._user, self._server, self.cells = user, server, user * self.K + server
+        super().__init__(demand, inverse, user, server)
+        self.cells = user * self.K + server
         self.count_arcs(user, self.N)
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    @property
-    def user(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return self._user
-
-    @property
-    def server(self) -> NDArray[np.intp]:
-        """(A,)"""
-        return self._server
 
     def _on_grid(self, values: Floats) -> Floats:
         """(N, K) from (A,), 0 elsewhere."""
@@ -200,23 +149,10 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
         result: Floats = super().priced(p)[self.cells]
         return result
 
-    def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
-        """(N, K R), with a number for every resource of an arc whose weight is not 0."""
-        there = weights != 0.0
-        return self._sparse(self.cells[there], weights[there])
-
 
 class ArcLoads(ArcsOfUsers):
-    """Any arcs, ordered by user; each user has one at least.
+    """Any arcs with loads (A, R), ordered by user; each user has one at least.
 
-    Parameters
-    ----------
-    loads : (A, R)
-    user, server : (A,)
-    users, servers : N and K
-
-    Attributes
-    ----------
     charges : (A, R) what is charged for prices in the place of loads; None for these
     places, place : (places,) the pairs of user and server with arcs, n K + i, and (A,) which an arc's is; None where each has one
     complete : whether all pairs have
@@ -278,13 +214,7 @@ class ArcLoads(ArcsOfUsers):
         return result
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
-        """(K, R, R) sums over each server's arcs, and over pairs of arcs of a user at one server.
-
-        Parameters
-        ----------
-        weights : (A,)
-        twin_weights : (T,) of `twins`
-        """
+        """(K, R, R) sums over each server's arcs, weighted (A,), and over twins, weighted (T,)."""
         result, charges = np.empty((self.K, self.R, self.R)), self.charges
         for r in range(self.R):
             weighted = weights * self.loads[:, r]
@@ -301,14 +231,7 @@ class ArcLoads(ArcsOfUsers):
     def coupling(
         self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
     ) -> NDArray[np.floating[Any]]:
-        """(N, K R), in that precision.
-
-        Parameters
-        ----------
-        weights : (A,)
-        kind : the precision
-        users : (N,) whose rows are wanted
-        """
+        """(N, K R) of arcs weighted (A,), in that precision, or the rows of some users."""
         values = self._at_places(weights).astype(kind, copy=False)
         if self.complete and isinstance(users, slice):
             return values.reshape(self.N, -1)
@@ -348,9 +271,8 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
     if plain and SPARSEST * len(arcs) >= instance.N * instance.K:
         demand = arcs.demand[np.searchsorted(arcs.user, np.arange(instance.N))] * tasks[:, None]
         inverse = np.divide(1.0, instance.pools, out=np.zeros_like(instance.pools), where=instance.pools > 0)
-        if len(arcs) == instance.N * instance.K:
-            return GridLoads(demand, inverse)
-        return MaskedLoads(demand, inverse, arcs.user, arcs.server)
+        kind = GridLoads if len(arcs) == instance.N * instance.K else MaskedLoads
+        return kind(demand, inverse, arcs.user, arcs.server)
     entries = arcs.load.tocoo()
     loads = np.zeros((len(arcs), instance.R))
     loads[entries.col, entries.row % instance.R] = entries.data
@@ -358,14 +280,7 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
 
 
 def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Floats:
-    """(A,) what arcs are charged, column by column.
-
-    Parameters
-    ----------
-    charges : (A, R)
-    prices : (K, R)
-    server : (A,) of each arc
-    """
+    """(A,) what arcs are charged, column by column, for charges (A, R) and prices (K, R)."""
     columns = prices.T.take(server, axis=1)
     result: Floats = charges[:, 0] * columns[0]
     for r in range(1, len(columns)):

@@ -17,9 +17,8 @@ Where rows are equations, which others may imply, the matrix of 2 may be singula
 with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
 
 **A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
-the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. What is left out
-is no more than the part, relative to these blocks, so that a part of the order of the error serves: 5 to 15 steps of conjugate
-gradients where the diagonal blocks alone take hundreds.
+the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. A part of the
+order of the error serves.
 """
 
 from collections.abc import Callable
@@ -47,24 +46,19 @@ __all__ = [
     "Plan",
     "factorised",
     "most_rows",
-    "multiplications",
     "plan_for",
-    "plan_without_symmetry",
+    "plan_for_game",
     "scattered",
 ]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
 
-SPARSE = 0.05
-"""The part of the matrix of "rows" that may be nonzero for "sparse rows": above, its fill costs more than LAPACK."""
-
-LARGE = 500
-"""Rows from which on sparse matrices are worth their overhead."""
+SPARSE, LARGE = 0.05, 500
+"""The part of the matrix of "rows" that may be nonzero for "sparse rows", and the rows from which on sparsity is worth it."""
 
 FEW = 2
-"""How many times as many rows "rows" may have where users have few arcs: their coupling needs no memory, and a preconditioner
-eliminates a third to a half of the rows before what is left is dense."""
+"""How many times as many rows "rows" may have where users have few arcs, as their coupling needs no memory."""
 
 SCATTERED = 40.0
 """How much slower a sparse product is than BLAS for the same number of multiplications."""
@@ -76,12 +70,10 @@ CHEAP = 5e7
 """Multiplications of a dense product up to which none is sparse in the game: dozens of systems a solve are of this size."""
 
 NEGLIGIBLE = 1e-15
-"""Arcs with a smaller part of what their user's arcs have together couple nothing in double precision; near the answer these are
-nearly all arcs, and the product is then sparse. In single precision none is left out: with 1e-9 nb took twice the iterations."""
+"""Arcs with a smaller part of what their user's have together couple nothing in double precision: nearly all near the answer."""
 
 ROUGH = 2e-6
-"""Where arcs with a larger part are left out, single precision is good enough for the dense part of a sparse factor; with smaller
-ones it takes three times as many steps, and in the end there are no positive pivots."""
+"""Where arcs with a larger part are left out, single precision is good enough for the dense part of a sparse factor."""
 
 
 class Factor(NamedTuple):
@@ -92,14 +84,9 @@ class Factor(NamedTuple):
 
 
 class Arrowhead(NamedTuple):
-    """The numbers of the system.
+    """The numbers of the system, `theta` (A,) of P, B and C and `shaft` (N,) F, with S.
 
-    Attributes
-    ----------
-    theta : (A,) of P, B and C
-    shaft : (N,) F
     own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 C^T on the diagonal are summed, without cancellation
-    s : (K R,) S
     rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
     along : (K R,) B F^-1 b: half of rho times its square is what that adds once the users are eliminated
     guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
@@ -123,13 +110,7 @@ class Arrowhead(NamedTuple):
 
 
 def plan_for(instance: Instance, most: int) -> Plan:
-    """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common.
-
-    Parameters
-    ----------
-    instance : of the program
-    most : rows of a dense matrix where users have many arcs
-    """
+    """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common."""
     rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
     if rows > LARGE and not (_grid(instance) or _overlapping(instance)):
         return "sparse rows"
@@ -139,13 +120,7 @@ def plan_for(instance: Instance, most: int) -> Plan:
 
 
 def most_rows(instance: Instance, most: int) -> int:
-    """How many rows the dense matrix of "rows" may have.
-
-    Parameters
-    ----------
-    instance : of the program
-    most : how many where users have many arcs
-    """
+    """How many rows the dense matrix of "rows" may have, if `most` where users have many arcs."""
     return most if _grid(instance) else FEW * most
 
 
@@ -165,43 +140,13 @@ def _overlapping(instance: Instance) -> bool:
     return bool(pairs > SPARSE * instance.K**2)
 
 
-def plan_without_symmetry(loads: Loads) -> Plan:
-    """The cheaper way for these arcs where charges are not the loads.
-
-    Parameters
-    ----------
-    loads : of the program
-    """
+def plan_for_game(loads: Loads) -> Plan:
+    """The cheaper way for these arcs where charges are not the loads."""
     return "sparse rows" if loads.K * loads.R > LARGE and SPARSEST * len(loads) < loads.N * loads.K else "rows"
 
 
-def multiplications(loads: Loads, plan: Plan) -> float:
-    """About what forming and factorising costs; of a sparse factor its fill is not known, so inf.
-
-    Parameters
-    ----------
-    loads : of the program
-    plan : how
-    """
-    rows, users = float(loads.K * loads.R), float(loads.N)
-    if plan == "sparse rows":
-        return np.inf
-    return users * rows**2 + rows**3 / 3.0 if plan == "rows" else users**2 * rows + users**3 / 3.0
-
-
 def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
-    """What solves for p.
-
-    Parameters
-    ----------
-    loads : of the program, with the charges
-    head : the numbers
-    plan : how
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError : the matrix is symmetric, but not positive definite in floating point
-    """
+    """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
     if loads.charges is not None:
         return _unsymmetric(loads, head, plan)
     ways = {"rows": _rows, "sparse rows": _sparse_rows, "sparse equations": _sparse_equations, "users": _users}
@@ -215,16 +160,10 @@ def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
         _check_finite(blocks, head.s)
         here = np.arange(loads.R)
         blocks[:, here, here] += head.s.reshape(-1, loads.R)  # may be negative: a user's loads and charges need not rise together
-        factor = (_sparse_lu if plan == "sparse rows" else _dense_lu)(loads, head, blocks)
+        factor = SparseLU(blocks, _apart(loads, head)) if plan == "sparse rows" else _dense_lu(loads, head, blocks)
     except np.linalg.LinAlgError:
         return Factor(lambda right: np.full(len(right), np.nan), 0.0)
     return Factor(factor.solve, factor.sign)
-
-
-def _sparse_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> SparseLU:
-    apart = _apart(loads, _scaled(loads, head)[0])
-    _check_finite(apart.data)
-    return SparseLU(blocks, apart)
 
 
 def _dense_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> ScaledLU:
@@ -296,9 +235,8 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
 
 
 def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    apart, blocks = _apart(loads, _scaled(loads, head)[0]), loads.blocks(head.own, head.twins)
-    single = head.negligible > ROUGH
-    _check_finite(apart.data, blocks, head.s)
+    apart, blocks, single = _apart(loads, head), loads.blocks(head.own, head.twins), head.negligible > ROUGH
+    _check_finite(blocks, head.s)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
             return SparseFactor(_guarded(blocks, head, guard), apart, head.along, 0.5 * head.rho, head.most, single).solve
@@ -308,8 +246,8 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
 def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     from scipy.sparse.linalg import splu
 
-    blocks, apart = loads.blocks(head.own, head.twins), _apart(loads, _scaled(loads, head)[0])
-    _check_finite(apart.data, blocks, head.s)
+    blocks, apart = loads.blocks(head.own, head.twins), _apart(loads, head)
+    _check_finite(blocks, head.s)
     matrix = sp.csc_array(apart + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
@@ -318,9 +256,11 @@ def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     return factor.solve  # type: ignore[no-any-return]
 
 
-def _apart(loads: Loads, scaled: Floats) -> sp.bsr_array:
-    """(K R, K R) the blocks of pairs of servers from the weights of the coupling (A,)."""
-    return separated(_product(loads, scaled))[1]
+def _apart(loads: Loads, head: Arrowhead) -> sp.bsr_array:
+    """(K R, K R) -B F^-1 C^T without its blocks on the diagonal; LinAlgError where it has nan or inf."""
+    apart = separated(_product(loads, _scaled(loads, head)[0]))[1]
+    _check_finite(apart.data)
+    return apart
 
 
 def _check_finite(*numbers: Floats) -> None:

@@ -14,9 +14,6 @@ blocks of two servers vanish there one by one, where users want no resource of w
 A term of rank one, rho a a^T, would fill the matrix. It is the same as one more unknown w = rho a^T p, a last row and column a
 with -1 / rho on the diagonal, which is eliminated between 2 and 3: after the passes a is a' and the diagonal -kappa, and what is
 factorised densely has a' a'^T / kappa added.
-
-A matrix from a random graph fills up whatever the order: after a few such steps a third to a half of the servers is left, and
-the dense factor of these is ten times as fast as a sparse one, whose columns come one by one.
 """
 
 from typing import Any, NamedTuple
@@ -26,14 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.block_matrix import (
-    dense,
-    of_blocks,
-    on_the_diagonal,
-    put_on_the_diagonal,
-    rows_of,
-    separated,
-)
+from fairalloc.solvers.kkt.block_matrix import dense, of_blocks, on_the_diagonal, put_on_the_diagonal, rows_of, separated
 from fairalloc.solvers.kkt.dense_factor import SMALLEST, Dense, Precision, ScaledLU, bordered, solved
 
 __all__ = ["SparseFactor", "SparseLU", "independent"]
@@ -41,11 +31,8 @@ __all__ = ["SparseFactor", "SparseLU", "independent"]
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
 
-WORTHWHILE = 0.08
-"""The least part of the servers that is eliminated at once, where the rest can be dense."""
-
-FEWEST = 0.7
-"""The part of the servers of which some are eliminated at once: those with the fewest blocks."""
+WORTHWHILE, FEWEST = 0.08, 0.7
+"""The least part of the servers eliminated at once, where the rest can be dense; the part, with few blocks, they come from."""
 
 TURNS = 2
 """How often servers are chosen that have no block in common with those chosen before."""
@@ -55,19 +42,10 @@ SOUND = 1e-6
 
 
 def independent(matrix: sp.csr_array | sp.bsr_array, fewest: float = FEWEST, turns: int = TURNS) -> NDArray[np.bool_]:
-    """Those with fewer couplings than all that they are coupled with, and the same again among those coupled with none of these.
+    """Those with fewer couplings than all that they are coupled with; the same again among those coupled with none of these.
 
-    Ties are broken by a fixed random order. The unknowns with the most couplings wait, because what they leave is dense.
-
-    Parameters
-    ----------
-    matrix : symmetric, of numbers or of square blocks; whether the diagonal is stored makes no difference
-    fewest : the part of the unknowns of which some are chosen
-    turns : how often they are chosen
-
-    Returns
-    -------
-    (rows,) or (rows of blocks,)
+    The matrix is symmetric, of numbers or blocks. Outside the part `fewest` the unknowns wait, because what they leave is dense.
+    Ties are broken by a fixed random order.
     """
     column, counts = matrix.indices, np.diff(matrix.indptr)
     row = np.repeat(np.arange(len(counts)), counts)
@@ -97,20 +75,13 @@ class Eliminated(NamedTuple):
 
 
 class BlockElimination:
-    """What both factors share: the passes, and solves that go through them.
+    """What both factors share: the passes, and solves that go through them; a and rho are the border of the rest, or 0."""
 
-    Attributes
-    ----------
-    a, rho : (rows that are left,) and a number, the border of the rest; without one 0
-    """
+    rest: Dense | ScaledLU | None = None
 
     def __init__(self, R: int, rows: int) -> None:
         self.passes: list[Eliminated] = []
         self.R, self.a, self.rho = R, np.zeros(rows), 0.0
-
-    def rest_solved(self, right: Floats) -> Floats:
-        """The solution of step 3."""
-        raise NotImplementedError
 
     def solve(self, right: Floats) -> Floats:
         """The solution for a right-hand side (K R,)."""
@@ -120,7 +91,9 @@ class BlockElimination:
             halves.append(one.lower @ by_server[one.here].ravel())
             right = by_server[one.others].ravel() - one.below @ halves[-1]
             w -= float(one.border @ halves[-1])
-        solution = self.rest_solved(right + self.rho * w * self.a) if len(right) else right
+        solution, rest = right + self.rho * w * self.a, self.rest
+        if rest is not None:
+            solution = rest.solve(solution) if isinstance(rest, ScaledLU) else solved(rest, solution)
         w = self.rho * (float(self.a @ solution) - w)
         for one, half in zip(reversed(self.passes), reversed(halves), strict=True):
             both = np.empty((len(one.here) + len(one.others), self.R))
@@ -132,14 +105,7 @@ class BlockElimination:
     def eliminate(
         self, diagonal: Floats, apart: sp.bsr_array, chosen: NDArray[np.bool_], lower: Floats, upper: Floats
     ) -> tuple[Floats, sp.bsr_array]:
-        """Step 2: the matrix of the servers that are left.
-
-        Parameters
-        ----------
-        diagonal, apart : (servers, R, R), (servers R, servers R)
-        chosen : (servers,) of which no two have a block in common
-        lower, upper : (chosen servers, R, R) L^-1 and U^-1
-        """
+        """Step 2: the matrix of the servers that are left, from L^-1 and U^-1 (chosen servers, R, R)."""
         row, column, place = rows_of(apart), apart.indices, np.where(chosen, np.cumsum(chosen), np.cumsum(~chosen)) - 1
         here, others, by_server = np.flatnonzero(chosen), np.flatnonzero(~chosen), self.a.reshape(len(chosen), -1)
         of, under, left = chosen[row], chosen[column], ~(chosen[row] | chosen[column])
@@ -155,19 +121,10 @@ class BlockElimination:
 
 
 class SparseFactor(BlockElimination):
-    """The factor of a symmetric matrix of blocks, to which rho a a^T is added.
+    """The factor of a symmetric matrix of blocks (K, R, R) on the diagonal and others `apart`, to which rho a a^T is added.
 
-    Parameters
-    ----------
-    diagonal : (K, R, R) the blocks on the diagonal
-    apart : (K R, K R) the others, those that are not 0
-    a, rho : (K R,) and a number
-    most : rows of a dense matrix
-    single : whether its dense part may be in single precision, where that has enough digits
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError : the matrix is not positive definite in floating point, or more than `most` rows are left in step 3
+    LinAlgError where it is not positive definite in floating point, or more than `most` rows are left in step 3. Its dense part
+    may be in single precision where that has enough digits.
     """
 
     def __init__(self, diagonal: Floats, apart: sp.bsr_array, a: Floats, rho: float, most: int, single: bool) -> None:
@@ -185,28 +142,12 @@ class SparseFactor(BlockElimination):
         if len(self.a) > most:
             raise np.linalg.LinAlgError
         self.rho = 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
-        self.rest: Dense | None = None
         if len(self.a):
             self.rest = bordered(lambda kind: _dense(diagonal, apart, kind), self.a, self.rho, single)  # 3
 
-    def rest_solved(self, right: Floats) -> Floats:
-        """By Cholesky's factor."""
-        assert self.rest is not None
-        return solved(self.rest, right)
-
 
 class SparseLU(BlockElimination):
-    """The factors of a matrix of blocks.
-
-    Parameters
-    ----------
-    diagonal : (K, R, R) the blocks on the diagonal
-    apart : (K R, K R) the others, those that are not 0
-
-    Attributes
-    ----------
-    sign : of the determinant, 1 or -1; 0 or nan where the matrix is singular or has numbers out of range
-    """
+    """The factors of a matrix of blocks (K, R, R) on the diagonal and others `apart`; `sign` as that of `ScaledLU`."""
 
     def __init__(self, diagonal: Floats, apart: sp.bsr_array) -> None:
         super().__init__(diagonal.shape[1], diagonal.shape[0] * diagonal.shape[1])
@@ -219,15 +160,9 @@ class SparseLU(BlockElimination):
                 break
             diagonal, apart = self.eliminate(diagonal, apart, chosen, inverses[sound], np.repeat(unit, chosen.sum(), axis=0))  # 2
             self.sign *= float(np.prod(signs[sound]))
-        self.rest: ScaledLU | None = None
         if len(diagonal):
-            self.rest = ScaledLU(_dense(diagonal, apart, np.float64))  # 3
-            self.sign *= self.rest.sign
-
-    def rest_solved(self, right: Floats) -> Floats:
-        """By LU."""
-        assert self.rest is not None
-        return self.rest.solve(right)
+            self.rest = rest = ScaledLU(_dense(diagonal, apart, np.float64))  # 3
+            self.sign *= rest.sign
 
 
 def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:
@@ -238,20 +173,14 @@ def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:
 
 
 def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
-    """(servers,) whose block has a factor with all digits; the others wait until what is added has made theirs regular.
-
-    Parameters
-    ----------
-    blocks : (servers, R, R)
-    scale : (servers, R) roots of the diagonal that the matrix had at first
-    """
+    """(servers,) whose block, scaled by roots of the first diagonal, has a factor with all digits; the others wait."""
     least = np.linalg.eigvalsh(blocks / (scale[:, :, None] * scale[:, None, :])).min(axis=1)
     return np.asarray(least > SOUND)
 
 
 def _halves_inverted(halves: NDArray[np.floating[Any]]) -> Floats:
     """The inverses of lower triangular blocks, row by row: each number has its digits, also beside rows that are left out."""
-    result: Floats = np.zeros(halves.shape)
+    result = np.zeros(halves.shape)
     for row in range(halves.shape[1]):
         pivot = halves[:, row, row]
         result[:, row, :row] = -(halves[:, row, None, :row] @ result[:, :row, :row])[:, 0] / pivot[:, None]
@@ -267,12 +196,7 @@ def _joined(apart: sp.bsr_array) -> sp.csr_array:
 
 
 def _inverted(blocks: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """The inverses, the signs of the determinants, and which blocks have an inverse with all digits; the others wait.
-
-    Parameters
-    ----------
-    blocks : (servers, R, R)
-    """
+    """The inverses, the signs of the determinants, and which blocks have an inverse with all digits; the others wait."""
     across = np.maximum(np.abs(blocks).max(axis=2, keepdims=True), SMALLEST)
     scaled = blocks / across
     down = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), SMALLEST)

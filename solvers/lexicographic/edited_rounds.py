@@ -34,18 +34,7 @@ class FairnessSolver(Protocol):
 
 
 def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: FairnessSolver) -> tuple[Floats, Floats | None]:
-    """Run all rounds of an edited lexicographic mechanism.
-
-    Parameters
-    ----------
-    mechanism : the edit, settled
-    instance : its domain, in the user's units
-    solver : solves one edited round
-
-    Returns
-    -------
-    (A,) tasks of the last round, and (rounds, K, R) prices of the capacities or None where a round has none
-    """
+    """Run all rounds: (A,) tasks of the last one, and (rounds, K, R) prices of the capacities, None where a round has none."""
     assert isinstance(mechanism.base, Leximin)
     rate = mechanism.base.rate(instance)
     now = Round.first(instance)  # 1.

@@ -29,21 +29,10 @@ class RoundProof:
 
 
 def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[RoundProof]) -> Floats:
-    """Prices that prove on all arcs and rows what the prices of a round prove on its face.
+    """Prices (K R,) >= 0 that prove on all arcs and rows what the prices of a round prove on its face.
 
     The prices of an earlier round cost nothing in (*): its users are at their level, its rows are full. Enough of them make up
     for negative prices of rows that they filled, and keep the arcs that they closed dearer than the open ones.
-
-    Parameters
-    ----------
-    instance : the domain of the rule
-    prices : (K R,) of the round on its face
-    now : the round
-    proofs : the proofs of the rounds before, in order
-
-    Returns
-    -------
-    (K R,) prices >= 0
     """
     result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.exactly, prices, 0.0))
     closed = now.closed
@@ -63,22 +52,11 @@ def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[Roun
 
 
 def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: float) -> Round:
-    """The next round on the face that the last one's x and prices show, by strict complementarity.
+    """The next round on the face that the last one's x (A,) and prices (K, R) show, by strict complementarity.
 
-    Prices are measured in the level g they carry. A row is full when its price exceeds its slack; an arc is closed when what
-    the whole server costs above the user's cheapest arc exceeds the part of the server it has.
-
-    Parameters
-    ----------
-    instance : the domain of the rule
-    now : the next round with its active users and levels
-    x : (A,) tasks of the last round
-    prices : (K, R) dual prices of the last round
-    noise : prices and reduced costs below this part of the level are taken for 0
-
-    Returns
-    -------
-    `now` with closed arcs, full rows and one implied row left out where there is one
+    Prices are measured in the level g they carry; below `noise` they are 0. A row is full when its price exceeds its slack; an
+    arc is closed when what the whole server costs above the user's cheapest arc exceeds the part of the server it has. One row
+    that the others imply is left out.
     """
     arcs, p = instance.arcs, prices.ravel() / now.level[~now.active].max()
     load = arcs.load @ x

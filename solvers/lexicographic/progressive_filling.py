@@ -19,11 +19,8 @@ Users who need the full row, or whose tasks all run, stop there; others go on. S
 3. What stops is taken off the sums of its own rows alone. A row is added up again from its users before it is full, and where
    most of a sum has gone, so that no digits are lost.
 
-So every load is read a few times, whatever the number of events, and nothing is iterated to convergence: the answer is right up
-to rounding.
-
-**Prices.** The event that fills row r gives the price layer p = e_r, 1 for row r and 0 for all others; it proves that each user
-who stops there is stuck (docs/theory/algorithms.md). Those whose tasks all run need no proof.
+The event that fills row r gives the price layer p = e_r, 1 for row r and 0 for all others; it proves that each user who stops
+there is stuck (docs/theory/algorithms.md). Those whose tasks all run need no proof.
 """
 
 from typing import Any
@@ -40,7 +37,6 @@ from fairalloc.solvers.method import Limits, Method, Session
 
 KEPT = 1e-3
 """Where less than this part is left of a sum, it is added up again."""
-
 
 TIED = 1e-12
 """Levels that differ by less than this part are one event: what is equal in the data is not equal after rounding."""
@@ -64,9 +60,7 @@ class Filling(Session):
         with self.phase("solve"):
             filled = [event for server in self.servers for event in server.fill()]
         with self.phase("read"):
-            rows, levels = (
-                (np.array(column) for column in zip(*filled, strict=True)) if filled else (np.empty(0, int), np.empty(0))
-            )
+            rows, levels = np.array([row for row, _ in filled], int), np.array([level for _, level in filled])
             order = np.argsort(levels, kind="stable")
             self._count(rows[order], levels[order])
             prices = np.zeros((max(len(filled), 1), self.instance.K * self.instance.R))
@@ -100,14 +94,7 @@ def _users_of(instance: Instance) -> list[NDArray[np.intp]]:
 
 
 class _FillingServer:
-    """One server and its users, who rise until they stop; users are numbered as in `users`.
-
-    Parameters
-    ----------
-    of : where the results go
-    number : i, the server
-    users : (n,) who runs there
-    """
+    """Server i and its users (n,), who rise until they stop, numbered as in `users`; results go to `of`."""
 
     def __init__(self, of: Filling, number: int, users: NDArray[np.intp]) -> None:
         instance, self.of, self.users = of.instance, of, users

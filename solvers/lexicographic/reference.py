@@ -33,7 +33,11 @@ class ScipyRounds:
         given = np.isfinite(sides)
         bounds = np.column_stack([np.zeros(len(lp.most)), lp.most])
         tolerance = self.limits.judging.reference_tolerance
-        options = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
+        options = {
+            "primal_feasibility_tolerance": tolerance,
+            "dual_feasibility_tolerance": tolerance,
+            "presolve": not lp.far_apart,
+        }
         options |= {"time_limit": self.limits.left} if self.limits.limited else {}
         answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
         if not answer.success:
@@ -46,18 +50,7 @@ class ScipyRounds:
 
 
 def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
-    """The rule's allocation from another solver.
-
-    Parameters
-    ----------
-    rule : the lexicographic mechanism
-    instance : its domain, in the user's units
-    limits : the deadline, and the tolerance of the judge
-
-    Returns
-    -------
-    The allocation with prices that prove it; None where SciPy fails or the time is not enough
-    """
+    """The rule's allocation on its domain with prices that prove it; None where SciPy fails or the time is not enough."""
     scaled, unit = rule.canonical(instance)
     try:
         x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled, limits), limits.judging.reference_tolerance)

@@ -15,8 +15,7 @@ r"""The rounds of lexicographic max-min fairness (Z III-A): the iteration of LMM
    active users, the round before was the last.
 
 The rise is measured from g: a user that holds more than g, even one at its own max_tasks, is not fixed, because others may
-still need what it has. Z's printed test of saturation protects only users fixed in earlier rounds and then never ends
-(tests/solvers/test_leximin.py); this one protects everybody.
+still need what it has. docs/theory/lmmf.md says why Z's printed test of saturation is not used.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,19 +50,9 @@ class RoundSolver(Protocol):
 def solve_rounds(
     rule: Leximin, instance: Instance, solver: RoundSolver, tolerance: float, faces: bool = True
 ) -> tuple[Floats, Floats]:
-    """Run all rounds of a rule; of a max-min rule the first one only.
+    """All rounds of a rule, of a max-min rule the first: (A,) tasks of the last, (rounds, K, R) prices that prove every round.
 
-    Parameters
-    ----------
-    rule : the mechanism, which gives the share of a task
-    instance : its domain, in canonical units
-    solver : solves one round
-    tolerance : users whose bound is at most this part of the level are fixed
-    faces : whether later rounds are written on their face; otherwise levels are inequalities, as Z III-A prints them
-
-    Returns
-    -------
-    (A,) tasks of the last round, and (rounds, K, R) prices that prove every round
+    Without `faces` levels are inequalities, as Z III-A prints them; users whose bound is at most `tolerance` are fixed.
     """
     now = Round.first(instance)  # 1.
     x, prices = solver.solve_round(now)  # 2.
@@ -95,12 +84,7 @@ def solve_rounds(
 def _solved(
     instance: Instance, rate: Floats, solver: RoundSolver, candidates: Iterable[Round]
 ) -> tuple[Round, Floats, Floats, float]:
-    """The first of some rounds whose answer takes nothing from fixed users, or that which takes least.
-
-    Returns
-    -------
-    the round, its tasks (A,), which are feasible, its prices (K, R), and the largest part of their level that fixed users lose
-    """
+    """The first round whose answer takes nothing from fixed users, or takes least; its x, prices, and the part it takes."""
     answers: list[tuple[Round, Floats, Floats, float]] = []
     for now in candidates:
         if answers and now.is_like(answers[-1][0]):

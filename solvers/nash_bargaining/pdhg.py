@@ -19,17 +19,9 @@ primal-dual hybrid gradient method (Chambolle and Pock 2011) takes T(x, u, p, q)
     p' = max(p + sigma (load (2 x' - x) - 1), 0)              tatonnement: a price rises where demand exceeds supply
     q' = q + sigma (2 u' - u - owner (2 x' - x))              q_n rises where user n has fewer tasks than it demands at q_n
 
-Plain tatonnement, with x for 2 x' - x, cycles, because demand is discontinuous where several arcs are cheapest. Steps tau,
-sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|. Then T is firmly
-nonexpansive and Halpern's iteration of its reflection, from an anchor z_0,
-
-    z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2)
-
-has |T z_n - z_n| = O(1 / n) (Lieder 2021). The rules for restarts are those of PDLP, where omega is the ratio of the dual to the
-primal distance from the last anchor (Applegate et al. 2021, Lu and Yang 2024).
-
-**Convergence.** We know of no more than O(1 / n); on the generated families residuals decrease linearly, at a rate that depends
-on the instance (docs/theory/algorithms.md).
+Steps tau, sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|.
+Halpern's iteration of the reflection, from an anchor z_0, z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). The rules
+for restarts are those of PDLP. docs/theory/algorithms.md says what is known of convergence.
 """
 
 import time
@@ -50,9 +42,7 @@ from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
 TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
-"""The bound at which each accuracy stops. It is far below the promised residual, because where a full row has price 0 the tasks
-are determined only to about the square root of the bound. 1e-12 takes 1.5 times the iterations of 1e-9. A run that ends earlier
-is still "optimal" if its bound is at most the promised residual."""
+"""The bound at which each accuracy stops, far below the promised residual: at price 0 tasks are known to its square root."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +111,7 @@ class SaddleProblem:
         )
 
     def near(self, x: Floats, prices: Floats | None) -> SaddlePoint:
-        """Feasible tasks with these prices, in any unit, and q_n = w_n / u_n; an equal partition where a user has no tasks.
-
-        Parameters
-        ----------
-        x : (A,) tasks
-        prices : (K, R); None = equal ones
-        """
+        """Feasible tasks with these prices, in any unit, and q_n = w_n / u_n; an equal partition where a user has no tasks."""
         u = self.instance.arcs.owner @ x / self.unit
         if np.any(u <= 0):
             return self.start()
@@ -151,21 +135,14 @@ class SaddleProblem:
         return float(np.sqrt(primal @ (primal / self.tau))), float(np.sqrt(dual @ (dual / self.sigma)))
 
     def movement(self, now: SaddlePoint, new: SaddlePoint, omega: float) -> float:
-        """|T z - z| in the norm in which T is nonexpansive.
-
-        Parameters
-        ----------
-        now, new : z and T z
-        omega : the ratio of the step sizes
-        """
+        """|T z - z|, from z to T z, in the norm in which T is nonexpansive."""
         primal, dual = self.way(now, new)
         cross = (new.dual - now.dual) @ (self.matrix @ (new.primal - now.primal))
         return float(np.sqrt(max(omega * primal**2 + dual**2 / omega - 2.0 * cross, 0.0)))
 
     def tasks(self, point: SaddlePoint) -> Floats:
         """(A,) feasible tasks."""
-        result: Floats = feasible(self.instance, point.primal[: self.arcs] * self.instance.arcs.gamma)
-        return result
+        return feasible(self.instance, point.primal[: self.arcs] * self.instance.arcs.gamma)
 
     def prices(self, point: SaddlePoint) -> Floats:
         """(K, R) prices for the instance's weights."""
@@ -186,8 +163,7 @@ class Epoch:
     def __init__(self, saddle: SaddleProblem, anchor: SaddlePoint, omega: float, options: PdhgOptions) -> None:
         self.saddle, self.anchor, self.omega, self.options = saddle, anchor, omega, options
         self.now = self.new = anchor
-        self.count = 0
-        self.first = np.inf
+        self.count, self.first = 0, np.inf
 
     def advance(self) -> None:
         """One step of Halpern's iteration."""
@@ -233,15 +209,16 @@ class PdhgSession(Session):
         if self.best > self.limits.promised:
             termination = "time_limit" if self.limits.late else "iteration_limit"
             raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
-        with self.phase("read"):
-            prices = self.saddle.prices(self.point)
-        return self.x, prices
+        return self.x, self.last_prices
 
     def _iterate(self) -> None:
         start = time.perf_counter()
         every, target = max(self.options.check_every, 1), self.options.target or at_accuracy(TARGET, self.limits.accuracy)
         omega = float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N))
-        epoch = Epoch(self.saddle, self._first(), omega, self.options)  # 1
+        given, first = self.limits.start, self.saddle.start()
+        if given is not None:  # a warm start, with the prices of its utilities
+            first = self.saddle.near(feasible(self.instance, given), self.limits.start_prices)
+        epoch = Epoch(self.saddle, first, omega, self.options)  # 1
         for done in range(0, self.options.max_iterations + 1, every):
             self._look(epoch.new, done, start)  # 4
             if self.best <= target or self.limits.late:
@@ -250,20 +227,13 @@ class PdhgSession(Session):
                 epoch.advance()  # 2, 3
             epoch = epoch.restarted() if epoch.over(done + every) else epoch  # 5
 
-    def _first(self) -> SaddlePoint:
-        """Where to start: the warm start with the prices of its utilities, else an equal partition."""
-        if self.limits.start is None:
-            return self.saddle.start()
-        return self.saddle.near(feasible(self.instance, self.limits.start), self.limits.start_prices)
-
     def _look(self, point: SaddlePoint, done: int, start: float) -> None:
         """Keep the point if it proves more than those before."""
-        x = self.saddle.tasks(point)
-        bound = self.saddle.bound(x, self.saddle.prices(point))
+        x, prices = self.saddle.tasks(point), self.saddle.prices(point)
+        bound = self.saddle.bound(x, prices)
         if not len(self.x) or bound < self.best:
-            self.best, self.x, self.point = bound, x, point
-            self.last_prices = self.saddle.prices(point)
-            self.offer(x, self.last_prices)
+            self.best = bound
+            self.offer(x, prices)
         self.iterations = done
         self.note(iteration=done, residual=bound, seconds=time.perf_counter() - start)
 

@@ -10,7 +10,8 @@ Over  P_I:  sum_i x_i r_ij = 1 (j in I),  sum_i x_i r_ij <= 1,  l_i <= x_i <= 1,
 
     utilisation, sum, nothing   base = l,  one column a user,  upper = 1 - l
     min                         also a column t with rows  t <= x_i
-    closest                     base = the wish moved into [l, 1],  a column up and one down for each user, each costs 1
+    closest                     base = the wish moved into [l, 1],  a column up and one down for each user, each costs 1, or
+                                where differences are relative 1 / wish
 
 The rational simplex method (solvers/exact/simplex.py) knows rows <= only. An equation is therefore a row whose slack variable
 costs a penalty. If the slack is positive at the optimum, P_I has no point, or the penalty was too small; so the next penalty is
@@ -55,9 +56,16 @@ class PieceProgram:
     """Best points of P_I for one objective; with a `low` that is less than l(I) it holds P_I for larger I too."""
 
     def __init__(
-        self, d: Requests, bottlenecks: Collection[int], low: Rationals, objective: str | None = None, wish: Rationals = ()
+        self,
+        d: Requests,
+        bottlenecks: Collection[int],
+        low: Rationals,
+        objective: str | None = None,
+        wish: Rationals = (),
+        relative: bool = False,
     ) -> None:
         self.d, self.equal, self.low, self.objective, self.wish = d, frozenset(bottlenecks), low, objective, wish
+        self.costs = tuple(1 / w if relative and w else Fraction(1) for w in wish)
         self.base = tuple(min(max(w, lo), Fraction(1)) for w, lo in zip(wish, low, strict=True)) if wish else low
 
     @cached_property
@@ -65,8 +73,8 @@ class PieceProgram:
         """The columns z."""
         one, users = Fraction(1), range(len(self.low))
         if self.objective == "closest":
-            ups = [PieceColumn(i, 1, one - self.base[i], -one) for i in users]
-            return ups + [PieceColumn(i, -1, self.base[i] - self.low[i], -one) for i in users]
+            ups = [PieceColumn(i, 1, one - self.base[i], -self.costs[i]) for i in users]
+            return ups + [PieceColumn(i, -1, self.base[i] - self.low[i], -self.costs[i]) for i in users]
         costs = linear_coefficients(self.d, self.objective)
         result = [PieceColumn(i, 1, one - self.low[i], costs[i]) for i in users]
         return [*result, PieceColumn(None, 1, None, one)] if self.objective == "min" else result
@@ -235,7 +243,7 @@ def bottleneck_candidates(slack: Floats, most: float) -> list[frozenset[int]]:
 def exact_point_near(
     d: Requests, x: Floats, candidates: Iterable[frozenset[int]], near: float, limits: Limits
 ) -> tuple[Rationals, frozenset[int]] | None:
-    """The point nearest to x, in sum |x_i|, of the first P_I that has a point near x.
+    """The point nearest to x, in the sum of relative differences, of the first P_I that has a point near x.
 
     Parameters
     ----------
@@ -251,8 +259,8 @@ def exact_point_near(
     """
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
-        piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish)
-        found = piece.any_point(limits) if -piece.bound() <= near * max(1.0, len(wish) ** 0.5) else None
+        piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish, relative=True)
+        found = piece.any_point(limits) if -piece.bound() <= near * len(wish) else None
         if found is not None and far_apart(found, x) <= near and d.fair(found):
             return found, bottlenecks
     return None

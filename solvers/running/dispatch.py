@@ -52,6 +52,9 @@ LARGE = 10_000
 SHARE = 0.5
 """The part of the time left that a method gets where others can follow."""
 
+FAR = 1e8
+"""The ratio of numbers from which HiGHS, in a method or in the judge, may write beyond its memory (`LP.far_apart`)."""
+
 TIGHT = 1e-4
 """Seconds for each arc and resource: solvers in native code needed about as long for `nb` on 600 users and 100 servers."""
 
@@ -105,17 +108,25 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
     """
     if not (request.isolate and time_limits.AVAILABLE) or (request.inside and last):
         return False
-    large, native = _is_large(request.instance), bool(method.packages)
-    if native and (request.limits.log or method.kind == "other") and not time_limits.watched():
+    large, native, watched = _is_large(request.instance), bool(method.packages), time_limits.watched()
+    if native and (request.limits.log or method.kind == "other") and not watched:
         return True
-    if not request.limits.limited:
-        return native and large and not time_limits.watched() and threading.current_thread() is threading.main_thread()
-    return large or ((native or not is_ours(method)) and not time_limits.watched())
+    if request.limits.limited:
+        return large or ((native or not is_ours(method) or _is_far_apart(request.instance)) and not watched)
+    alone = not watched and threading.current_thread() is threading.main_thread()
+    return alone and ((native and large) or _is_far_apart(request.instance))
 
 
 def _is_large(instance: Instance) -> bool:
     """Whether even Python code might look at no clock for long."""
     return len(instance.arcs) * instance.R >= LARGE
+
+
+def _is_far_apart(instance: Instance) -> bool:
+    """Whether weights, or the parts of resources that a user takes, differ by FAR."""
+    arcs = instance.arcs
+    parts = arcs.load.data * np.repeat(arcs.gamma, np.diff(arcs.load.indptr))
+    return bool(parts.min(initial=1.0) * FAR < 1.0 or instance.weights.max() > FAR * instance.weights.min())
 
 
 def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocation]) -> Allocation:

@@ -1,7 +1,7 @@
 """How many threads linear algebra uses: what the user asks for, else what the environment says (OMP_NUM_THREADS and its like).
 
-threadpoolctl tells and sets it in the libraries behind NumPy and SciPy while the process runs, forked children included. HiGHS
-and OR-Tools have an option of their own and use one thread where nothing is asked for.
+threadpoolctl tells and sets it in the libraries behind NumPy and SciPy while the process runs, forked children included; without
+it they do what the environment says. HiGHS and OR-Tools have an option of their own and use one thread where none is asked for.
 
 The wheels of NumPy and SciPy bring a BLAS each, and the idle threads of the one take the processor from the other for a while
 after each product: with two threads in both, a solve took up to twice as long as with one. The factors and large products of this
@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from functools import cache
 from numbers import Integral
 from pathlib import PurePath
+from types import SimpleNamespace
 from typing import Any
 
 from fairalloc.models.errors import InstanceError, shown
@@ -55,9 +56,8 @@ def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
         yield
         return
     import scipy.linalg  # noqa: F401 (it loads a library of its own)
-    from threadpoolctl import ThreadpoolController
 
-    libraries = ThreadpoolController()
+    libraries = _loaded()
     of_numpy, others = (_paths(libraries, own) for own in (True, False))
     wish = {library.filepath: threads for library in libraries.lib_controllers}
     wish |= dict.fromkeys(of_numpy, 1 if others else threads)
@@ -120,6 +120,13 @@ def threads_used() -> int:
 def _libraries(scipy: bool) -> Any:
     """The libraries that are loaded, with SciPy's or without; looking for them takes a few milliseconds."""
     del scipy
-    from threadpoolctl import ThreadpoolController
+    return _loaded()
 
+
+def _loaded() -> Any:
+    """The libraries that are loaded, as threadpoolctl finds them; none where it is not installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return SimpleNamespace(lib_controllers=[])
     return ThreadpoolController()

@@ -1,5 +1,7 @@
 """Derivatives where numbers are far apart, in other units, and where answers next to the allocation do not confirm them."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from tolerances import ROUNDING
@@ -32,6 +34,7 @@ def answer(instance, rule):
 # ---- numbers that are far apart ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("ratio", [1e-8, 1e4, 1e8])
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "utilitarian"])
 def test_capacities_far_apart(rule, ratio):
@@ -80,6 +83,7 @@ def apart(seed):
     return Instance(demands.tolist(), capacities.tolist(), weights=weights.tolist(), eligible=eligible.tolist())
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(16))
 def test_what_a_capacity_adds_is_its_price(seed):
     """nb: sum_n w_n du_n / u_n = p dc, and with all capacities t times as large so are all tasks."""
@@ -94,6 +98,27 @@ def test_what_a_capacity_adds_is_its_price(seed):
         np.testing.assert_allclose(np.einsum("ir,nir->n", instance.capacities, side), allocation.tasks, rtol=STATED)
 
 
+@pytest.mark.few(6)
+@pytest.mark.parametrize("seed", range(100, 106))
+@pytest.mark.parametrize("rule", ["drfh", "lmmf", "tsf", "ps-dsf"])
+def test_what_is_stated_is_what_two_answers_in_rationals_show(rule, seed):
+    """Every stated derivative, against exact answers at a capacity that is a part of 1e-7 larger or smaller."""
+    instance, h = apart(seed), Fraction(1, 10**7)
+    found, base = fa.sensitivity(answer(instance, rule)), solve(instance, rule, "exact").tasks_exact
+    stated = 0
+    for i, r in np.argwhere(np.isfinite(found.up).all(axis=0) & np.isfinite(found.down).all(axis=0)):
+        for side, step in ((found.up, h), (found.down, -h)):
+            changed = [list(row) for row in instance.exact.capacities]
+            changed[i][r] *= 1 + step
+            there = solve(instance.replace(capacities=changed), rule, "exact").tasks_exact
+            unit = step * instance.exact.capacities[i][r]
+            right = np.array([float((v - u) / unit) for u, v in zip(base, there, strict=True)])
+            assert np.all(np.abs(side[:, i, r] - right) <= found.tolerance[:, i, r] + STATED * np.abs(right))
+            stated += 1
+    assert stated
+
+
+@pytest.mark.few(3)
 @pytest.mark.parametrize("rule", [*RULES, ("fds", 2)])
 def test_other_units_change_nothing_else(rule):
     """Resources and tasks in other units, and derivatives in these."""

@@ -8,6 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from profiles import drawn
 from strategies import instances
 from tolerances import RESIDUAL, SHARES
 
@@ -106,6 +107,7 @@ def examples(*mechanisms):
 # ---- effects ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("item", "name"), examples(*UNIQUE))
 def test_effects_on_the_papers_examples(item, name):
     explanation = fa.explain(solve(fa.example(name).instance, item))
@@ -114,6 +116,7 @@ def test_effects_on_the_papers_examples(item, name):
     assert count
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("item", "family"), [*(("drfh", f) for f in FAMILIES), *((item, f) for item in UNIQUE[1:] for f in ("tied", "finite"))]
 )
@@ -129,7 +132,7 @@ def test_effects_on_generated_instances(item, family):
 
 
 @given(instances(variants=False, overrides=False, scales=False))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=drawn(6), deadline=None)
 def test_effects_on_any_instance(instance):
     """Ties, zeros, weights, limits and placement."""
     allocation = solve(instance, "drfh", "exact")
@@ -204,6 +207,7 @@ def worth(domain, arcs, rate, named):
     return [q / one for q, one in zip(arcs.cheapest(prices), rate, strict=True)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("item", ["drfh", "tsf", "lmmf"])
 def test_rounds_are_what_their_certificate_says(item, family):
@@ -214,7 +218,7 @@ def test_rounds_are_what_their_certificate_says(item, family):
 
 
 @given(instances(overrides=False, scales=False))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=drawn(6), deadline=None)
 def test_rounds_of_any_instance(instance):
     explanation = fa.explain(solve(instance, "lmmf", "exact"))
     assert faults_of_rounds(explanation) == []
@@ -294,6 +298,7 @@ def test_who_runs_all_its_tasks_gains_from_no_capacity():
 # ---- programs ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("item", ["utilitarian", "mmf"])
 def test_prices_bound_the_value_of_a_program(item, family):
@@ -343,6 +348,7 @@ def test_worth_and_cost_of_a_task():
 # ---- prices, levels, bottlenecks --------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("item", "name"), [*examples("nb"), ("fds", "wang-pool"), ("fds", "zarchy-ex3")])
 def test_prices_and_budgets(item, name):
     allocation = solve(fa.example(name).instance, item, accuracy="high")
@@ -391,6 +397,7 @@ def demand(instance, n, i):
     return instance.demands_on.get((n, i), instance.demands[n])[0]
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize(("item", "name"), examples(*GAMES))
 def test_levels_of_the_papers_examples(item, name):
     explanation = fa.explain(solve(fa.example(name).instance, item))
@@ -398,6 +405,7 @@ def test_levels_of_the_papers_examples(item, name):
     assert any(s.kind == "server" for s in explanation.sentences)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("item", "parameters"), [("ps-dsf", {}), ("ps-dsf-tdm", {}), ("alpha-pf-vds", {"alpha": 3})])
 def test_levels_of_generated_games(item, parameters, family, monkeypatch):
@@ -537,6 +545,7 @@ def test_a_rule_of_ones_own_by_its_prices():
 # ---- all mechanisms, forms and errors ---------------------------------------------------------------------------------
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("item", sorted(fa.MECHANISMS))
 def test_every_mechanism_is_explained(item):
     explanation = fa.explain(solve(fa.example("wang-pool").instance, item))

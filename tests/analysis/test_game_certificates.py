@@ -69,6 +69,7 @@ FAR_WEIGHTS = [
 ]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("item", ["ps-dsf", "ps-dsf-tdm"])
 def test_weights_over_twelve_decades_are_certified(item):
     """A user with a billionth of what it could run alone is served: the pattern is read in units of each user's own tasks."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import EXACT, MARKET, RESIDUAL, ROUNDING
 
 import fairalloc as fa
@@ -37,6 +38,7 @@ def test_the_market_is_in_the_public_package():
 # ---- holds ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("size", [(6, 3, 3), (12, 4, 3), (30, 8, 4)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nb_is_bought_on_a_market(family, size):
@@ -47,7 +49,7 @@ def test_nb_is_bought_on_a_market(family, size):
         assert market(replace(allocation, prices=None)).residual <= MARKET, "the reference's prices do as well"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(st.sampled_from(UNLIMITED), st.integers(0, 10_000), st.floats(0, 0.5))
 def test_the_market_is_never_further_off_than_nb(family, seed, noise):
     """Without limits each residual is at most what the prices prove for nb, near the answer and far from it."""
@@ -61,6 +63,7 @@ def test_the_market_is_never_further_off_than_nb(family, seed, noise):
     assert market(allocation).residual <= rho + EXACT
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("item", [e for e in EXAMPLES if "nb" in e.answers], ids=lambda e: e.name)
 def test_published_answers_are_equilibria(item):
     allocation = solve(item.instance, "nb", "pdhg", accuracy="high")
@@ -171,7 +174,7 @@ def test_an_overload_is_no_equilibrium():
     assert verdict.sentence == "no equilibrium: the allocation is not feasible"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(st.sampled_from(FAMILIES), st.integers(0, 10_000))
 def test_what_is_unsold_or_overspent_others_leave_unspent(family, seed):
     """At the scale (*), for any feasible tasks and any prices, whether users have limits or not."""

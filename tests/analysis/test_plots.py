@@ -67,6 +67,7 @@ def there(item):
     return item.load[item.instance.pools > 0]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("users", [3, 24, 25, 40, 61])
 def test_the_bars_of_many_users_end_at_the_loads(users):
     item = filled(many(users, 4))
@@ -276,6 +277,14 @@ def test_many_users_stop_in_steps():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["50 rounds"]
 
 
+def test_a_figure_of_many_users_has_a_limited_number_of_steps():
+    instance = fa.Instance(np.ones((5001, 1)), [[1.0]], weights=np.arange(1, 5002))
+    item = fa.Allocation(instance, np.linspace(1, 2, 5001) * 1e-4, mechanism="drfh")
+    (stairs,) = fa.plots.rounds(item).patches
+    heights, edges, _ = stairs.get_data()
+    assert (len(heights), edges[0], edges[-1]) == (2000, -0.5, 5000.5)
+
+
 def test_only_lexicographic_mechanisms_have_rounds():
     with pytest.raises(fa.NotApplicable, match="mechanism 'nb' has no rounds: they belong to lexicographic mechanisms"):
         fa.plots.rounds(fa.Allocation(WANG, DRFH.x, mechanism="nb"))
@@ -407,6 +416,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_text_is_whole_and_apart(name):
     figure = FIGURES[name]().figure
@@ -479,6 +489,7 @@ TWO = {"one": {"m": [1.0]}, "two": {"m": [1.0]}}
 PANELS = {"frontier": (SWEEP, 2), "performance_profiles": (TWO, 2), "data_profiles": (TWO, 2)}
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", DRAWN)
 def test_functions_draw_on_the_axes_given(name):
     figure, ax = plt.subplots()

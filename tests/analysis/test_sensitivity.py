@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import ROUNDING
 
 import fairalloc as fa
@@ -65,6 +66,7 @@ def largest_error(allocation, found, **asked):
     return worst, compared
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("item", ["drfh", "tsf", "lmmf"])
 def test_lexicographic_rules(item, family):
@@ -77,6 +79,7 @@ def test_lexicographic_rules(item, family):
         assert not found.reason or "capacity of 0" in found.reason
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("item", "parameters", "family"), CONCAVE)
 def test_concave_programs(item, parameters, family):
     for seed in range(4):
@@ -153,7 +156,8 @@ def test_rules_on_other_domains_are_solved_again(item):
 # ---- the game ---------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.mark.deep
+@settings(max_examples=drawn(20), deadline=None)
 @given(
     st.sampled_from([("ps-dsf", {}), ("alpha-pf-vds", {"alpha": 2}), ("alpha-pf-vds", {"alpha": 0.5})]),
     st.sampled_from(FAMILIES),
@@ -203,6 +207,7 @@ def test_a_user_at_its_limit_with_a_choice_of_servers_leaves_the_others_free():
     assert np.isnan(found.up).all()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_time_shared_servers(family):
     """By levels on the instance whose one resource is time, against answers next to it."""
@@ -265,6 +270,7 @@ def test_njc_apart_from_its_market_says_so():
 # ---- capacities of 0 --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("item", "parameters"), [("lmmf", {}), ("drfh", {}), ("nb", {}), ("ps-dsf", {}), ("alpha-pf-vds", {"alpha": 2})]
 )

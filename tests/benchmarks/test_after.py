@@ -23,6 +23,7 @@ def climbing(*sizes):
     return Suite("climbing", "growing", tuple(cases), time_limit=0.2, repeats=1)
 
 
+@pytest.mark.deep
 def test_what_ran_out_of_time_is_not_asked_on_larger_cases(tmp_path):
     suite = climbing(3, 4, 5)
     summary = run(suite, tmp_path / "r.sqlite", methods=[napping], progress=False)

@@ -354,6 +354,7 @@ def _start_run(path: Path, **arguments: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", f"{start}; {call}"], cwd=path.parent)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_leaves_nothing_running(tmp_path: Path, stop: signal.Signals) -> None:
     process = _start_run(tmp_path / "r", methods=("sleeps",))
@@ -363,6 +364,7 @@ def test_a_stopped_run_leaves_nothing_running(tmp_path: Path, stop: signal.Signa
     _wait_for(lambda: not _sleeping())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("method", "termination", "says"),
     [
@@ -381,10 +383,12 @@ def test_a_solve_that_breaks_is_recorded_and_the_next_one_runs(tmp_path: Path, m
     assert all(metrics.succeeded(r) for r in summary.records[1::2])
 
 
+@pytest.mark.deep
 def test_what_a_solver_prints_is_not_taken_for_its_answer(tmp_path: Path) -> None:
     assert metrics.succeeded(one(fake_run(tmp_path / "r", "chats")))
 
 
+@pytest.mark.deep
 def test_a_lie_lowers_honesty_and_so_does_modesty(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "lies", "modest")
     rates = {row.method: (row.success, row.honesty) for row in summary.rows}
@@ -394,12 +398,14 @@ def test_a_lie_lowers_honesty_and_so_does_modesty(tmp_path: Path) -> None:
     assert re.fullmatch(r"inaccurate, but the residual \S+ passes", told["modest"])
 
 
+@pytest.mark.deep
 def test_a_claim_without_a_finite_point_is_dishonest(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "nan")
     assert [(row.success, row.honesty) for row in summary.rows] == [(0.0, 0.0)]
     assert {f.what for f in summary.failures} == {"claims success without a finite feasible point"}
 
 
+@pytest.mark.deep
 def test_a_method_that_naps_and_reports_no_time_pays_for_it(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "naps")
     (found,) = summary.rankings()
@@ -409,12 +415,14 @@ def test_a_method_that_naps_and_reports_no_time_pays_for_it(tmp_path: Path) -> N
     assert all(r.solve == pytest.approx(r.wall, rel=0.1, abs=0.01) for r in summary.records), "invented phases are not believed"
 
 
+@pytest.mark.deep
 def test_processor_seconds_in_other_processes_are_counted(tmp_path: Path) -> None:
     found = one(fake_run(tmp_path / "r", "spins"))
     assert found.cpu >= 0.35, "two times 0.2 s, in ticks"
     assert found.message == "", "the clocks inside and outside agree"
 
 
+@pytest.mark.deep
 def test_who_changes_the_clock_of_its_process_pays_by_ours(tmp_path: Path) -> None:
     found = one(fake_run(tmp_path / "r", "winds"))
     assert found.wall >= 0.3
@@ -422,16 +430,19 @@ def test_who_changes_the_clock_of_its_process_pays_by_ours(tmp_path: Path) -> No
     assert re.search(r"^wall: the clock in its process showed \S+ s, ours outside it 0\.\d+ s, which counts", found.message)
 
 
+@pytest.mark.deep
 def test_a_hang_in_native_code_that_takes_no_signal_is_ended(tmp_path: Path) -> None:
     found = one(fake_run(tmp_path / "r", "freezes", time_limit=0.2))
     assert (found.termination, found.claims, found.residual) == ("time_limit", False, math.inf)
 
 
+@pytest.mark.deep
 def test_what_left_its_session_is_ended_too(tmp_path: Path) -> None:
     assert metrics.succeeded(one(fake_run(tmp_path / "r", "forks")))
     assert not _sleeping()
 
 
+@pytest.mark.deep
 def test_a_killed_run_loses_the_running_row_at_most_and_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     process = _start_run(path, repeats=40)
@@ -451,6 +462,7 @@ def _rows(path: Path) -> list[Record]:
         return store.records()
 
 
+@pytest.mark.deep
 def test_other_code_versions_and_settings_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "r.sqlite"
     old = fake_run(path)
@@ -468,6 +480,7 @@ def test_other_code_versions_and_settings_are_not_mixed(tmp_path: Path, monkeypa
     assert fake_run(path, accuracies=(1e-7,)).added == 0
 
 
+@pytest.mark.deep
 def test_one_more_method_leaves_the_records_of_the_others_valid(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
     fake_run(path)
@@ -502,8 +515,8 @@ def test_a_report_has_the_rows_of_its_run(tmp_path: Path) -> None:
         (lambda p: run(FAKES, p, cases=["nosuch"]), "there is no case 'nosuch'"),
         (lambda p: fake_run(p, "absent"), "the method 'absent' is not available: install <it> first"),
         (lambda p: fake_run(p, accuracies=("nosuch",)), "accuracy is 'nosuch', but it must be one of low, mid"),
-        (lambda p: fake_run(p, repeats=0), "repeats is 0, but it must be positive"),
-        (lambda p: fake_run(p, time_limit=math.nan), "time_limit is nan, but it must be positive"),
+        (lambda p: fake_run(p, repeats=0), "repeats is 0, but it must be a whole number from 1 to 1,000"),
+        (lambda p: fake_run(p, time_limit=math.nan), "time_limit is nan, but it must be a positive, finite number"),
         (lambda p: run("json.decoder", p), "the module 'json.decoder' defines no SUITE"),
         (lambda p: report(p), "there is no records file"),
     ],
@@ -514,6 +527,7 @@ def test_bad_requests_are_one_sentence(tmp_path: Path, call: Callable[[Path], An
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.deep
 def test_a_named_method_that_fits_nothing_is_said_and_the_others_run(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "idle")
     assert {r.method for r in summary.records} == {"highs"}
@@ -528,6 +542,7 @@ def test_a_named_method_that_fits_nothing_is_said_and_the_others_run(tmp_path: P
         fake_run(tmp_path / "none", "idle")
 
 
+@pytest.mark.deep
 def test_why_a_method_fits_no_case_is_its_own_reason(tmp_path: Path) -> None:
     placed = SuiteCase("placed", "drfh", partial(Instance, np.ones((2, 2)), [[1, 2], [2, 1]]))
     asked = {"setting": Setting(repeats=1), "progress": False}
@@ -537,6 +552,7 @@ def test_why_a_method_fits_no_case_is_its_own_reason(tmp_path: Path) -> None:
     assert "progressive-filling needs one variant and one server for each user, but user " in told
 
 
+@pytest.mark.deep
 def test_a_case_that_cannot_be_solved_is_a_record_and_the_others_run(tmp_path: Path) -> None:
     cases = (
         SUITE.cases[0],
@@ -599,6 +615,7 @@ def test_files_that_are_not_records_are_refused(tmp_path: Path) -> None:
 # ---- report -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_the_page_needs_no_network_and_is_the_same_twice(tmp_path: Path) -> None:
     fake_run(tmp_path / "r", "highs", "one:highs", "lies", "raises")
     pages = [tmp_path / "1.html", tmp_path / "2.html"]
@@ -612,6 +629,7 @@ def test_the_page_needs_no_network_and_is_the_same_twice(tmp_path: Path) -> None
         assert part in text
 
 
+@pytest.mark.deep
 def test_a_summary_is_a_short_text_and_tables_in_a_notebook(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "one:highs")
     assert repr(summary) == f"<summary of suite {summary.run.suite}: {summary.counts}>"
@@ -620,6 +638,7 @@ def test_a_summary_is_a_short_text_and_tables_in_a_notebook(tmp_path: Path) -> N
     assert "<td>one:highs</td>" in html
 
 
+@pytest.mark.deep
 def test_the_table_fits_100_columns(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "one:highs", "lies", "raises")
     long = tuple(replace(r, method=r.method.replace("one", "cvxpy-clarabel"), wall=12345.6) for r in summary.records)
@@ -634,6 +653,7 @@ def test_the_table_fits_100_columns(tmp_path: Path) -> None:
     assert "not available: install <it> first" in out.getvalue()
 
 
+@pytest.mark.deep
 def test_a_real_method_is_measured(tmp_path: Path) -> None:
     found = one(run(FAKES, tmp_path / "r", methods=["highs"], setting=Setting(repeats=1), progress=False))
     assert metrics.succeeded(found), found

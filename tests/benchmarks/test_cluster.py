@@ -54,6 +54,7 @@ def kill_after(rows, path, worker):
     os.kill(worker, signal.SIGKILL)
 
 
+@pytest.mark.deep
 def test_two_workers_one_killed_half_way(workers, tmp_path):
     here = measured(tmp_path / "here.sqlite")
     path = tmp_path / "there.sqlite"
@@ -106,6 +107,7 @@ def test_what_is_wrong_is_one_sentence(monkeypatch, tmp_path):
         measured(tmp_path / "r", scheduler="tcp://127.0.0.1:1")
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl command")
 def test_the_page_on_trust_shows_how_tls_works(tmp_path, monkeypatch):
     import dask
@@ -133,6 +135,7 @@ def test_the_page_on_trust_shows_how_tls_works(tmp_path, monkeypatch):
                 cluster.RemotePool(name, "fairalloc.benchmarks.worker")
 
 
+@pytest.mark.deep
 def test_different_machines_are_described_side_by_side():
     one, other = ({"cpu": "A", "cores": 2, "node": node} for node in ("x", "y"))
     assert machine.joined([one, one]) == one

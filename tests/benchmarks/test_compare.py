@@ -5,10 +5,11 @@ import math
 
 import pytest
 
-from fairalloc.benchmarks import BenchmarkError, compare
+from fairalloc.benchmarks import compare
 from fairalloc.benchmarks.metrics import PENALTY, SHIFT
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.cli import main
+from fairalloc.models import InstanceError
 
 DETAILS = {"machine": {"cpu": "C", "system": "S"}, "fairalloc": "1", "python": "3", "packages": {"numpy": "2"}, "setting": {}}
 DETAILS |= {"place": "nosuch", "cases": {}}
@@ -170,9 +171,9 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path):
         ((a, tmp_path / "none"), {}, "there is no records file"),
         ((a, a), {}, "holds 1 runs, but 2 are needed"),
         ((a, b), {"suite": "x"}, "holds 0 runs of the suite 'x', but 1 are needed"),
-        ((a, b), {"threshold": 1.0}, "threshold is 1.0, but it must be above 1"),
-        ((a, b), {"threshold": math.nan}, "threshold is nan, but it must be above 1"),
+        ((a, b), {"threshold": 1.0}, "threshold is 1.0, but it must be a finite number above 1"),
+        ((a, b), {"threshold": math.nan}, "threshold is nan, but it must be a finite number above 1"),
     ]:
-        with pytest.raises(BenchmarkError, match=says):
+        with pytest.raises(InstanceError, match=says):
             compare(*files, **options)
     assert not (tmp_path / "none").exists()

@@ -63,6 +63,7 @@ def row(**changes):
 # ---- limits ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_builds_are_under_limits_too(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "BUILD_SECONDS", 1.0)
     setting = Setting(repeats=1, memory_mb=1024)
@@ -97,6 +98,7 @@ def wait_for(condition):
         time.sleep(0.02)
 
 
+@pytest.mark.deep
 def test_all_processes_end_with_a_caller_that_is_killed_while_an_instance_is_built(tmp_path):
     start = f"import sys; sys.path.insert(0, {str(HERE.parent)!r}); import {HERE.stem} as t; t.start({str(tmp_path)!r})"
     process = subprocess.Popen([sys.executable, "-c", start], cwd=tmp_path)
@@ -117,6 +119,7 @@ def where(instance, mechanism, limits):
     raise ValueError(f"on {sorted(os.sched_getaffinity(0))}")
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system pins no process to a core")
 def test_several_at_a_time_have_cores_of_their_own_and_the_report_says_so(tmp_path):
     setting = Setting(repeats=3, jobs=2)

@@ -126,6 +126,7 @@ def measured(tmp_path, *methods, **setting):
     return run(SUITE, tmp_path / "r", methods=methods, cases=["a"], setting=Setting(**{"repeats": 1} | setting), progress=False)
 
 
+@pytest.mark.deep
 def test_four_liars_are_told_from_an_honest_method(tmp_path):
     liars = [forges_the_record, finds_the_instance, patches_the_residual, patches_the_judge]
     summary = measured(tmp_path, RIGHT, *liars)
@@ -139,6 +140,7 @@ def test_four_liars_are_told_from_an_honest_method(tmp_path):
     assert [rank.solved for rank in ranking.rows] == [1, 0, 0, 0, 0]
 
 
+@pytest.mark.deep
 def test_the_clock_of_who_forges_its_record_is_ours(tmp_path):
     def naps_and_forges(instance, mechanism, limits):
         if not is_warm_up(instance):
@@ -150,12 +152,14 @@ def test_the_clock_of_who_forges_its_record_is_ours(tmp_path):
     assert "ours outside it 0." in found.message
 
 
+@pytest.mark.deep
 def test_who_writes_without_its_word_has_no_answer(tmp_path):
     (found,) = measured(tmp_path, forges_without_the_word).records
     assert (found.termination, found.claims) == ("error", False)
     assert found.message.startswith("its process wrote what is no answer: ")
 
 
+@pytest.mark.deep
 def test_the_clock_is_set_back_once(tmp_path):
     start = time.monotonic()
     (found,) = measured(tmp_path, restarts_its_clock, time_limit=1.0).records

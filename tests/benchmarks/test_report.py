@@ -194,6 +194,7 @@ def test_references_are_printed_or_rational_or_the_best_verified():
 # ---- commands --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_a_failure_has_the_command_that_reproduces_it(tmp_path, monkeypatch, capsys):
     file = tmp_path / "my [1] cases" / "one.json"
     file.parent.mkdir()
@@ -306,6 +307,7 @@ def test_no_two_methods_look_alike(large):
         assert len(set(looks)) == len(panel.names)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_texts_of_figures_are_whole_and_apart(large, name):
     figure = figures.composed(large, figures.panels_of(large, name))

@@ -89,6 +89,7 @@ def test_the_folder_of_the_data_is_remembered(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == f"{tmp_path}\n" * 2
 
 
+@pytest.mark.deep
 def test_smoke_runs_and_every_claim_is_true(tmp_path):
     summary = run("smoke", tmp_path / "r", progress=False)
     solved = {record.mechanism for record in summary.records if metrics.succeeded(record)}

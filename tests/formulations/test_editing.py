@@ -68,6 +68,7 @@ def test_both_layers_name_their_parts_alike(name):
         assert hasattr(model, part), part
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_cvxpy_models_are_vectorised(name):
     """A handful of constraints whatever the size."""

@@ -61,6 +61,7 @@ def available(method_id):
 # ---- the merit problem ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=name_of)
 @pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
 def test_merit_problem_in_pyomo(instance, parameters):
@@ -71,6 +72,7 @@ def test_merit_problem_in_pyomo(instance, parameters):
     assert allocation.prices.shape == (instance.K, instance.R)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("method", ["cvxpy:ipopt", "cvxpy:uno"])
 @pytest.mark.parametrize("instance", INSTANCES[:4], ids=name_of)
 def test_merit_problem_in_cvxpy(instance, method):
@@ -288,6 +290,7 @@ def test_time_sharing_does_not_depend_on_g(instance):
 # ---- PS-DSF as a mixed-integer program ------------------------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
 @pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
 def test_ps_dsf_by_levels(instance, method):
@@ -300,6 +303,7 @@ def test_ps_dsf_by_levels(instance, method):
     assert np.abs(excess[allocation.x > RESIDUAL]).max() <= RESIDUAL
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("instance", INSTANCES, ids=name_of)
 def test_the_bounds_of_the_program_hold(instance):
     """phi_n / Phi_n <= x_n / G_n <= 1 and low <= levels <= high, on an answer found with other objectives."""
@@ -317,6 +321,16 @@ def test_the_bounds_of_the_program_hold(instance):
         assert np.all(share <= 1 + EXACT)
         assert np.all(share >= instance.weights / (met @ instance.weights) - EXACT)
         assert np.all((level.value >= part.low - EXACT) & (level.value <= part.high + EXACT))
+
+
+@pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
+def test_the_bounds_of_the_program_cut_off_no_answer(method):
+    """User 1 has (0, 2) and weight 2, user 2 (2, 1) and weight 3; the bounds m_nir times 0.6 leave no allocation."""
+    instance = Instance([[0, 2], [2, 1]], [[3, 2], [1, 2], [3, 1]], weights=[2, 3])
+    allocation = solve(instance, "ps-dsf", method)
+    assert allocation.termination == "optimal"
+    np.testing.assert_allclose(allocation.tasks, [1.25, 2.5], rtol=EXACT)
+    assert [float(v) for v in solve(instance, "ps-dsf", "exact").tasks_exact] == [1.25, 2.5]
 
 
 def test_ps_dsf_can_be_edited():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from planted_games import planted_game
+from profiles import drawn
 from scipy.optimize import linprog
 from strategies import allocations, instances
 from tolerances import RECOVERED, RESIDUAL, ROUNDING, VISIBLE
@@ -42,6 +43,7 @@ def judged(game, x):
 # ---- zero at equilibria ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("alpha", ALPHAS, ids=str)
 def test_planted_equilibria_have_no_residual(alpha):
     for seed in range(6):
@@ -91,6 +93,7 @@ def test_server_2_of_khamse_figure_3_in_closed_form(alpha):
 # ---- large next to them ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("alpha", [0.5, 1, 2, 50, 1000, "inf"])
 @pytest.mark.parametrize("step", [1e-2, 1e-6])
 def test_every_arc_counts(alpha, step):
@@ -209,7 +212,7 @@ def is_bottleneck_everywhere(instance, x):
     return all(any(bottleneck(n, i, r) for r in resources) for n, i in on)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(st.data())
 def test_ps_dsf_is_theorem_1_of_p(data):
     """On small integers, where ties and full resources are frequent, the residual is 0 iff the theorem holds in rationals."""
@@ -258,7 +261,7 @@ def printed_gap(game, x, i):
     return worst
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances(variants=False), st.integers(0, 10**6))
 def test_bottlenecks_found_by_sorting_are_those_of_all_pairs(instance, seed):
     """With tasks that tie, on servers that are full or not."""
@@ -279,6 +282,7 @@ def points(alpha):
     return [(game, game.x), (game, game.x * np.linspace(0.6, 1, len(game.x)))]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("alpha", [0.5, 2, 50, "inf", [1, 3, "inf"]], ids=str)
 @pytest.mark.parametrize("change", ["resources", "tasks", "weights", "names", "order"])
 def test_the_residual_does_not_depend_on_units_or_order(alpha, change):
@@ -332,7 +336,7 @@ def test_splitting_a_pool_keeps_an_equilibrium(alpha):
 # ---- any input ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(st.data(), st.sampled_from([0.5, 1, 2, 50, "inf"]))
 def test_any_point_has_a_residual_between_0_and_1(data, alpha):
     instance = data.draw(instances(variants=False, limits=False))
@@ -341,7 +345,7 @@ def test_any_point_has_a_residual_between_0_and_1(data, alpha):
         assert 0 <= item.residual(allocation) <= 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(ALPHAS), st.booleans())
 @example(612296, [1, 50, "inf"], True)  # an idle user needs a price of e^-33.6 of the others': the program took one with slack
 def test_any_planted_game_has_no_residual(seed, alpha, ties):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import BARGAINING, DEGENERATE, EXACT, GRADIENTS, RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, mechanism
@@ -56,6 +57,7 @@ ELSEWHERE = {"gamspy:path", "pyomo:path", "psdsf-enumeration"}
 PUBLISHED = [(e, k, m) for e in EXAMPLES for k in sorted(set(METHODS) - ELSEWHERE) for m in e.answers if answerable(e, k, m)]
 
 
+@pytest.mark.few(100)
 @pytest.mark.parametrize(("item", "method", "name"), PUBLISHED, ids=lambda v: getattr(v, "name", v))
 def test_published_answers(item, method, name):
     allocation = solve(item.instance, name, available(method))
@@ -78,6 +80,7 @@ def test_every_published_answer_is_computed_by_several_methods():
     assert set.union(*computed.values()) == set(METHODS) - ELSEWHERE
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("item", [e for e in EXAMPLES if e.name in SLOW], ids=lambda e: e.name)
 def test_published_answers_by_gradients_at_low_accuracy(item):
     """K's distributed heuristic keeps the promise of "low", and its residual falls with epsilon."""
@@ -100,6 +103,7 @@ def test_every_mechanism_has_a_published_example():
     assert set(MECHANISMS) <= {name for item in EXAMPLES for name in item.answers}
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("name", "method"), [pair for pair in PAIRS if pair[0] in ("drfh", "nb")])
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_answers(name, method, seed):
@@ -146,11 +150,13 @@ CASES_OF_ALL = [
 ]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("name", "family"), CASES_OF_ALL)
 def test_all_methods_agree(name, family):
     assert agree(name, getattr(generators, family)(12, 4, 3, 5)) >= 3
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["nb", "lmmf", "mmf", "uniform", "utilitarian"])
 def test_several_variants_agree(name):
     assert agree(name, generators.variants(10, 3, 3, 1)) >= 3
@@ -201,7 +207,7 @@ def same(name, one, other):
     np.testing.assert_allclose(one, other, rtol=DEGENERATE if name == "nb" else SHARES)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(CASES)
 def test_relabelling_users_permutes_the_answer(case):
     family, name, seed = case
@@ -217,7 +223,7 @@ def test_relabelling_users_permutes_the_answer(case):
     same(name, answer(turned, name), answer(instance, name)[order])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(CASES, st.floats(-6, 6))
 def test_units_of_a_resource_do_not_matter(case, power):
     family, name, seed = case
@@ -227,7 +233,7 @@ def test_units_of_a_resource_do_not_matter(case, power):
     same(name, answer(other, name), answer(instance, name))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(CASES)
 def test_splitting_a_server_does_not_matter(case):
     family, name, seed = case
@@ -235,7 +241,7 @@ def test_splitting_a_server_does_not_matter(case):
     same(name, answer(expand(instance), name), answer(instance, name))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(CASES)
 def test_a_user_is_two_users_of_half_the_weight(case):
     """Two copies with half the weight and half the tasks each run together what the one ran."""
@@ -252,7 +258,7 @@ def test_a_user_is_two_users_of_half_the_weight(case):
     same(name, np.append(tasks[0] + tasks[-1], tasks[1:-1]), answer(instance, name))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(SEEDS, st.floats(-3, 3))
 def test_bargaining_ignores_the_size_of_a_task(seed, power):
     """Bargaining splits worth, not tasks: tasks half as large are twice as many (Z Prop. 5, homogeneous utilities)."""
@@ -263,7 +269,7 @@ def test_bargaining_ignores_the_size_of_a_task(seed, power):
     same("nb", answer(other, "nb"), expected)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(SEEDS)
 def test_one_server_makes_drfh_drf(seed):
     """W Proposition 6."""
@@ -271,7 +277,7 @@ def test_one_server_makes_drfh_drf(seed):
     same("drfh", answer(instance, "drfh"), answer(instance, "drf"))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(SEEDS)
 def test_one_resource_is_split_by_weight(seed):
     """Single-resource fairness (W Proposition 7): worth is proportional to weight, for drfh and nb alike."""

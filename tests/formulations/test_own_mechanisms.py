@@ -6,6 +6,7 @@ import pyomo.environ as pyo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from strategies import instances
 from tolerances import EXACT, RESIDUAL, SHARES
 
@@ -132,7 +133,7 @@ def test_an_edit_holds_in_every_round(method):
     assert allocation.residual <= RESIDUAL
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(instances(), st.sampled_from(["drfh", "tsf", "lmmf"]), st.sampled_from(METHODS[:3]))
 def test_an_edit_that_changes_nothing_gives_the_rule(instance, name, method):
     """The rounds by dual prices of "fairness" against the rounds by the bound (*): two unrelated tests of who is fixed."""
@@ -378,6 +379,7 @@ LOST = {
 }
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("name", LOST)
 def test_an_edit_that_drops_the_rounds_says_so(name):
     edit, words = LOST[name]

@@ -93,6 +93,7 @@ def never_optimal(allocation):
     assert allocation.outcome != "optimal"
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("own", NOT_CONVEX, ids=lambda own: own.id)
 def test_what_is_not_proved_to_be_convex_is_never_optimal(own):
     allocation = fa.solve(KHAMSE, own)

@@ -182,6 +182,7 @@ def domains(item, many):
             continue
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "alpha-pf-vds"])
 def test_cvxpy_and_pyomo_are_one_model(name):
     """At random values of all variables: the objective, and how far the constraints are violated at most."""
@@ -232,6 +233,7 @@ def violation_of_arrays(lp, x, g):
     return float(max(np.max(lp.lower - rows), np.max(rows - lp.upper), np.max(z - lp.most), 0.0))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf"])
 def test_arrays_cvxpy_and_pyomo_are_one_program_in_every_round(name):
     item, compared = mechanism(name), 0

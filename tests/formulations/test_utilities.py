@@ -28,6 +28,7 @@ def generated(seed, users=5, servers=2):
     return fa.generators.generic(users, servers, 2, seed)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("utility", "same"),
     [
@@ -51,6 +52,7 @@ def test_the_family_given_as_one_s_own_has_the_answers_of_the_family(utility, sa
         np.testing.assert_allclose(found.tasks, expected, **AGREE)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("utility", [LOG1P, FALLING, [SQUARE, None], [[LOG, SQUARE, LOG1P, FALLING, SQUARE], LOG1P]])
 @pytest.mark.parametrize("seed", range(3))
 def test_two_routes_agree_on_other_utilities_and_the_residual_sees_another_point(utility, seed):

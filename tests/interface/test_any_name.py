@@ -11,6 +11,7 @@ from hand_made import record, summary_of
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from profiles import drawn
 
 import fairalloc as fa
 from fairalloc import benchmarks
@@ -48,7 +49,7 @@ NASTY = [
 PIECES = st.sampled_from(NASTY) | st.text(min_size=1, max_size=6)
 TEXTS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
 NAMES = st.lists(TEXTS.filter(lambda name: not unprintable(name)), min_size=9, max_size=9, unique=True)
-SOME = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=drawn(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def named(names):
@@ -63,6 +64,7 @@ def shown(root):
     return {element.text for element in root.iter() if element.text}
 
 
+@pytest.mark.deep
 @given(NAMES)
 @example(NASTY[:9])
 @example(NASTY[9:18])
@@ -91,6 +93,7 @@ def keywords(code, call):
     return {item.arg: ast.literal_eval(item.value) for item in calls[0].keywords}
 
 
+@pytest.mark.deep
 @given(NAMES)
 @example(NASTY[:9])
 @example(NASTY[27:36])

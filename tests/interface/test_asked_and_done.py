@@ -51,6 +51,7 @@ def test_a_claim_makes_all_trials_where_no_seconds_are_given():
     assert (found.asked, found.lacking) == (300, "")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_trials_that_were_not_made_are_said(jobs):
     found = fa.claim("tasks are tasks", "drfh", "pareto").search(trials=10**6, time_limit=0.5, jobs=jobs)

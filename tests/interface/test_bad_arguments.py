@@ -5,6 +5,7 @@ found by itself; what it needs besides, by the names of its parameters, is in `G
 """
 
 import inspect
+import shutil
 import signal
 import traceback
 import types
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import fairalloc as fa
-from fairalloc import simulation
+from fairalloc import benchmarks, simulation
 from fairalloc.analysis.tradeoff import tradeoff
 from fairalloc.models.examples import traces
 
@@ -57,10 +58,17 @@ POOL = [
 WANG = fa.example("wang-fig2").instance
 POOLED = fa.example("wang-pool").instance
 ANSWER = fa.solve(WANG, "drfh")
+
+
+def wang():
+    return WANG
+
+
 NB = fa.solve(WANG, "nb")
 CLAIM = fa.claim("tasks are tasks", "drf", lambda allocation: True)
 TRADEOFF = tradeoff(fa.example("khamse-fig3").instance, [1, "inf"])
 CLUSTER = simulation.Cluster(("cpu",), np.array([[1.0]]))
+SUITE = benchmarks.Suite("one", "one case", (benchmarks.SuiteCase("wang", "drfh", wang),), ("highs",), repeats=1)
 WORKLOAD = simulation.Workload(("cpu",), ("u",), [1.0], [0], [0.0], [1], [1.0], [[0.1]])
 
 GOOD = {
@@ -101,6 +109,13 @@ GOOD = {
     "traces": {"a method": [(1.0, 2.0)]},
     "peaks": {"a method": (1.0, 2.0)},
     "server": "s1",
+    "suite": SUITE,
+    "records": "records.sqlite",
+    "methods": ["highs"],
+    "before": "records.sqlite",
+    "now": "records.sqlite",
+    "paths": ["one.json"],
+    "file": "figure.svg",
 }
 """A good value for each parameter that has no default, and for those whose default takes long."""
 
@@ -110,6 +125,11 @@ OWN = {
     "Utility": {"marginal": lambda z: 1 / z},
     "example": {"name": "wang-fig2"},
     "show": {"what": WANG},
+    "Suite": {"id": "one", "title": "one case", "cases": SUITE.cases},
+    "SuiteCase": {"build": wang},
+    "run": {"progress": False},
+    "find_suite": {"name": "first"},
+    "suite_of": {"mechanisms": ["drfh"]},
     "search": {"time_limit": 0.05},
     "property_matrix": {"time_limit": 0.05},
     "market": {"allocation": NB},
@@ -136,24 +156,32 @@ HOOKS = {
 
 RECORDS = {"Case", "Certificate", "Claim", "ClaimResult", "Explanation", "Matrix", "Mechanism", "Method", "Misreport"}
 RECORDS |= {"NotCertified", "PricedAllocation", "Property", "Sensitivity", "SolutionSet", "Verdict", "Overview"}
-RECORDS |= {"Example", "MechanismComparison"}
+RECORDS |= {"Example", "MechanismComparison", "Summary", "Comparisons", "CostChange"}
 """Classes that the package makes, or that are subclassed: what is put into them is not read before it is used."""
 
 
 def functions():
     """(name, function, good values) of everything that a user may call."""
-    modules = {"fa": fa, "generators": fa.generators, "plots": fa.plots, "traces": traces, "simulation": simulation}
+    modules = {
+        "fa": fa,
+        "generators": fa.generators,
+        "plots": fa.plots,
+        "traces": traces,
+        "simulation": simulation,
+        "benchmarks": benchmarks,
+    }
     for place, module in modules.items():
         for name in module.__all__:
             item = getattr(module, name)
             if inspect.isclass(item):
-                if place == "fa" and not issubclass(item, BaseException) and name not in RECORDS:
+                if place in ("fa", "benchmarks") and not issubclass(item, BaseException) and name not in RECORDS:
                     yield f"{place}.{name}", item
             elif callable(item) and name != "pod_name" and not isinstance(item, Mapping | types.ModuleType):
                 yield f"{place}.{name}", item
     samples = [WANG, ANSWER, fa.mechanism("fds"), CLAIM, fa.Hypotheses(), fa.show(WANG), fa.certify(ANSWER)]
     samples += [fa.compare(WANG, ["drfh"])]
-    samples += [fa.solution_set(POOLED, "njc"), fa.sensitivity(ANSWER), fa.explain(ANSWER), fa.property_matrix()]
+    samples += [fa.solution_set(POOLED, "njc"), fa.sensitivity(ANSWER), fa.explain(ANSWER)]
+    samples += [fa.property_matrix(["drf"], ["pareto"], trials=1)]
     for sample in samples:
         for kind in type(sample).__mro__:
             if kind.__module__.startswith("fairalloc") and kind.__name__ in fa.__all__:
@@ -206,9 +234,22 @@ class Hung(BaseException):
     """A call did not end."""
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A folder with the records of two runs, and a file with an instance."""
+    folder = tmp_path_factory.mktemp("measured")
+    fa.write_instance(WANG, folder / "one.json")
+    for _ in range(2):
+        summary = benchmarks.run(SUITE, folder / "records.sqlite", progress=False)
+    GOOD.update(summary=summary, record=summary.records[0])
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path, monkeypatch):
+def _elsewhere(tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
+    if "[benchmarks." in request.node.name:
+        shutil.copytree(request.getfixturevalue("measured"), tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
     def stop(*_):
@@ -220,6 +261,7 @@ def _elsewhere(tmp_path, monkeypatch):
     signal.signal(signal.SIGPROF, before)
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("name", CALLS)
 def test_every_argument_of_every_function(name):
     """A value of the pool in place of each argument, one after the other."""

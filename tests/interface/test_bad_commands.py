@@ -155,11 +155,11 @@ COMMANDS = [
     ),
     (
         ["theorems", "verify", "--seed", "-1"],
-        "the seed is -1 and the jobs are None, but a seed must not be negative, nor jobs below",
+        "seed is -1, but it must be a whole number, 0 or more",
     ),
     (
         ["theorems", "verify", "--jobs", "0"],
-        "the seed is 0 and the jobs are 0, but a seed must not be negative, nor jobs below 1",
+        "jobs is 0, but it must be a whole number from 1 to 1024 or None",
     ),
     (["theorems", "verify", "--store", "{f}"], "{f} cannot be used as a file of findings: unable to open database file"),
     (
@@ -180,6 +180,30 @@ COMMANDS = [
         "CLARABEL refuses the options {'max_iter': -1}: out of range",
     ),
     (["solve", "wang-fig2", "--option", "judge.nope=1"], "there is no option of the judge 'nope'"),
+    *(
+        ([*command.split(), value], f"{command.rpartition('--')[2]} is {value}, but it must be a whole number from 1 to {most}")
+        for command, most in {
+            "solve wang-fig2 --threads": "1024, or None",
+            "bench run smoke --threads": "1024",
+            "bench run smoke --jobs": "1024",
+            "bench run smoke --repeats": "1,000 or None",
+            "simulate K.Fig9 --small --jobs": "1024",
+            "theorems verify --id K.T1 --jobs": "1024 or None",
+        }.items()
+        for value in ("1000000000", "-1", "0")
+    ),
+    (["bench", "run", "smoke", "--memory", "9" * 13], "memory_mb is 9999999999999, but it must be a whole number from 1 to"),
+    *(
+        ([*command.split(), "1" + 30 * "0"], f"is 1{30 * '0'}, but it must be a {words}, and below 2**63 in size")
+        for command, words in {
+            "matrix -m drf --property pareto --trials": "positive whole number or None",
+            "matrix -m drf --property pareto --trials 1 --seed": "whole number, 0 or more",
+            "theorems verify --id K.T1 --trials": "positive whole number or None",
+            "theorems verify --id K.T1 --seed": "whole number, 0 or more",
+            "show wang-fig2 --head": "whole number",
+        }.items()
+    ),
+    (["simulate", "K.Fig9", "--small", "--seeds", "0-999999999999"], "but there must be at most 10,000 seeds"),
     (["solve", "wang-fig2", "--log", "--format", "csv"], "--log is shown in the formats table, json and jsonl"),
 ]
 
@@ -368,6 +392,7 @@ def shell(command, **more):
     return subprocess.run(["bash", "-c", line], env=environment, capture_output=True, timeout=LONGEST, check=False)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("command", "code", "sentence"),
     [

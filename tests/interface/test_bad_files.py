@@ -164,6 +164,7 @@ def test_edited_documents(name, run, tmp_path):
     assert [fault for fault in found if fault] == []
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_bad_words(command, run, files):
     words = [word.format(**files) for word in command.split()]
@@ -187,6 +188,7 @@ def changed_records(file, rng):
     return column, value
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("command", ["report {file}", "report {file} --format json", "compare {file} {file}"])
 def test_edited_records(command, run, files, tmp_path):
     rng = random.Random(command)

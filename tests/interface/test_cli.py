@@ -174,6 +174,7 @@ NOT_PARETO = {"drf-per-server", "uniform", "mmf", "drfh-lp", "ps-dsf-tdm"}
 """W 3.4, Z Example 2: their answers can be improved for free; time sharing leaves idle what divisible servers would use."""
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", [e.name for e in EXAMPLES])
 def test_check_accepts_every_published_answer(run, tmp_path, name):
     for mechanism in example(name).answers:
@@ -328,6 +329,7 @@ def test_accuracies_are_words_or_residuals(capsys, command, accuracy):
     assert "accuracy is" in capsys.readouterr().err
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).resolve().parents[1]
 SAMPLE = """
 import numpy as np
@@ -33,10 +35,12 @@ def test_other_skip(): pytest.skip("not here")
 """
 
 
+@pytest.mark.deep
 def test_an_item_without_an_assertion_fails(tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()
-    (tests / "conftest.py").write_text((TESTS / "conftest.py").read_text())
+    for name in ("conftest.py", "profiles.py"):
+        (tests / name).write_text((TESTS / name).read_text())
     (tests / "test_sample.py").write_text(SAMPLE)
     (tmp_path / "pyproject.toml").write_text((TESTS.parent / "pyproject.toml").read_text())
     command = [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "--tb=line"]

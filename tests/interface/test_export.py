@@ -31,6 +31,7 @@ def test_highs_reads_back_the_same_program(tmp_path, name, rule, kind):
     assert highs.getInfo().objective_function_value == pytest.approx(wanted, rel=1e-7)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "rule", "more"), [*((*pair, {}) for pair in LINEAR), ("wang-pool", "fds", {"alpha": 3.0})])
 def test_the_script_solves_the_same_problem(tmp_path, name, rule, more):
     instance = example(name).instance
@@ -61,6 +62,7 @@ GIVEN = ({}, {"alpha": 1}, {"alpha": 3}, {"alpha": "inf"}, {"alpha": [1, 2]}, {"
 GIVEN = (*GIVEN, {"objective": "closest", "target": [1, 1]})
 
 
+@pytest.mark.deep
 def test_every_script_that_is_written_runs(tmp_path):
     written, refused = [], []
     for rule, instance, more in product(fa.MECHANISMS, (example("wang-fig2").instance, PLAIN, ODD, NARROW), GIVEN):

@@ -132,6 +132,7 @@ def test_statements_join(plugin, monkeypatch):
     assert sentence.startswith("the statement 'of_a_paper' of joining-plugin (joining_plugin:of_a_paper) is left out: ")
 
 
+@pytest.mark.deep
 def test_the_command_line_takes_suites_and_statements_that_joined(plugin):
     run = ("bench", "run", "small", "--records", "records.sqlite", "--repeats", "1")
     done = command(*run, path=plugin)
@@ -181,6 +182,7 @@ def command(*arguments, path):
     )
 
 
+@pytest.mark.deep
 def test_the_command_line_takes_what_joined_and_warns_in_one_line_each(plugin):
     done = command("solve", "wang-fig2", "-m", "capped", "--format", "json", path=plugin)
     assert done.returncode == 0, done.stderr

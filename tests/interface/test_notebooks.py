@@ -43,6 +43,7 @@ def figures(notebook):
     return sum("image/png" in output.get("data", {}) for output in outputs(notebook))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_it_runs(script, tmp_path):
     EXECUTED.mkdir(parents=True, exist_ok=True)
@@ -60,6 +61,7 @@ def test_it_runs(script, tmp_path):
     assert figures(executed) or "fa.plots" not in script.read_text("utf-8")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_the_notebook_is_the_script(script):
     stored = read(script.with_suffix(".ipynb"))

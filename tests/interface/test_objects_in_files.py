@@ -121,6 +121,7 @@ def bench(own, *arguments):
     return main(["bench", "run", *arguments, "--records", str(own.parent / "r.sqlite"), "--repeats", "1"])
 
 
+@pytest.mark.deep
 def test_bench_runs_a_suite_and_a_method_in_a_file(own, capsys):
     assert bench(own, f"{own}:suite", "--method", "cvxpy:highs") == 0
     assert "suite mine: 1 cases, 1 methods" in capsys.readouterr().out
@@ -129,6 +130,7 @@ def test_bench_runs_a_suite_and_a_method_in_a_file(own, capsys):
     assert "2 solves" not in capsys.readouterr().out, "what another file gave is not in this report"
 
 
+@pytest.mark.deep
 def test_bench_runs_a_glob_of_instances_under_several_mechanisms(own, capsys, tmp_path):
     from fairalloc.models.files.jsonio import instance_document, write_json
 
@@ -141,6 +143,7 @@ def test_bench_runs_a_glob_of_instances_under_several_mechanisms(own, capsys, tm
     assert "--mechanism is for instances in files" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_suites_and_mechanisms_of_this_process_travel_too(tmp_path):
     limit = 3
     edit = mechanism("drfh").edited(

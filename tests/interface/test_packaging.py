@@ -48,6 +48,7 @@ def test_the_sdist_holds_what_its_tests_need_and_every_file_once(source, unpacke
     }
 
 
+@pytest.mark.deep
 def test_a_wheel_from_the_sdist_is_the_wheel(unpacked, wheel, tmp_path):
     def held(file):
         return {info.filename: info.CRC for info in zipfile.ZipFile(file).infolist() if ".dist-info/" not in info.filename}

@@ -9,6 +9,7 @@ import sys
 from math import inf
 from pathlib import Path
 
+import pytest
 from tolerances import SHARES
 
 from fairalloc.benchmarks.metrics import succeeded
@@ -59,6 +60,7 @@ def test_several_ways_are_for_the_mechanisms_that_are_named():
     assert sorted(solved) == re.findall(r"`([^`]+)`", named)
 
 
+@pytest.mark.deep
 def test_the_benchmark_example_runs_in_an_empty_folder(tmp_path):
     block = "".join(re.findall(r"```sh elsewhere\n(.*?)```", SUITE, re.DOTALL))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -68,6 +68,7 @@ def test_links_within_the_site_lead_somewhere(tmp_path):
     ]
 
 
+@pytest.mark.deep
 def test_every_file_of_records_has_its_report():
     reports = tool("benchmark_reports")
     names = list(reports.record_names())

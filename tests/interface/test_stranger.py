@@ -61,6 +61,7 @@ def test_the_file_is_short():
     assert len(FILE.read_text().splitlines()) <= 60
 
 
+@pytest.mark.deep
 def test_each_object_goes_through_the_api(folder):
     done = run(folder, "-c", API)
     assert done.returncode == 0, done.stderr
@@ -90,6 +91,7 @@ def test_solve_takes_mechanism_edit_and_method(folder):
     assert "drfh by" in solved.stdout
 
 
+@pytest.mark.deep
 def test_check_takes_a_property(folder):
     solved = fairalloc(folder, "solve", "wang-fig2", "-m", "drfh", "--format", "json")
     (folder / "wang.json").write_text(solved.stdout)
@@ -98,6 +100,7 @@ def test_check_takes_a_property(folder):
     assert json.loads(checked.stdout)[0]["holds"] is True
 
 
+@pytest.mark.deep
 def test_bench_runs_the_suite(folder):
     done = fairalloc(
         folder,
@@ -118,6 +121,7 @@ def test_bench_runs_the_suite(folder):
     assert "equal_parts" in done.stdout
 
 
+@pytest.mark.deep
 def test_theorems_verify_takes_the_claim(folder):
     done = fairalloc(
         folder, "theorems", "verify", "stranger.py", "--time-limit", "20s", "--jobs", "1", "--store", "findings.sqlite"

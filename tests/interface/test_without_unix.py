@@ -39,6 +39,7 @@ print(answer.tasks.round(9), fa.check(answer, "pareto").holds, bool(fa.certify(a
     assert (done.stdout, done.returncode) == ("[10. 10.] True True\n", 0), done.stderr
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "arguments",
     [

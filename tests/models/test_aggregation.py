@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from strategies import allocations, instances
 
 from fairalloc.models import Allocation, Instance, NotApplicable
@@ -60,7 +61,7 @@ def test_servers_differ_by_placement_and_by_their_own_demands():
     assert {key: v.tolist() for key, v in merged.demands_on.items()} == {(1, 0): [[1, 2]]}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(instances())
 def test_merging_and_splitting_are_inverse(instance):
     merged, single = aggregate(instance), expand(instance)
@@ -76,7 +77,7 @@ def test_merging_and_splitting_are_inverse(instance):
         assert other.exact.max_tasks == instance.exact.max_tasks
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(instances().flatmap(allocations))
 def test_maps_keep_tasks_and_feasibility(allocation):
     """Splitting keeps the load of every server; merging never raises the worst one."""
@@ -93,7 +94,7 @@ def test_maps_keep_tasks_and_feasibility(allocation):
     np.testing.assert_allclose(split.load, allocation.load[classes], rtol=ROUNDING)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances(), st.data())
 def test_a_split_merged_again_is_the_same(instance, data):
     merged = aggregate(instance)
@@ -102,7 +103,7 @@ def test_a_split_merged_again_is_the_same(instance, data):
     np.testing.assert_allclose(again.x, allocation.x, rtol=ROUNDING)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances().flatmap(allocations))
 def test_feasible_stays_feasible(allocation):
     worst = max(1.0, allocation.load.max(), float((allocation.tasks / allocation.instance.max_tasks).max()))
@@ -123,7 +124,7 @@ def test_a_solved_class_is_a_solved_row_of_servers(name):
 # ---- one pool -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances(placement=False, overrides=False))
 def test_the_pool_has_the_exact_totals(instance):
     pool = pooled(instance)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from profiles import drawn
 from strategies import instances
 
 from fairalloc.formulations import mechanism
@@ -97,7 +98,7 @@ def test_rationals_and_big_integers_survive():
     assert exact.demands_on[0, 0] == ((F(5, 9), F(1)),)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(instances())
 def test_floats_are_the_nearest_to_the_exact_data(instance):
     exact = instance.exact
@@ -197,7 +198,7 @@ def arcs_by_definition(instance):
                     yield n, v, i, demand
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(instances())
 def test_arcs_are_their_definition(instance):
     arcs, expected = instance.arcs, list(arcs_by_definition(instance))
@@ -216,7 +217,7 @@ def test_arcs_are_their_definition(instance):
     assert instance.eligible.tolist() == [[(n, i) in seen for i in range(instance.K)] for n in range(instance.N)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=drawn(50), deadline=None)
 @given(instances())
 def test_pools_and_totals(instance):
     exact = [[int(q) * c for c in row] for q, row in zip(instance.counts, instance.exact.capacities, strict=True)]
@@ -262,7 +263,7 @@ def test_a_class_of_servers_is_one_pool():
     np.testing.assert_allclose(global_dominant_share(wang), [1 / 38, 1 / 18], rtol=ULPS)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(instances(variants=False))
 def test_gamma_is_its_definition(instance):
     """K (8) in rationals, with the demand that holds on the server."""
@@ -276,7 +277,7 @@ def test_gamma_is_its_definition(instance):
 # ---- replace --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=drawn(50), deadline=None)
 @given(instances())
 def test_replace_keeps_the_rest_exactly(instance):
     other = instance.replace(name="other")

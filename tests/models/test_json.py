@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from strategies import allocations, instances
 
 from fairalloc.models import Allocation, Instance, InstanceError
@@ -55,7 +56,7 @@ def accepted(document):
 # ---- instances ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(instances())
 def test_instances_survive_exactly(instance):
     document = through_text(instance_document(instance))
@@ -256,6 +257,7 @@ def agree(document):
     return valid
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_altered_documents(value):
     """Every place of a document takes every odd value."""
@@ -286,7 +288,7 @@ def test_documents_with_an_entry_twice_or_more_entries():
             agree(altered(DOCUMENT, path, inner[:-1]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(instances(), st.data())
 def test_random_documents_with_random_damage(instance, data):
     document = instance_document(instance)
@@ -297,7 +299,7 @@ def test_random_documents_with_random_damage(instance, data):
 # ---- allocations ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(instances().flatmap(allocations))
 def test_allocations_survive_exactly(allocation):
     """With several variants too: `by_arc` tells what `by_server` and `by_variant` cannot."""

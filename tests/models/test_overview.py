@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from profiles import drawn
 from strategies import instances
 from tolerances import EXACT
 
@@ -34,7 +35,7 @@ def test_a_table_of_users_and_servers():
 
 
 @given(instances(scales=False))
-@settings(max_examples=20)
+@settings(max_examples=drawn(20))
 def test_alone_is_what_the_user_runs_without_the_others(instance):
     overview = fa.show(instance)
     for n in range(instance.N):

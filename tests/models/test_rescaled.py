@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from profiles import drawn
 from strategies import instances
 from tolerances import EXACT
 
@@ -10,7 +11,7 @@ import fairalloc as fa
 from fairalloc.models.instance import Instance
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances())
 def test_it_is_what_the_constructor_makes(instance):
     unit = np.linspace(0.5, 3.0, instance.N)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
+from profiles import drawn
 from strategies import instances
 
 from fairalloc.models import Instance, InstanceError
@@ -101,7 +102,7 @@ def test_large_integers_stay_exact():
     assert Instance(np.array([[2**60 + 1]]), [[2**61]]).exact.demands == (((2**60 + 1,),),)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances(variants=False))
 def test_shares_are_their_definition(instance):
     if instance.demands_on:

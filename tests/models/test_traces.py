@@ -192,7 +192,7 @@ def test_google2011_takes_the_users_with_most_tasks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("users", [0, 3, 1.0, "all"])
 def test_google2011_users_out_of_range(tmp_path: Path, users: int) -> None:
     whole = isinstance(users, int)
-    rule = "an integer from 1 to 2" if whole else "a whole number of 64 bits or None"
+    rule = "an integer from 1 to 2" if whole else "a whole number or None"
     with fails(f"users is {users!r}, but it must be {rule}"):
         traces.google2011(small_google(tmp_path), users=users)
 

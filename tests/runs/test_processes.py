@@ -85,6 +85,7 @@ def test_the_clock_is_set_back_once_a_child_says_so(pool):
     assert ask(pool, "hang", seconds=0.5, restart=0.1).cause == "time"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("do", "expected"),
     [

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from profiles import drawn
 from strategies import simulations
 from tolerances import ROUNDING
 
@@ -13,8 +14,9 @@ from fairalloc.simulation.accounting import account
 from fairalloc.simulation.log import FINISHED, LOST
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(made=simulations())
 def test_nothing_is_lost_run_twice_or_over_capacity(scheduler, made):
     workload, cluster, events, until = made
@@ -25,7 +27,7 @@ def test_nothing_is_lost_run_twice_or_over_capacity(scheduler, made):
 
 @pytest.mark.parametrize("each_job", [False, True])
 @pytest.mark.parametrize("every", [None, 1.5])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=drawn(15), deadline=None)
 @given(made=simulations())
 def test_divisible_work_is_conserved(each_job, every, made):
     workload, cluster, events, until = made

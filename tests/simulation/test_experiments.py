@@ -82,6 +82,7 @@ def smallest():
     return get
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smallest, name):
     outcomes = smallest(name)
@@ -95,6 +96,7 @@ def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smal
     assert "<svg" in element(panels[0])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", {item.measure: name for name, item in EXPERIMENTS.items()}.values())
 def test_the_same_seed_gives_the_same_numbers(smallest, name):
     item = EXPERIMENTS[name]
@@ -130,6 +132,12 @@ def test_table_iv_prints_one_number_wrong(smallest):
     assert judged.because.endswith("not 58.343 and not 58.33 tasks of user 3 on C under tsf")
     corrected = changed(smallest("P.Table4"), "tsf", **{"user 3 on C": 58.33})
     assert corrected.judged.word == "confirmed"
+
+
+@pytest.mark.parametrize(("ours", "word"), [(58.334, "confirmed"), (58.326, "confirmed"), (58.337, "not confirmed")])
+def test_half_a_unit_of_the_last_printed_digit_is_rounding(smallest, ours, word):
+    """58.33 is printed."""
+    assert changed(smallest("P.Table4"), "tsf", **{"user 3 on C": ours}).judged.word == word
 
 
 def test_fig_6_of_p_is_confirmed_and_could_fail(smallest):
@@ -233,7 +241,7 @@ def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
 def test_settings_that_are_none():
     with pytest.raises(UnknownName, match="there is no size 'tiny'"):
         RunSetting("tiny")
-    with pytest.raises(InstanceError, match="jobs is 0, but it must be a positive integer"):
+    with pytest.raises(InstanceError, match="jobs is 0, but it must be a whole number from 1 to 1024"):
         RunSetting(jobs=0)
     with pytest.raises(InstanceError, match="jobs is 2, but with a scheduler its workers say"):
         RunSetting(jobs=2, scheduler="tcp://here:1")
@@ -248,6 +256,7 @@ def test_the_list_names_every_experiment(capsys):
     assert all(name in text for name in EXPERIMENTS)
 
 
+@pytest.mark.deep
 def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, capsys):
     file = tmp_path / "mine.py"
     file.write_text(OWN)

@@ -95,6 +95,7 @@ class LastFit(Scheduler):
 """
 
 
+@pytest.mark.deep
 def test_an_own_scheduler_enters_an_experiment_on_the_command_line(tmp_path, capsys):
     file = tmp_path / "mine.py"
     file.write_text(OWN)

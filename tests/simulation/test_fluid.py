@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from plain_fluid import PlainFluid
+from profiles import drawn
 from strategies import simulations
 from tolerances import RESIDUAL
 
@@ -20,7 +21,7 @@ def simulated(made):
     return (log.done, np.nan_to_num(log.completed, nan=until)), (np.array(done), np.nan_to_num(completed, nan=until))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(made=simulations())
 def test_work_and_completions_are_those_of_the_plain_simulation(made):
     ours, plain = simulated(made)

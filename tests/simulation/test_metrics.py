@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from profiles import drawn
 from strategies import simulations
 from tolerances import RESIDUAL, ROUNDING
 
@@ -23,7 +24,7 @@ def overlap(start, end, bounds):
     return [max(0.0, min(end, b) - max(start, a)) / (b - a) for a, b in pairwise(bounds)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(made=simulations())
 def test_utilisation_and_shares_are_sums_over_tasks(made):
     workload, cluster, events, until = made

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from plain_scheduling import SEED, plain_simulation
+from profiles import drawn
 from strategies import simulations
 
 from fairalloc.models.errors import InstanceError, UnknownName
@@ -28,13 +29,37 @@ def rows(log):
     return sorted((start, j, s, end, OUTCOMES[o]) for start, j, s, end, o in zip(*each, strict=True))
 
 
+def many_users(seed):
+    """Four to seven users with two jobs each, and five machines of three classes."""
+    rng = np.random.default_rng(seed)
+    users = int(rng.integers(4, 8))
+    capacities = rng.choice([0.25, 0.3, 0.5, 0.7, 1.0], (3, 2))
+    demand = capacities[rng.integers(3, size=2 * users)] * rng.choice([0.0, 0.1, 1 / 3, 0.5], (2 * users, 2))
+    demand[:, 0] += np.where(demand.any(axis=1), 0.0, 0.1)
+    weights, owners = rng.choice([1, 2], users), rng.integers(users, size=2 * users)
+    arrival, tasks, duration = (rng.choice(values, 2 * users) for values in ([0, 1, 2], [1, 2, 3, 4], [1, 2.5, 3]))
+    names = [f"u{n}" for n in range(users)]
+    workload = Workload(["cpu", "memory"], names, weights, owners, arrival, tasks, duration, demand)
+    return workload, Cluster(["cpu", "memory"], capacities, [1, 2, 2])
+
+
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(made=simulations())
 def test_every_start_and_end_is_that_of_the_plain_simulation(rule, made):
     workload, cluster, events, until = made
     log = simulate_tasks(workload, cluster, RULES[rule], until, seed=SEED, events=events)
     expected, waiting = plain_simulation(workload, cluster, rule, until, events)
+    assert rows(log) == expected
+    assert log.waiting.tolist() == waiting
+
+
+@pytest.mark.parametrize("seed", [0, 28])
+def test_many_users_are_asked_in_order(seed):
+    """Who has no longer the least share waits for the least of all others, and not only for the next one in the heap."""
+    workload, cluster = many_users(seed)
+    log = simulate_tasks(workload, cluster, "best-fit-ps-dsf", 1e3)
+    expected, waiting = plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents.none())
     assert rows(log) == expected
     assert log.waiting.tolist() == waiting
 
@@ -49,7 +74,7 @@ def test_the_example_of_the_heuristic():
     assert simulate_tasks(jobs, cluster, "first-fit-drfh").server.tolist() == [0]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=drawn(20), deadline=None)
 @given(made=simulations())
 def test_a_seed_decides_what_is_drawn(made):
     workload, cluster, events, until = made

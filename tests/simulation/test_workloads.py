@@ -242,6 +242,7 @@ def test_machines_at_the_end_are_counted_by_size(tmp_path):
     assert cluster.counts.tolist() == [2, 1]
 
 
+@pytest.mark.deep
 def test_a_million_rows_are_read(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import csv

@@ -80,6 +80,7 @@ def instances_for(name, family):
 PAIRS = [(name, family) for name, family in product(NAMES, FAMILIES) if instances_for(name, family)]
 
 
+@pytest.mark.few(4)
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("name", "family"), PAIRS)
 def test_all_methods_agree(name, family, record_property):
@@ -122,6 +123,7 @@ def test_agreement_to_a_millionth_can_fail(monkeypatch):
         compared("nb", mixed("generic", 1))
 
 
+@pytest.mark.deep
 def test_cheap_tasks_are_no_noise(record_property):
     """Numbers of tasks that span eight orders of magnitude: whoever claims success is right, vertex methods always are.
 
@@ -138,6 +140,7 @@ def test_cheap_tasks_are_no_noise(record_property):
         np.testing.assert_allclose(found.tasks, exact.tasks, rtol=SHARES)
 
 
+@pytest.mark.deep
 def test_a_method_whose_prices_prove_too_little_does_not_claim():
     """Ipopt's prices are off by 1e-10, and one user's tasks cost 1e-8 of what another's cost: it cannot know and says so.
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
@@ -34,6 +35,7 @@ CHAIN = Instance(
 # ---- progressive filling --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(40)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("name", "servers", "family"), FILLED)
 def test_filling_gives_what_highs_gives(name, servers, family, seed):
@@ -183,6 +185,7 @@ def test_nothing_is_traced_unasked(name, method):
 # ---- primal-dual hybrid gradient ------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("family", [*SHARED, *BADLY, "placement", "variants"])
 def test_pdhg_gives_what_ipopt_gives(family, seed):
@@ -210,6 +213,7 @@ def test_the_trace_tells_how_the_bound_falls():
     assert seconds == sorted(seconds)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("iterations", [0, 40, 400, 1600, 4000])
 @pytest.mark.parametrize("family", ["generic", "finite", "variants"])
 def test_pdhg_claims_nothing_that_it_does_not_prove(family, iterations):
@@ -241,7 +245,7 @@ def test_pdhg_out_of_time_keeps_its_point():
     assert not allocation.claims_success
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(st.sampled_from([*SHARED, *BADLY, "placement", "variants"]), st.integers(0, 1000), st.floats(-3, 3))
 def test_a_step_brings_points_closer(family, seed, power):
     """T is firmly nonexpansive in its norm: |Tz - Tz'|^2 + |(z - Tz) - (z' - Tz')|^2 <= |z - z'|^2, whatever omega."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from strategies import instances
 from tolerances import DEGENERATE, EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
 
@@ -61,6 +62,7 @@ def test_planted_answers_are_found(seed):
     np.testing.assert_allclose(answer(generators.planted(*size)).tasks, expected, rtol=SHARES)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_it_proves_its_answers(family):
     """By the gap of Eisenberg and Gale in rationals, and the test sees a hundred-thousandth too little."""
@@ -74,7 +76,7 @@ def test_it_proves_its_answers(family):
         assert mechanism("nb").residual(replace(allocation, x=allocation.x * fewer)) > RESIDUAL / instance.N
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(instances())
 def test_it_is_right_on_anything(instance):
     """Ties, zeros, weights, limits, placement, variants, counts, overrides, hostile units; against Clarabel where that claims."""
@@ -86,7 +88,7 @@ def test_it_is_right_on_anything(instance):
         assert (np.abs(found.tasks / other.tasks - 1) <= reach(found, other)).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(instances(scales=False), st.integers(0, 2**16))
 def test_what_is_the_same_problem_has_the_same_answer(instance, seed):
     """Other orders of users and servers, other units of weights and capacities, rows of identical servers for their counts."""

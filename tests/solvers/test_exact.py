@@ -13,6 +13,7 @@ import pytest
 from changed_certificates import assert_that_no_number_can_be_changed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
@@ -49,6 +50,7 @@ STUCK_AT_A_LIMIT = Instance([[1, 0], [1, 0], [0, 1]], [[30, 10]], max_tasks=[20,
 # ---- exact answers --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(29)
 @pytest.mark.parametrize(("item", "name"), PUBLISHED, ids=lambda v: getattr(v, "name", v))
 def test_published_answers_are_exactly_the_published_rationals(item, name):
     allocation = solve(item.instance, name, "exact")
@@ -66,7 +68,8 @@ def test_rationals_in_rationals_out(name):
     np.testing.assert_allclose([float(v) for v in allocation.tasks_exact], allocation.tasks, rtol=ROUNDING)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.deep
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances())
 def test_uniform_is_exactly_the_parts(instance):
     """With one way to run tasks u_n = min(phi_n / sum phi times sum_i gamma_ni, max_tasks_n), in rationals throughout."""
@@ -123,7 +126,7 @@ def test_a_limit_reached_above_the_level_fixes_nobody(method):
     np.testing.assert_allclose(tasks, [15, 15, 10], rtol=RESIDUAL)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(instances())
 def test_exact_data_are_the_float_data(instance):
     arcs = exact_arcs(instance)
@@ -244,7 +247,7 @@ SIZES = [(8, 3, 2), (20, 10, 3), (40, 5, 4), (10, 20, 2), (60, 3, 2), (5, 5, 5)]
 
 
 @pytest.mark.unmeasured
-@pytest.mark.slow
+@pytest.mark.deep
 def test_nearly_every_generated_instance_is_certified():
     """At least 99 %, with up to 200 arcs, over families and mechanisms; the failures are named."""
     outcomes = {}
@@ -267,8 +270,9 @@ def defined(name, instance):
         return False
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(instances())
 def test_every_feature_is_certified(instance):
     """Several variants, demands that depend on the server, counts, limits, hostile units."""
@@ -277,7 +281,7 @@ def test_every_feature_is_certified(instance):
         assert certificate, str(certificate)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(st.sampled_from(FAMILIES), st.integers(0, 10_000))
 def test_exact_agrees_with_floating_point(family, seed):
     instance = getattr(generators, family)(8, 3, 3, seed)
@@ -297,6 +301,7 @@ CERTIFIED = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("name", "family", "seed"), CERTIFIED)
 def test_no_number_of_a_proof_can_be_changed(family, seed, name):
@@ -312,12 +317,13 @@ def test_every_mechanism_and_family_is_certified():
 
 
 @pytest.mark.unmeasured
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(instances(), st.sampled_from(["lmmf", "mmf", "utilitarian"]))
 def test_no_number_of_a_proof_can_be_changed_whatever_the_instance(instance, name):
     assert_that_no_number_can_be_changed(certified_answer(instance, name), instance)
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize(("item", "name"), PUBLISHED, ids=lambda v: getattr(v, "name", v))
 def test_no_number_of_a_published_proof_can_be_changed(item, name):
     assert_that_no_number_can_be_changed(certified_answer(item.instance, name), item.instance)
@@ -429,6 +435,7 @@ def test_what_was_compared_is_said():
 # ---- bounds for nb --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("method", [m.id for m in methods_for(mechanism("nb"))])
 @pytest.mark.parametrize("family", ["generic", "finite", "zero_demand", "variants", "placement"])
 def test_bargaining_bounds_are_tight(family, method):
@@ -439,6 +446,7 @@ def test_bargaining_bounds_are_tight(family, method):
     assert str(certificate).startswith("nb: the optimal value is between ")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(5))
 def test_bargaining_bounds_hold_the_known_optimum(seed):
     """Planted answers are optimal, so their value lies between the bounds of any allocation near them, good or less so.

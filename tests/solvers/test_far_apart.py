@@ -1,6 +1,9 @@
 """Weights, demands and capacities many powers of ten apart: no answer called "optimal" has a user off by more than 1.1e-4."""
 
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +13,10 @@ from tests import far_apart
 
 EACH = 12
 
+ROOT = Path(__file__).resolve().parents[2]
 
+
+@pytest.mark.few(3)
 @pytest.mark.parametrize("decades", [6, 12])
 @pytest.mark.parametrize("name", far_apart.NAMES)
 def test_no_user_is_far_from_its_tasks(name, decades):
@@ -21,6 +27,21 @@ def test_no_user_is_far_from_its_tasks(name, decades):
     assert not found["no reference"]
     assert found["not known"] <= (0.05 if decades == 6 else 0.3) * EACH
     assert found["optimal"] > 0
+
+
+def test_rational_answers_of_ps_dsf_are_certified_and_explained():
+    """Of 60 instances of fractions, with weights to 1e9."""
+    found = Counter(far_apart.looked_into(far_apart.fractions(1, k)) for k in range(60))
+    assert [word for word in found if word.startswith("wrong")] == []
+    assert found["certified"] >= 55
+
+
+def test_a_mistake_in_a_rational_answer_is_found(monkeypatch):
+    def fails(*_, **__):
+        raise KeyError(0)
+
+    monkeypatch.setattr(far_apart.fa, "certify", fails)
+    assert far_apart.looked_into(far_apart.fractions(1, 0)) == "wrong: KeyError: 0"
 
 
 def test_a_wrong_answer_is_found(monkeypatch):
@@ -68,3 +89,12 @@ def test_what_a_small_weight_hides_in_the_objective_is_seen(tasks):
     assert fa.check(fa.Allocation(one, [1, tasks]), "utilitarian").margin >= 0.5
     assert not fa.check(fa.Allocation(one, [1, tasks]), "utilitarian")
     assert fa.solve(one, "utilitarian").tasks == pytest.approx([1, 1])
+
+
+def test_a_crash_of_a_solver_on_numbers_far_apart_is_an_error_of_that_method():
+    """HiGHS 1.15 writes beyond its memory on a round of this instance; the process lives, and the answer is the right one."""
+    code = (
+        "import tests.far_apart as f; (*_, (_, one, _)) = f.cases(21, 225, 12.0, ('lmmf',)); print(f.tried('lmmf', one).outcome)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "optimal\n")

@@ -100,6 +100,7 @@ def test_rational_answers_with_users_at_their_limits():
 # ---- it is the papers' definition where limits do not bind -------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(("name", "parameters"), GAMES)
 def test_limits_that_do_not_bind_change_nothing(name, parameters, seed):
@@ -118,6 +119,7 @@ def test_limits_that_do_not_bind_change_nothing(name, parameters, seed):
     assert judged(instance, name, new.x, parameters) >= RESIDUAL  # without the limit it would not do
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_answers_are_the_games_with_smaller_weights(seed):
     """Continuation's choice: h_n lowers the weight of a user at its limit, and the game with lower weights has no limits."""
@@ -139,6 +141,7 @@ def test_answers_are_the_games_with_smaller_weights(seed):
 # ---- two unrelated ways ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize(("name", "parameters"), GAMES)
 def test_continuation_and_best_response_both_find_equilibria(name, parameters, seed):
@@ -154,6 +157,7 @@ def test_continuation_and_best_response_both_find_equilibria(name, parameters, s
         np.testing.assert_allclose(one.tasks, other.tasks, rtol=EQUILIBRIUM)
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("seed", range(20))
 def test_alpha_1_is_nash_bargaining_under_limits(seed):
     instance = finite_game(seed)
@@ -172,6 +176,7 @@ def test_the_merit_problem_makes_the_same_choice(seed):
             np.testing.assert_allclose(one.tasks, other.tasks, rtol=EQUILIBRIUM)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("layer", ["cvxpy:highs", "pyomo:highs"])
 @pytest.mark.parametrize("seed", range(8))
 def test_the_mixed_integer_program_knows_limits(layer, seed):
@@ -181,6 +186,7 @@ def test_the_mixed_integer_program_knows_limits(layer, seed):
     assert answer.residual <= RESIDUAL
 
 
+@pytest.mark.few(13)
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("name", ["ps-dsf", "ps-dsf-tdm"])
 def test_exact_answers_are_certified(name, seed):
@@ -195,6 +201,7 @@ def test_exact_answers_are_certified(name, seed):
     assert moved is None or judged(some, name, answer.x, {}) <= RESIDUAL
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("parameters", [{"alpha": 1}, {"alpha": 2}, {"alpha": 20}, {"alpha": [0.5, 2, "inf"]}])
 def test_bounds_on_the_residual_are_certified(parameters, seed):
@@ -204,6 +211,7 @@ def test_bounds_on_the_residual_are_certified(parameters, seed):
     assert certificate, str(certificate)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize(("name", "parameters"), GAMES)
 def test_other_tasks_are_rejected(name, parameters, seed):

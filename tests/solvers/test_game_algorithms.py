@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from scipy.optimize import approx_fprime, linprog
 from strategies import instances
 from tolerances import BARGAINING, DIFFERENCE, EXACT, GRADIENTS, RESIDUAL, ROUNDING
@@ -180,6 +181,7 @@ def test_rounds_need_not_end_in_exact_arithmetic():
 # ---- one server with finite alpha -----------------------------------------------------------------------------------
 
 
+@pytest.mark.few(28)
 @pytest.mark.parametrize("parameters", [(0.5, 1, 0), (1, 1, 0), (2, 1, 0), (20, 1, 0), (3, 2, 0.5), (0.5, 1, 2), (2, 0, 3)])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_market_clears(seed, parameters):
@@ -214,6 +216,7 @@ def test_marginal_utilities_are_inverted():
 # ---- equilibria -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("alpha", [0.5, 1, 2, 8, "inf", "mixed"])
 def test_best_responses_reach_equilibria(family, alpha):
@@ -238,6 +241,7 @@ def test_the_broader_class_of_utilities():
     np.testing.assert_allclose(one.tasks, two.tasks, rtol=BARGAINING)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("method", FILLING)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_ps_dsf(method, family):
@@ -247,7 +251,7 @@ def test_ps_dsf(method, family):
         assert allocation.residual <= RESIDUAL
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(instances(variants=False, limits=False))
 def test_whatever_the_instance_success_is_not_claimed_without_it(instance):
     for method in FILLING:
@@ -305,6 +309,7 @@ def test_time_shared_servers_have_one_answer(seed):
         np.testing.assert_allclose(other, answers[0], rtol=BARGAINING)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("alpha", [0.5, 1, 2])
 @pytest.mark.parametrize(
     "instance", [KHAMSE, KHAMSE_4, generators.generic(3, 1, 2, 0), generators.placement(6, 3, 2, 0)], ids=range(4)
@@ -462,7 +467,7 @@ def test_a_finite_epsilon_gives_the_equilibrium_of_smaller_servers(epsilon):
     session = VdsDistributedSession(item, instance, Limits())
     session.y, session.epsilon = session.merit.equal.copy(), epsilon
     session._rest()
-    load, mu = session.game.load(session.y), session.prices()
+    load, mu = session.game.load(session.y), session.penalties()
     np.testing.assert_allclose(load[mu > 0], (1 - epsilon + epsilon**2 * mu)[mu > 0], rtol=ROUNDING)
     assert np.all(load < 1)
     smaller = instance.replace(capacities=instance.capacities * np.where(mu > 0, load, 1 - epsilon))
@@ -540,7 +545,7 @@ def test_finite_alpha_is_refused(method):
         solve(KHAMSE, "alpha-pf-vds", method, alpha=[3, "inf"])
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=drawn(8), deadline=None)
 @given(instances(variants=False, limits=False, scales=False), st.sampled_from([0.5, 1, 3]))
 def test_gradient_methods_never_claim_too_much(instance, alpha):
     for method in FOLLOWING:

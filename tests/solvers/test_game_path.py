@@ -1,7 +1,5 @@
 """The path of `continuation`: its linear algebra against dense systems, its orientation, and what it does at both ends."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
@@ -191,7 +189,7 @@ def test_equations_of_limits_hold_after_a_step_however_small_tau_is(tau):
     levels = levels_of(instance.replace(max_tasks=[*limits[:5], None, None, None]), 3.0)
     point = near_the_end(levels, tau)
     h = np.where(levels.limited, 0.5, 0.0)
-    point = dataclasses.replace(point, h=h, t=np.where(levels.limited, tau / 0.5, 1.0))
+    point = point._replace(h=h, t=np.where(levels.limited, tau / 0.5, 1.0))
     newton = CentralPathNewton(levels, point)
     change = newton.correction()
     moved = levels.loads.totals(levels.gamma * point.y * change.y) / levels.limits

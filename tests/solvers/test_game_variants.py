@@ -42,6 +42,7 @@ def test_a_satisfied_user_runs_its_cheapest_variant():
     np.testing.assert_allclose(solve(instance, GAME, alpha=2).tasks, [0.5, 1], rtol=RESIDUAL)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_more_of_the_same_changes_nothing(seed):
     """A variant twice, or a mixture of two variants as a third."""
@@ -56,6 +57,7 @@ def test_more_of_the_same_changes_nothing(seed):
         np.testing.assert_allclose(new.tasks, old.tasks, rtol=EQUILIBRIUM)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 2}, {"alpha": 6}, {"alpha": 3, "B": 0.5}])
 def test_continuation_finds_equilibria(parameters, seed):
@@ -69,6 +71,7 @@ def test_continuation_finds_equilibria(parameters, seed):
         assert judged(instance, less, **parameters) >= 100 * RESIDUAL
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("seed", range(25))
 def test_alpha_1_is_nash_bargaining(seed):
     instance = game_with_variants(seed)
@@ -77,6 +80,7 @@ def test_alpha_1_is_nash_bargaining(seed):
     assert judged(instance, other.x, alpha=1) <= BARGAINING
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("alpha", [0.5, 2])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_merit_problem_agrees_on_one_server(alpha, seed):
@@ -87,6 +91,7 @@ def test_the_merit_problem_agrees_on_one_server(alpha, seed):
         np.testing.assert_allclose(one.tasks, other.tasks, rtol=EQUILIBRIUM)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 2}, {"alpha": 20}, {"alpha": 3, "B": 0.5}])
 def test_best_responses_agree_user_by_user_on_one_server(parameters, seed):
@@ -97,6 +102,7 @@ def test_best_responses_agree_user_by_user_on_one_server(parameters, seed):
     np.testing.assert_allclose(one.tasks, other.tasks, rtol=BARGAINING)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("alpha", [0.5, 2, 6])
 def test_best_responses_find_equilibria(alpha, seed):
@@ -106,6 +112,7 @@ def test_best_responses_find_equilibria(alpha, seed):
     assert answer.residual <= RESIDUAL
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_best_responses_for_alpha_1_are_nash_bargaining_without_limits(seed):
     instance = game_with_variants(seed).replace(max_tasks=None)
@@ -120,6 +127,7 @@ def test_the_best_response_to_users_who_can_have_all_they_want_has_no_prices():
     assert not answer.prices.any()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("alpha", [[2, "inf", 1], ["inf", 0.5, 5]])
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_finite_and_infinite_alpha_side_by_side(alpha, seed):
@@ -147,6 +155,7 @@ def test_who_refuses():
             solve(instance, GAME, method)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("alpha", [0.5, 2, 6])
 @pytest.mark.parametrize("seed", range(2))
 def test_equilibria_are_certified(alpha, seed):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from strategies import instances
 from tolerances import EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
 
@@ -52,6 +53,7 @@ COMPARED = [(family, name) for family in FAMILIES for name in ("tsf", "lmmf", "m
 """Where HiGHS gives nine digits: with hostile units lmmf and mmf count tasks over 8 orders of magnitude, beyond floats."""
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("family", "name"), [*COMPARED, ("badly_scaled", "tsf")])
 def test_it_gives_what_highs_gives(family, name):
     """Nine digits, proved."""
@@ -124,7 +126,7 @@ def test_after_a_dense_first_round_highs_goes_on(instance, accuracy, promised):
     np.testing.assert_allclose(allocation.tasks, solve(instance, "drfh", "highs").tasks, rtol=EXACT)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(instances(), st.sampled_from(["lmmf", "mmf"]))
 def test_it_is_honest_on_anything(instance, name):
     """Ties, zeros, limits, overrides, hostile units, one user, one server: proved, or not claimed."""
@@ -400,7 +402,7 @@ def test_correctors_lengthen_steps_and_save_iterations(monkeypatch):
     assert few.iterations <= 0.75 * many.iterations
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=drawn(50), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_corrector_never_shortens_the_step(seed):
     """Of a random correction the part is taken that shortens no step, and one that would leave the boundary farther is taken."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from scipy.optimize import linprog
 from tolerances import EXACT, RESIDUAL, SHARES
 
@@ -106,7 +107,8 @@ def test_a_round_in_which_primal_simplex_fails_is_solved_from_no_basis(seed):
     assert solve(generators.zero_demand(8, 5, 2, seed), "lmmf", "highs:leximin").claims_success
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.deep
+@settings(max_examples=drawn(30), deadline=None)
 @given(st.sampled_from(["zero_demand", "racks", "finite", "placement"]), SEEDS, st.booleans())
 def test_faces_change_nothing_but_the_digits(family, seed, lexicographic_tasks):
     """With and without faces, hot or cold: the same fair shares."""
@@ -117,7 +119,7 @@ def test_faces_change_nothing_but_the_digits(family, seed, lexicographic_tasks):
         np.testing.assert_allclose(solve(instance, name, method).tasks, expected, rtol=SHARES, err_msg=method)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 @given(st.sampled_from(["zero_demand", "racks", "finite", "variants"]), SEEDS)
 def test_lifted_prices_prove_every_round_without_a_reference(family, seed):
     """The prices that come back are proofs over all arcs, whatever faces the rounds were solved on."""
@@ -170,7 +172,7 @@ def test_wang_6_is_not_enough_under_placement():
     assert residual(mechanism("drfh"), single) > 0.01
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=drawn(30), deadline=None)
 @given(SEEDS)
 def test_wang_6_is_enough_with_positive_demands(seed):
     """Under W's hypotheses the single LP is DRFH (W Prop 2)."""

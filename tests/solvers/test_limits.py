@@ -446,7 +446,7 @@ def test_checks_and_certificates_obey_limits(monkeypatch):
     assert (bool(failure), failure.reason) == (False, "the time was not enough")
     for call in (lambda: check(answer, "pareto", time_limit=0), lambda: certify(answer, time_limit=True)):
         with pytest.raises(
-            InstanceError, match=r"time_limit is .*, but it must be a number of|time_limit is 0 seconds, but it must be positive"
+            InstanceError, match=r"time_limit is .*, but it must be a number|time_limit is 0 seconds, but it must be positive"
         ):
             call()
 
@@ -466,7 +466,11 @@ def test_what_is_known_of_a_conflict_is_told_step_by_step():
     assert "x[1] <= 5" not in sentences[-1]
 
 
-@pytest.mark.parametrize("weights", [[1e9, 1], [1e12, 1], [1e15, 1], [1, 1e-12], [1e-300, 1], [1e300, 1]])
+EXTREME = [pytest.param(weights, marks=pytest.mark.deep) for weights in ([1e-300, 1], [1e300, 1])]
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("weights", [[1e9, 1], [1e12, 1], [1e15, 1], [1, 1e-12], *EXTREME])
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "ps-dsf", "uniform", "nb"])
 def test_weights_far_apart_are_solved_or_not_claimed_and_nobody_disagrees(name, weights):
     instance = Instance(WANG.demands, WANG.capacities, weights=weights)
@@ -627,6 +631,7 @@ def descriptor_1_in_a_file():
             os.close(copy)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", ["highs", "cvxpy:clarabel", "pyomo:highs", None])
 def test_threads_leave_descriptor_1_alone(method):
     """8 threads x 20 solves; another thread's lines all arrive, and nothing else does."""
@@ -688,9 +693,12 @@ def test_captures_in_threads_end_where_they_began():
             (WANG, "drfh", None, ["mid"]),
             "accuracy is ['mid'], but it must be one of low, mid, high, or a residual between 0 and 1",
         ),
-        ((WANG, "drfh", None, "mid", True), "time_limit is True, but it must be a number of floating point or None"),
-        ((WANG, "drfh", None, "mid", float("nan")), "time_limit is nan, but it must be a number of floating point or None"),
-        ((WANG, "drfh", None, "mid", "5"), "time_limit is '5', but it must be a number of floating point or None"),
+        ((WANG, "drfh", None, "mid", True), "time_limit is True, but it must be a number or None"),
+        (
+            (WANG, "drfh", None, "mid", float("nan")),
+            "time_limit is nan, but it must be a number or None",
+        ),
+        ((WANG, "drfh", None, "mid", "5"), "time_limit is '5', but it must be a number or None"),
         ((WANG, "drfh", None, "mid", 0), "time_limit is 0 seconds, but it must be positive"),
     ],
 )
@@ -786,6 +794,7 @@ FAR_APART = {
 }
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf", "mmf", "utilitarian"])
 @pytest.mark.parametrize("instance", FAR_APART.values(), ids=FAR_APART)
 def test_judge_and_certificate_agree_where_floats_cannot_tell(instance, name):

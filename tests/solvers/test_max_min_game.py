@@ -9,6 +9,7 @@ from changed_certificates import assert_that_no_number_can_be_changed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from planted_games import TWO_WAYS, game_with_variants
+from profiles import drawn
 from strategies import instances
 from tolerances import RESIDUAL, ROUNDING, SHARES, VISIBLE
 
@@ -55,7 +56,7 @@ def test_what_somebody_wastes_of_a_resource_with_a_small_price_is_seen():
     assert judged(instance, [0, 2, 1, 100]) <= ROUNDING
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=drawn(12), deadline=None, suppress_health_check=SLOW)
 @given(instances(variants=False, scales=False), st.integers(0, 10**6))
 def test_one_variant_has_the_residual_of_theorem_1(instance, seed):
     """Two computations that share nothing: linear programs here, comparisons of levels there."""
@@ -101,6 +102,7 @@ def test_the_best_mixture_of_two_ways():
 # ---- methods --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", [0, 1, 2, 4, 6, 7, 8, 9])
 def test_methods_find_answers(seed):
     """Ties, zeros, weights, limits, counts, placement; x_n need not be unique, so residuals are compared."""
@@ -111,6 +113,7 @@ def test_methods_find_answers(seed):
         assert answer.residual <= RESIDUAL
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_methods_agree_on_one_server(seed):
     """Where tasks are unique."""
@@ -182,6 +185,7 @@ def on(instance, value):
 CHANGES = ["rescaled", "relabelled", "split", "duplicated user", "duplicate variant", "dominated variant"]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("seed", range(3))
 def test_an_answer_stays_one(change, seed):

@@ -49,6 +49,7 @@ def of(name):
     return {"placement": not pools, "limits": name != "drf-per-server", "variants": name in ("lmmf", "nb", "mmf")}
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("name", "parameters"), ALL)
 def test_the_answer_is_that_of_the_given_instance(name, parameters):
     instance = repeated(**of(name), times=2 if (name, parameters) in GAMES else 4)

@@ -10,6 +10,7 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.drfh import DominantResourceFairness
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_page_has_formula_code_names_and_methods(name, capsys):
     page = fa.show(fa.mechanism(name))

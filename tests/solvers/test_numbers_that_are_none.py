@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 
 import fairalloc as fa
 from fairalloc.benchmarks.records import Record
@@ -38,7 +39,7 @@ def test_a_residual_that_is_no_number_is_infinite():
         assert Record(**facts, **numbers, termination="optimal", **residuals).residual == math.inf
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(
     name=st.sampled_from(sorted(MECHANISMS)),
     x=st.lists(NUMBERS, min_size=3, max_size=3),

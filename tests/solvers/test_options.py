@@ -61,6 +61,7 @@ def test_the_line_is_straight_in_logarithms():
     assert at_accuracy({"low": 1e-4, "mid": 1e-10, "high": 1e-12}, 1e-15) == 1e-12
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("method", ["highs", "cvxpy:clarabel", "pyomo:ipopt", "pdhg", "interior-point", "best-response"])
 @pytest.mark.parametrize("accuracy", [1e-2, 1e-5, 1e-7])
 def test_numbers_promise_themselves(method, accuracy):
@@ -185,8 +186,8 @@ def test_the_judge_has_options():
     [
         ({"judge": {"prooved": 1}}, UnknownName, "there is no option of the judge 'prooved'.*proved"),
         ({"judge": {"proved": "well"}}, InstanceError, "the option proved is 'well', but it must be a number of at least 0"),
-        ({"judge": 3}, InstanceError, "the options of the judge are 3, but they must be values by name"),
-        ([("judge", {})], InstanceError, "options is .*, but it must be values by name"),
+        ({"judge": 3}, InstanceError, "the options of the judge are 3, but they must be a mapping of names to values"),
+        ([("judge", {})], InstanceError, "options is .*, but it must be a mapping of names to values"),
     ],
 )
 def test_wrong_options_of_the_judge_are_one_sentence(options, kind, sentence):
@@ -235,6 +236,7 @@ def test_options_that_a_solver_refuses_are_one_sentence(method):
 # ---- logs -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("method", "item", "word"),
     [
@@ -264,6 +266,7 @@ def test_logs_are_kept_on_request_and_nothing_is_printed(method, item, word, cap
 # ---- warm starts ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("method", "item", "parameters"),
     [
@@ -291,6 +294,7 @@ def test_from_its_own_answer_a_method_needs_fewer_iterations(method, item, param
         assert warm.residual <= RESIDUAL
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", STARTING)
 def test_a_start_far_away_is_no_harm(method):
     """From the answer for other capacities, and from no tasks at all."""

@@ -239,6 +239,7 @@ def test_limits_tell_what_was_promised():
         _ = Limits(2.0).promised
 
 
+@pytest.mark.deep
 def test_functions_run_in_benchmarks(tmp_path):
     """Beside ours, in processes of their own, by the same clock."""
 
@@ -283,6 +284,7 @@ def test_a_wrong_declaration_is_one_sentence(mechanisms, function, says):
     assert not hasattr(right, "fairalloc_mechanisms")
 
 
+@pytest.mark.deep
 def test_a_suite_of_several_mechanisms_asks_a_function_for_what_it_declares(tmp_path):
     from fairalloc import benchmarks
 

@@ -53,6 +53,7 @@ def by_pyomo(item, instance):
     return np.array([duals[row] for row in model.capacity.values()]).reshape(domain.K, domain.R)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "parameters"), PROGRAMS, ids=lambda v: v if isinstance(v, str) else str(v.get("alpha", "")))
 @pytest.mark.parametrize("instance", INSTANCES.values(), ids=INSTANCES)
 def test_prices_are_the_duals_of_the_users_own_models(name, parameters, instance):

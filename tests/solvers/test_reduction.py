@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
@@ -37,7 +38,7 @@ SIZED = [
 
 
 @pytest.mark.parametrize("instance", LAYOUTS, ids=lambda i: i.name)
-@settings(max_examples=20)
+@settings(max_examples=drawn(20))
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_loads_of_some_arcs_are_those_of_all_with_nothing_on_the_others(instance, seed):
     rng, whole = np.random.default_rng(seed), loads_of(instance, np.ones(instance.N))
@@ -141,6 +142,7 @@ def test_what_fell_is_known_from_far_iterations_and_not_where_a_solve_starts_nea
     assert all(known[1:])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["drfh", "nb"])
 @pytest.mark.parametrize("instance", SIZED, ids=lambda i: i.name)
 def test_a_reduced_step_meets_all_equations(name, instance, monkeypatch):

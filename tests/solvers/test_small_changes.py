@@ -11,7 +11,7 @@ from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game import continuation
 from fairalloc.solvers.game.continuation import Attempts, Continuation, PathFollowing
-from fairalloc.solvers.game.small_changes import CHANGES, PathWeights, SmallChanges, end_by_programs
+from fairalloc.solvers.game.small_changes import CHANGES, SmallChanges, end_by_programs, nearer, weights_at
 from fairalloc.solvers.method import Limits, Stopped
 
 GAME = "alpha-pf-vds"
@@ -44,7 +44,7 @@ def test_the_residual_is_a_hundredth_of_that_of_the_point(family, alpha):
 @pytest.mark.parametrize(("family", "alpha"), FAMILIES)
 def test_small_changes_keep_capacities_limits_and_every_user(family, alpha):
     session, point = on_the_path(family, alpha)
-    levels, weights = session.levels, PathWeights.at(session.levels, point)
+    levels, weights = session.levels, weights_at(session.levels, point)
     y, k = SmallChanges(levels, point.y, point.k, weights, CHANGES[0]).solve(np.inf)
     assert y.min() >= 0
     assert k[levels.row].min() > 0
@@ -59,9 +59,9 @@ def test_small_changes_keep_capacities_limits_and_every_user(family, alpha):
 def test_the_error_of_the_equations_is_the_square_of_the_changes():
     """With weights that ask for the largest changes, a tenth of them errs by less than a thirtieth."""
     session, point = on_the_path("generic", 0.5)
-    levels, weights, least = session.levels, PathWeights.at(session.levels, point), []
+    levels, weights, least = session.levels, weights_at(session.levels, point), []
     for most in (1e-2, 1e-3):
-        program = SmallChanges(levels, point.y, point.k, replace(weights, y=np.ones_like(point.y)), most)
+        program = SmallChanges(levels, point.y, point.k, weights._replace(y=np.ones_like(point.y)), most)
         y, k = program.solve(np.inf)
         least.append(levels.derivatives(y, k).excess.min())
     assert least[0] < -1e-6
@@ -71,8 +71,8 @@ def test_the_error_of_the_equations_is_the_square_of_the_changes():
 def test_without_the_weights_of_the_path_the_residual_stays():
     """With weights of 1 nothing tells which arcs are in use: the checker above sees that."""
     session, point = on_the_path("zero_demand", 3.0)
-    weights = PathWeights.at(session.levels, point)
-    ones = replace(weights, y=np.ones_like(point.y), e=np.ones_like(point.y))
+    weights = weights_at(session.levels, point)
+    ones = weights._replace(y=np.ones_like(point.y), e=np.ones_like(point.y))
     y, k = SmallChanges(session.levels, point.y, point.k, ones, CHANGES[0]).solve(np.inf)
     assert session.levels.gap(y, k) > 1e-2 * session.levels.gap(point.y, point.k)
 
@@ -80,8 +80,8 @@ def test_without_the_weights_of_the_path_the_residual_stays():
 def test_limits_pay_for_what_their_users_do_not_want():
     """E + h is 0 on the arcs in use of a user at its limit and positive on its others, at the path and in the next weights."""
     session, point = on_the_path("finite", 20.0)
-    levels, weights = session.levels, PathWeights.at(session.levels, point)
-    again = weights.nearer(levels, point.y, point.k)
+    levels, weights = session.levels, weights_at(session.levels, point)
+    again = nearer(levels, weights, point.y, point.k)
     full = levels.of_user(point.h > 1e-2)
     used = levels.N * point.y > 1e-2
     assert (full & used).any()
@@ -93,10 +93,10 @@ def test_limits_pay_for_what_their_users_do_not_want():
 def test_each_program_brings_the_residual_down():
     """Three of them; for alpha = 300 they need the second, because the first errs by more than changes of 1e-5 can mend."""
     session, point = on_the_path("zero_demand", 300.0, (60, 10, 4), 4)
-    levels, y, k, weights, gaps = session.levels, point.y, point.k, PathWeights.at(session.levels, point), []
+    levels, y, k, weights, gaps = session.levels, point.y, point.k, weights_at(session.levels, point), []
     for most in CHANGES:
         y, k = SmallChanges(levels, y, k, weights, most).solve(np.inf)
-        weights = weights.nearer(levels, y, k)
+        weights = nearer(levels, weights, y, k)
         gaps.append(levels.gap(y, k))
     assert gaps[-1] < 1e-3 * gaps[0]
 
@@ -116,8 +116,8 @@ def test_when_the_end_is_tried(tau, done, due):
 def test_weights_come_nearer_by_geometric_means():
     session, point = on_the_path("zero_demand", 3.0)
     levels = session.levels
-    weights = PathWeights.at(levels, point)
-    again = weights.nearer(levels, 4.0 * point.y, point.k)
+    weights = weights_at(levels, point)
+    again = nearer(levels, weights, 4.0 * point.y, point.k)
     used = levels.N * point.y > 1e-2
     np.testing.assert_allclose(again.y[used], 2.0 * weights.y[used], rtol=EXACT)
     assert again.k is weights.k
@@ -126,7 +126,7 @@ def test_weights_come_nearer_by_geometric_means():
 def test_prices_follow_users_exactly_and_small_prices_are_linear():
     """Where E = 0, x (1 + v) and k / (1 - u) with u = -v leave E as it is; 1 + beta u is the factor of a small price."""
     session, point = on_the_path("zero_demand", 3.0)
-    program = SmallChanges(session.levels, point.y, point.k, PathWeights.at(session.levels, point), CHANGES[0])
+    program = SmallChanges(session.levels, point.y, point.k, weights_at(session.levels, point), CHANGES[0])
     program.linear = np.arange(len(program.row)) % 2 == 0
     u = np.full(len(program.row), -0.1)
     solution = np.concatenate([np.zeros(len(program.arcs) + session.levels.N), u / 1e-3])
@@ -137,7 +137,7 @@ def test_prices_follow_users_exactly_and_small_prices_are_linear():
 
 def test_no_answer_and_no_time_leave_the_session_as_it_is():
     session, point = on_the_path("zero_demand", 3.0)
-    program = SmallChanges(session.levels, point.y, point.k, PathWeights.at(session.levels, point), CHANGES[0])
+    program = SmallChanges(session.levels, point.y, point.k, weights_at(session.levels, point), CHANGES[0])
     assert program.solve(1e-9) is None
     session.limits = replace(session.limits, deadline=session.limits.clock() - 1.0)
     with pytest.raises(Stopped):
@@ -145,6 +145,7 @@ def test_no_answer_and_no_time_leave_the_session_as_it_is():
     assert session.gap == np.inf
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", [2, 39])
 def test_programs_shorten_the_end_of_a_long_path(seed, monkeypatch):
     instance = generators.zero_demand(200, 30, 4, seed)

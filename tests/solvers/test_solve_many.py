@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from strategies import instances
 from tolerances import DEGENERATE, RESIDUAL, ROUNDING, SHARES
 
@@ -41,6 +42,7 @@ def assert_same(found, expected, shares=SHARES):
         assert found.values[key] == pytest.approx(value, rel=SHARES, abs=SHARES)
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(("family", "name"), COMPARED)
 def test_the_answers_are_those_of_solve(family, name):
     given = [getattr(generators, family)(8, 3, 2, seed) for seed in range(6)]
@@ -48,7 +50,7 @@ def test_the_answers_are_those_of_solve(family, name):
         assert_same(found, fa.solve(instance, name), DEGENERATE if (family, name) == ("tied", "nb") else SHARES)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(st.lists(instances(), min_size=2, max_size=4), st.sampled_from(["drfh", "nb"]))
 def test_any_instances_are_claimed_or_solved_one_by_one(given, name):
     if name == "drfh":

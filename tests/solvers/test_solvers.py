@@ -24,6 +24,7 @@ from fairalloc.solvers.backends import cvxpy_nlp
 from fairalloc.solvers.catalogue.method_registry import _add as add_method
 from fairalloc.solvers.method import Limits, Method, Stopped
 from fairalloc.solvers.options import OPTIONS
+from fairalloc.solvers.running import dispatch
 from fairalloc.solvers.running.solver_log import captured
 
 CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
@@ -44,6 +45,7 @@ def test_solvers_print_nothing(name, method, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
 def test_times_are_split_and_add_up(name, method, monkeypatch):
     """By a clock that is one second later whenever it is looked at: no second is counted twice."""
@@ -55,6 +57,7 @@ def test_times_are_split_and_add_up(name, method, monkeypatch):
     assert times.total <= time.perf_counter() - start
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
 def test_no_time_means_time_limit_not_success(name, method):
     """The limit is obeyed and told; whatever point there is is kept and judged, by its definition where time is left for that."""
@@ -67,6 +70,7 @@ def test_no_time_means_time_limit_not_success(name, method):
     assert "definition" in allocation.residuals or allocation.residual == np.inf
 
 
+@pytest.mark.few(26)
 @pytest.mark.parametrize("word", ACCURACY)
 @pytest.mark.parametrize(("name", "method"), SOLVED, indirect=["method"])
 def test_accuracy_words_are_kept(name, method, word):
@@ -184,7 +188,7 @@ def test_the_private_names_of_cvxpys_nlp_route_are_there():
 @pytest.mark.parametrize(("module", "name"), cvxpy_nlp.SEAM)
 def test_without_those_names_only_the_nonlinear_route_is_missing(module, name, monkeypatch):
     monkeypatch.delattr(import_module(module), name)
-    monkeypatch.setattr("fairalloc.solvers.method._installed", lambda package: True)
+    monkeypatch.setattr("fairalloc.solvers.method.is_installed", lambda package: True)
     why = f"{name} of CVXPY's nonlinear route, which CVXPY {cp.__version__} does not have: pip install 'cvxpy>=1.9,<1.10'"
     pool = example("wang-pool").instance
     for method in ("cvxpy:ipopt", "cvxpy:uno"):
@@ -213,6 +217,7 @@ def test_the_whole_google_cell_with_900_users():
     assert solve(instance, "drfh", "highs").residual <= RESIDUAL
 
 
+@pytest.mark.deep
 def test_classes_and_single_servers_give_the_same_shares():
     instance = generators.google_mix(100, 1000)
     single = expand(instance)
@@ -220,3 +225,27 @@ def test_classes_and_single_servers_give_the_same_shares():
     one, other = solve(instance, "drfh", "highs"), solve(single, "drfh", "highs")
     assert other.residual <= RESIDUAL
     np.testing.assert_allclose(other.tasks, one.tasks, rtol=SHARES)
+
+
+# ---- which of two answers is better ---------------------------------------------------------------------------------
+
+
+def answered(termination, residual):
+    return Allocation(
+        example("wang-fig2").instance, [10.0, 0.0, 0.0, 10.0], termination=termination, residuals={"definition": residual}
+    )
+
+
+def test_the_better_answer_meets_the_accuracy_then_is_nearer_then_is_called_solved():
+    """A claim that does not hold is no better than a nearer point of which nothing is claimed."""
+    best_first = [
+        answered("optimal", 1e-9),
+        answered("inaccurate", 1e-12),  # nearer, but it claims nothing
+        answered("time_limit", 1e-4),
+        answered("optimal", 1e-3),  # its claim does not hold
+        answered("stationary", 1e-2),
+        answered("inaccurate", 1e-2),
+    ]
+    ranks = [dispatch._rank(one, RESIDUAL) for one in best_first]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) == len(ranks)

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import EXACT, SINGLE
 
 from fairalloc.solvers.kkt.block_matrix import (
@@ -38,7 +39,7 @@ def factor_of(matrix, a, rho, R, most, single):
     return SparseFactor(*separated(sp.bsr_array(matrix, blocksize=(R, R))), a, rho, most, single)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(
     servers=st.integers(1, 40),
     R=st.integers(1, 4),

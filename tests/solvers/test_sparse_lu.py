@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
@@ -16,7 +17,7 @@ from fairalloc.solvers.kkt.block_matrix import separated
 from fairalloc.solvers.kkt.dense_factor import ScaledLU
 from fairalloc.solvers.kkt.elimination import Elimination
 from fairalloc.solvers.kkt.loads import ArcLoads, loads_of
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE, plan_without_symmetry
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, plan_for_game
 from fairalloc.solvers.kkt.sparse_factor import SparseLU
 
 GAME = "alpha-pf-vds"
@@ -37,7 +38,7 @@ def by_blocks(matrix, R):
     return SparseLU(*separated(sp.bsr_array(matrix, blocksize=(R, R))))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(servers=st.integers(1, 40), R=st.integers(1, 4), pairs=st.integers(0, 60), seed=st.integers(0, 10**6))
 def test_factors_solve_and_know_the_sign_of_the_determinant(servers, R, pairs, seed):
     matrix, right = unsymmetric(servers, R, pairs, seed)
@@ -155,24 +156,26 @@ def test_nothing_of_a_game_is_as_large_as_users_times_servers():
     instance = generators.sparse(3000, 1000, 2, 0)
     levels = LevelEquations(mechanism(GAME).configure(alpha=3.0).game(instance))
     arrays = [value for part in (levels, levels.loads) for value in vars(part).values() if isinstance(value, np.ndarray)]
-    assert plan_without_symmetry(levels.loads) == "sparse rows"
+    assert plan_for_game(levels.loads) == "sparse rows"
     assert max(array.size for array in arrays) <= instance.R * max(len(levels), instance.K, instance.N)
     assert len(levels) * instance.R < 0.1 * instance.N * instance.K
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("alpha", [0.5, 3.0, np.inf])
 @pytest.mark.parametrize("family", ["sparse", "racks"])
 def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeypatch):
     instance = getattr(generators, family)(150, 60, 2, 1)
     answers = []
     for plan in ("sparse rows", "rows"):
-        monkeypatch.setattr("fairalloc.solvers.game.equations.plan_without_symmetry", lambda _, plan=plan: plan)
+        monkeypatch.setattr("fairalloc.solvers.game.equations.plan_for_game", lambda _, plan=plan: plan)
         answers.append(solve(instance, GAME, "continuation", alpha=alpha))
         assert answers[-1].claims_success
         assert answers[-1].residual <= RESIDUAL
     np.testing.assert_allclose(answers[0].tasks, answers[1].tasks, rtol=SHARES)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", [19, 24, 31, 53])
 def test_blocks_that_are_0_on_one_side_alone_are_told_from_none(seed):
     """Few arcs a user and many zero demands: coupled servers were taken for independent, which ended in an error or a crash."""

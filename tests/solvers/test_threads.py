@@ -89,7 +89,7 @@ def test_threads_do_not_change_the_answer(method):
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "two", 100_000])
 def test_threads_that_are_no_number_are_one_sentence(threads):
     with pytest.raises(
-        fa.InstanceError, match=r"threads is .*, but it must be a whole number (of 64 bits|from 1 to 1024,) or None"
+        fa.InstanceError, match=r"threads is .*, but it must be a whole number (from 1 to 1024, )?or None"
     ) as told:
         fa.solve(GENERIC, "drfh", threads=threads)
     assert "\n" not in str(told.value)

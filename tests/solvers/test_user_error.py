@@ -64,6 +64,7 @@ def test_what_is_not_known_is_returned_but_not_claimed():
     assert not known.claims_success
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("size", [(6, 3, 2), (20, 5, 2)])
 @pytest.mark.parametrize("family", ["generic", "tied", "finite", "badly_scaled"])
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "nb", "fds", "tsf"])
@@ -93,6 +94,7 @@ def test_the_bound_grows_with_what_is_wrong(name, part):
     assert errors.max() >= part / 2
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("method", ["interior-point", "cvxpy:clarabel", "pyomo:ipopt"])
 @pytest.mark.parametrize("family", ["generic", "placement", "badly_scaled", "planted"])
 @pytest.mark.parametrize(("name", "parameters"), [("nb", {}), ("fds", {"alpha": 0.5}), ("fds", {"alpha": 3.0})])

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = '''
 import sys
 
@@ -50,6 +52,7 @@ def run(folder, *command):
     return subprocess.run([sys.executable, "-P", *command], cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.deep
 def test_every_result_is_a_program_of_its_own(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "bare").mkdir()

@@ -111,6 +111,7 @@ def test_a_misreport_is_reported():
         Misreport((0,), (None,), ((False, False),)).reported(wang)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ASSUMPTIONS)
 def test_samples_satisfy_an_assumption_and_others_do_not(name):
     free = replace(ANY, parameters={}, points=0, users=2)
@@ -147,6 +148,7 @@ def test_points_are_feasible_and_an_overload_is_not_admitted():
             assert not ANY.satisfied_by(replace(case, points=(tuple(10**6 * x for x in case.points[0]), case.points[1])))
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 def test_all_the_assumptions_of_the_papers_are_sampled():
     for statement in STATEMENTS.values():
@@ -281,6 +283,7 @@ def test_the_search_refutes_a_printed_table():
     assert claim.trial(case).margin == pytest.approx(1 / 6)
 
 
+@pytest.mark.few(14)
 @pytest.mark.parametrize("name", [s.id for s in STATEMENTS.values() if s.quantifier == "some" and s.printed])
 def test_printed_counterexamples_are_admitted_and_violate_exactly(name):
     statement = STATEMENTS[name]
@@ -364,6 +367,7 @@ def test_a_witness_refutes_the_same_claim_in_another_place(tmp_path, monkeypatch
     assert found["K.3"].status == "not refuted"
 
 
+@pytest.mark.deep
 def test_a_killed_run_resumes(tmp_path):
     """SIGKILL in the middle of `fairalloc theorems verify`, then the same once more."""
     store = tmp_path / "findings.sqlite"
@@ -391,6 +395,7 @@ def test_a_killed_run_resumes(tmp_path):
     assert all(last[name].seconds == finding.seconds for name, finding in first.items()), "what was done was not done again"
 
 
+@pytest.mark.deep
 def test_a_worker_that_fails_says_so():
     request = {"statement": "Q.1", "seed": 0, "seconds": 1, "trials": 1, "known": {}}
     with Pool(laboratory.WORKER) as pool:
@@ -401,6 +406,7 @@ def test_a_worker_that_fails_says_so():
         assert pool.ask(Task(request, 60)) == NoAnswer("error", "KeyError: 'Q.1'"), "the next is answered"
 
 
+@pytest.mark.deep
 def test_a_wait_without_end_ends():
     """More seconds than `select` can count."""
     some = [STATEMENTS["W.Fig2"], STATEMENTS["W.Fig3"]]
@@ -571,6 +577,7 @@ def test_there_are_witnesses_in_the_package():
     assert {w["statement"] for w in packaged().witnesses} >= {"W.P4", "Z.P4", "Z.P6", "Z.P8"}
 
 
+@pytest.mark.few(60)
 @pytest.mark.parametrize("witness", packaged().witnesses, ids=lambda w: f"{w['statement']}-{w['without']}")
 def test_every_witness_of_the_package_is_confirmed(witness):
     verdict = verify_witness(STATEMENTS[witness["statement"]], witness)
@@ -700,9 +707,9 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
         (["theorems", "verify", "--id", "Q.1"], "there is no statement 'Q.1'"),
         (["theorems", "verify", "--time-limit", "soon"], "it is 'soon', but it must be a time such as 90s"),
         (["theorems", "verify", "--time-limit", "0s"], "time_limit is 0.0 seconds, but it must be positive"),
-        (["theorems", "verify", "--trials", "0"], "both must be positive"),
-        (["theorems", "verify", "--seed", "-1"], "a seed must not be negative"),
-        (["theorems", "verify", "--jobs", "0"], "nor jobs below 1"),
+        (["theorems", "verify", "--trials", "0"], "trials is 0, but it must be a positive whole number"),
+        (["theorems", "verify", "--seed", "-1"], "seed is -1, but it must be a whole number, 0 or more"),
+        (["theorems", "verify", "--jobs", "0"], "jobs is 0, but it must be a whole number from 1 to 1024"),
         (["theorems", "verify", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
         (["theorems", "verify", "--status", "held"], "invalid choice: 'held' (choose from "),
         (

@@ -98,6 +98,7 @@ def test_every_witness_of_a_claim_has_a_script_or_is_an_exception():
     assert len(shown) > 100
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_committed_scripts_are_those_of_the_record(name):
     made = lone_script(name)
@@ -161,6 +162,7 @@ def test_the_errata_lead_to_the_script_of_every_refutation():
     assert "Printed" in text.partition("## K")[2]
 
 
+@pytest.mark.deep
 def test_latex_is_an_example_with_closed_braces():
     for text in (lone_script(path.stem).latex() for path in SCRIPTS):
         assert text.startswith(r"\begin{example}")

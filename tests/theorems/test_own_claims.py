@@ -82,6 +82,7 @@ def test_a_false_claim_is_refuted_by_code_that_runs(capsys):
     assert run(result.code, capsys) == result.verdict.sentence
 
 
+@pytest.mark.deep
 def test_code_with_other_numbers_fails():
     """Its assertions check the tasks and the violation."""
     code = searched("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").code
@@ -93,6 +94,7 @@ def test_code_with_other_numbers_fails():
         exec(truthful, {})
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 def test_who_leaves_is_in_the_code(capsys):
     result = searched("TSF is population monotone", "tsf", "population-monotonicity", "everywhere, unlimited")
@@ -110,6 +112,7 @@ def test_parameters_are_in_the_code(capsys):
     assert run(result.code, capsys) == result.verdict.sentence
 
 
+@pytest.mark.deep
 def test_somebody_claims_a_violation():
     result = searched("LMMF is not strategyproof", "lmmf", "strategyproofness", "everywhere", holds="some")
     assert result.status == "proved"
@@ -120,6 +123,7 @@ def test_somebody_claims_a_violation():
 # ---- mechanisms of one's own ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_an_own_mechanism_is_refuted_in_floating_point_and_says_so(capsys):
     result = searched("the most tasks leave nobody envious", MOST, "envy-freeness", "everywhere")
     assert result.status == "not decided: violated in floating point"
@@ -139,6 +143,7 @@ def test_an_own_rule_with_exact_shares_is_refuted_in_rationals(capsys):
     assert run(result.code, capsys) == result.verdict.sentence
 
 
+@pytest.mark.deep
 def test_a_single_method_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(own, "_others", lambda *_: [])
     result = searched("the most tasks are shared", MOST, "sharing-incentive", "everywhere, one server, one resource")
@@ -194,6 +199,7 @@ def test_a_verdict_in_rationals_is_taken_as_it_is():
     assert searched("all run", "drfh", starved, trials=60).status == "not refuted"
 
 
+@pytest.mark.deep
 def test_an_own_judge_sees_the_mechanism(capsys):
     def misreporting_helps(case, answer):
         gains = fa.theorems.judges.properties.property_judge("strategyproofness")(case, answer)
@@ -205,6 +211,7 @@ def test_an_own_judge_sees_the_mechanism(capsys):
     assert run(result.code, capsys, misreporting_helps=misreporting_helps) == result.verdict.sentence
 
 
+@pytest.mark.deep
 def test_the_definition_of_another_mechanism_is_a_property():
     result = searched("TSF is LMMF", "tsf", "lmmf")
     assert result.status == "not decided: violated in floating point"
@@ -253,6 +260,7 @@ def test_words_make_hypotheses():
     assert fa.Hypotheses.of(["positive"]).spelled == "positive"
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 def test_the_seed_determines_what_is_found():
     def found(seed):
@@ -303,6 +311,7 @@ def test_an_interrupt_leaves_what_was_found():
     assert (quiet.interrupted, quiet.trials, quiet.case) == (True, 30, None)
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(bool(isolation_missing()), reason=isolation_missing())
 def test_several_processes_take_objects_of_ones_own():
     class Mine(fa.Mechanism):
@@ -381,6 +390,7 @@ def test_claims_of_a_module_are_found_once():
         statements_of([first, fa.claim("first one", "drfh", "pareto")])
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 def test_a_matrix_of_ones_own():
     made = fa.property_matrix(
@@ -438,6 +448,7 @@ def own_file(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.deep
 def test_claims_in_a_file_are_verified_in_several_processes(own_file, capsys):
     if missing := isolation_missing():
         pytest.skip(missing)
@@ -453,6 +464,7 @@ def test_claims_in_a_file_are_verified_in_several_processes(own_file, capsys):
         laboratory.verify(strangers.values(), time_limit=5, jobs=2)
 
 
+@pytest.mark.deep
 def test_claims_in_a_file_are_verified(own_file, capsys):
     ask = ["--time-limit", "600s", "--trials", "40"]
     assert main(["theorems", "verify", "mine.py", *ask, "--format", "json"]) == 1

@@ -11,6 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.solvers.running.time_limits import alarm
@@ -46,14 +47,15 @@ ENDING = 2.0
 """Seconds of the budget, or a tenth of it, that are kept for ending the processes and for what the caller writes then."""
 
 
+@checked
 def verify(
     statements: Iterable[Statement] | None = None,
-    time_limit: float = 60.0,
-    seed: int = 0,
-    jobs: int | None = None,
+    time_limit: Duration = 60.0,
+    seed: Seed = 0,
+    jobs: Processes | None = None,
     store: str | Path | None = None,
     *,
-    trials: int | None = None,
+    trials: Count | None = None,
     fresh: bool = False,
     files: Iterable[str] = (),
     start: float | None = None,
@@ -86,10 +88,6 @@ def verify(
     """
     start = time.monotonic() if start is None else start
     chosen = list(all_statements().values() if statements is None else statements)
-    if not time_limit > 0 or (trials is not None and not trials > 0):
-        raise InstanceError(f"the time limit is {time_limit:g} seconds and {trials} trials, but both must be positive")
-    if seed < 0 or (jobs is not None and not jobs > 0):
-        raise InstanceError(f"the seed is {seed} and the jobs are {jobs}, but a seed must not be negative, nor jobs below 1")
     jobs = _processes(jobs)
     asked = {"seed": seed, "budget": time_limit, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
     with FindingStore(":memory:" if store is None else store) as kept:

@@ -29,6 +29,7 @@ TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10
 # ---- Lemma 2 --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ["K.L2", "K.C4", "K.3.4.unique"])
 def test_search_refutes_uniqueness_from_scratch(name):
@@ -149,6 +150,7 @@ def test_lemma_4_is_refuted_in_rationals_under_assumption_2():
     assert verdict.margin == float(max(abs(v) for v in first_server(NUMBERS).gradient))
 
 
+@pytest.mark.deep
 def test_lemma_4_search_finds_such_a_point():
     finding = investigate(STATEMENTS["K.L4"], seconds=AMPLE, trials=20_000)
     assert finding.status == "refuted"

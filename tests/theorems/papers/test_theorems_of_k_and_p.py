@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from profiles import drawn
 from tolerances import BARGAINING, RECOVERED, RESIDUAL
 
 from fairalloc.analysis import check
@@ -49,6 +50,7 @@ def one_bottleneck(seed, users=5, servers=3, resources=3):
 # ---- K --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("instance", SUITE, ids=lambda i: i.name)
 def test_theorem_2_of_k_alpha_1_is_nb(instance):
     fair, nash = equilibrium(instance, 1), solve(instance, "nb", accuracy="high")
@@ -57,6 +59,7 @@ def test_theorem_2_of_k_alpha_1_is_nb(instance):
     assert check(fair, "pareto", tolerance=10 * BARGAINING)  # K Theorem 3
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("instance", GENERATED, ids=lambda i: i.name)
 def test_theorem_2_of_k_large_alpha_comes_near_ps_dsf(instance):
     """Shares at a server differ by w^(1/alpha) at most, so the gap of Theorem 1 of P falls like 1 / alpha."""
@@ -93,6 +96,7 @@ def test_corollary_1_of_k_is_about_one_server():
     assert np.ptp(tasks[:, 2]) > 1
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("instance", SUITE, ids=lambda i: i.name)
 def test_theorem_5_of_k_time_shared_servers_do_not_depend_on_g(instance):
     shared = time_shared(instance)
@@ -145,7 +149,7 @@ def small(draw):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(small(), st.data())
 def test_theorem_1_of_p_for_any_allocation(instance, data):
     x = tuple(Fraction(data.draw(st.sampled_from(["0", "1/2", "1", "1", "2"]))) for _ in instance.arcs.user)
@@ -154,7 +158,7 @@ def test_theorem_1_of_p_for_any_allocation(instance, data):
     assert satisfies_definition_2(instance, x) == (levels(instance, x) is not None)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(small(), st.data())
 def test_theorem_1_of_p_at_and_next_to_ps_dsf(instance, data):
     """Both hold at an exact answer, and both fail when one user loses a bit of what it has."""

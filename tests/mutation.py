@@ -1,0 +1,147 @@
+"""How many small faults of the core the quick tests see: `.venv/bin/python tests/mutation.py --seed 1 --count 60`, by hand.
+
+1. Places of the core (`mutants`) are drawn at random. In a copy of the tree the tests of each drawn room pass as it is.
+2. There each place is changed alone, and the tests of its room run, those that import the file first.
+3. A test that fails, or no end within --timeout, kills the mutant. Survivors are printed: one may be equivalent to the code.
+"""
+
+import argparse
+import ast
+import copy
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ("models", "formulations", "solvers", "analysis", "simulation")
+COMPARED = {ast.Lt: ast.GtE, ast.GtE: ast.Gt, ast.Gt: ast.LtE, ast.LtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+BOUNDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
+NO_VALUES = {"annotation", "returns", "decorator_list"}
+NO_CODE = (ast.Raise, ast.JoinedStr, ast.Assert)  # messages are no formulas, and places in f-strings are not known
+
+
+class Mutant(NamedTuple):
+    """The source of a file with one place changed."""
+
+    line: int
+    before: str
+    after: str
+    source: str
+
+
+def nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All that is computed: no messages and no types."""
+    for name, value in ast.iter_fields(tree):
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.AST) and not isinstance(node, NO_CODE) and name not in NO_VALUES:
+                yield node
+                yield from nodes(node)
+
+
+def changed(node: ast.AST, others: list[str]) -> ast.AST | None:
+    """The node with one small fault, None where there is nothing to change; `others` are the variables beside it."""
+    new = copy.deepcopy(node)
+    match new:
+        case ast.Compare(ops=[op]) if type(op) in COMPARED:
+            new.ops = [COMPARED[type(op)]()]
+        case ast.BinOp(op=op) if type(op) in SIGNS:
+            new.op = SIGNS[type(op)]()
+        case ast.Constant(value=float(value)) if value:
+            new.value = value * 0.6
+        case ast.Name(id=name) if name in BOUNDS:
+            return ast.Name(BOUNDS[name])
+        case ast.Attribute(attr=name) if name in BOUNDS:
+            new.attr = BOUNDS[name]
+        case ast.Slice(upper=ast.Constant(value=int(end))):
+            new.upper.value = end - 1
+        case ast.UnaryOp(op=ast.Not()):
+            return new.operand
+        case ast.Return(value=ast.Name(id=name)) if [other for other in others if other != name]:
+            new.value.id = next(other for other in reversed(others) if other != name)
+        case _:
+            return None
+    return new
+
+
+def mutants(source: str) -> list[Mutant]:
+    """The source with one fault each, wherever there can be one."""
+    found, others = [], list[str]()
+    code = source.encode()  # Python counts bytes
+    starts = [0, *accumulate(map(len, code.splitlines(keepends=True)))]
+    for node in nodes(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            others = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+        if (new := changed(node, others)) is not None:
+            start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+            after = ast.unparse(new) if isinstance(new, ast.Slice | ast.Return) else f"({ast.unparse(new)})"
+            whole = (code[:start] + after.encode() + code[end:]).decode()
+            found.append(Mutant(node.lineno, code[start:end].decode(), after, whole))
+    return found
+
+
+def tests_of(file: Path, tree: Path) -> list[str]:
+    """The tests of the file's room, those first that import the file, then those that say its name."""
+    module, words = ".".join(["fairalloc", *file.with_suffix("").parts]), (file.stem, file.stem.replace("_", "-"))
+
+    def order(test: Path) -> tuple[bool, bool, str]:
+        text = (tree / test).read_text()
+        return f"{module} import" not in text, not any(word in text for word in words), str(test)
+
+    found = (path.relative_to(tree) for path in (tree / "tests" / file.parts[0]).rglob("test_*.py"))
+    return [str(test) for test in sorted(found, key=order)]
+
+
+def fails(file: Path, tree: Path, timeout: float) -> bool:
+    """Whether a test of the file's room fails, or they do not end."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", *tests_of(file, tree)]
+    settings = os.environ | {"PYTHONPATH": str(tree), "CI": "true", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        code = subprocess.run(command, cwd=tree, env=settings, capture_output=True, timeout=timeout, check=False).returncode
+    except subprocess.TimeoutExpired:
+        return True
+    assert code in (0, 1, 2), f"the tests of {file.parts[0]} do not run: pytest ends with {code}"
+    return code != 0
+
+
+def killed(file: Path, one: Mutant, tree: Path, timeout: float) -> bool:
+    """Whether the tests notice the mutant."""
+    before = (tree / file).read_text()
+    (tree / file).write_text(one.source)
+    try:
+        return fails(file, tree, timeout)
+    finally:
+        (tree / file).write_text(before)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How many small faults of the core the quick tests see.")
+    for name, default in {"--seed": 1, "--count": 60, "--timeout": 600}.items():
+        parser.add_argument(name, type=int, default=default)
+    asked, survivors = parser.parse_args(), 0
+    files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")[:-1]
+    core = [Path(f) for f in files if f.endswith(".py") and f.startswith(ROOMS)]
+    places = [(file, k) for file in core for k in range(len(mutants((ROOT / file).read_text())))]
+    drawn = random.Random(asked.seed).sample(places, asked.count)
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder)
+        subprocess.run(["cp", "-P", "--parents", *files, folder], cwd=ROOT, check=True)
+        for room, file in {file.parts[0]: file for file, _ in drawn}.items():
+            if fails(file, tree, asked.timeout):
+                sys.exit(f"the tests of {room} fail before anything is changed")
+        for number, (file, k) in enumerate(drawn, 1):
+            one = mutants((tree / file).read_text())[k]
+            alive = not killed(file, one, tree, asked.timeout)
+            survivors += alive
+            print(f"{number} {'SURVIVES' if alive else 'killed'} {file}:{one.line}: {one.before!r} -> {one.after!r}", flush=True)
+    print(f"{asked.count - survivors} of {asked.count} mutants killed ({1 - survivors / asked.count:.0%})")
+
+
+if __name__ == "__main__":
+    main()
