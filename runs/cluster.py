@@ -55,8 +55,8 @@ def installed() -> Document:
 class RemotePool:
     """The workers of a scheduler at "tcp://HOST:PORT", or "tls://HOST:PORT" with the certificate of dask's configuration.
 
-    Use it in a `with` statement, which ends what they started. FairallocError where no scheduler answers, it has no workers, or
-    one of them has another fairalloc.
+    Use it in a `with` statement, which ends what they started. NotInstalled is raised where distributed is not there,
+    FairallocError where no scheduler answers, it has no workers, or one of them has another fairalloc.
     """
 
     def __init__(self, address: str, handler: str) -> None:

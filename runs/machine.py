@@ -57,7 +57,7 @@ def describe_software() -> dict[str, Any]:
 
 
 def installed_version(name: str) -> str:
-    """Of a distribution."""
+    """The version of a distribution, or "not installed"."""
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

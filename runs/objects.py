@@ -71,7 +71,11 @@ def is_in_file(text: str) -> bool:
 
 
 def load_object(text: str, kind: ObjectKind) -> Any:
-    """The object that `FILE.py:NAME`, or `FILE.py` where it has one of the kind, names."""
+    """The object that `FILE.py:NAME`, or `FILE.py` where it has one of the kind, names.
+
+    UnknownName is raised where there is no such file, or no such name in it; InstanceError where the file cannot be loaded, the
+    object is of another kind, or FILE.py alone has none or several of the kind.
+    """
     file, name = _parts(text)
     module = _module(file)
     if name is None:

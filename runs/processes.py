@@ -90,7 +90,8 @@ def isolation_missing() -> str:
 class Pool:
     """Servers that answer `size` requests at the same time by a handler; use it in a `with` statement, which ends them.
 
-    Where `pinned`, each server and its children stay on a core of their own, if the operating system can do that.
+    Where `pinned`, each server and its children stay on a core of their own, if the operating system can do that. NotInstalled is
+    raised where it cannot isolate processes.
     """
 
     def __init__(self, handler: str, size: int = 1, pinned: bool = False) -> None:

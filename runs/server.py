@@ -51,7 +51,7 @@ _NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_erro
 
 
 def serve(handler: str, core: int | None = None) -> None:
-    """Answer requests from standard input, one a line, until it ends; core: the processor to stay on, None = any."""
+    """Answer requests from standard input, one a line, until it ends; the process stays on the core, None = any."""
     if sys.platform == "linux":  # adopt what loses its parent below this process, and end with all of it when the caller ends
         adopt()
         signal.signal(signal.SIGTERM, _end_all)
@@ -109,7 +109,7 @@ def _installed() -> set[str]:
 
 
 class _Parent:
-    """What forks the children that answer, make what is given (into a file), and judge; a file gets what they print."""
+    """What forks the children that answer, judge, and write what is given to a file; the log gets what they print."""
 
     def __init__(self, module: ModuleType, answers: IO[str], log: IO[bytes], given: IO[bytes]) -> None:
         self._module, self._answers, self._log, self._given = module, answers, log, given
@@ -176,7 +176,7 @@ class _Parent:
     ) -> tuple[Document, list[_Mark]]:
         """What a child answers, or why it does not, and the clocks at its restart, if any, and at its end.
 
-        is_fed: whether its first restart returns what is given; has_file: whether it may look at the file.
+        Its first restart returns what is given only where `is_fed`, and it may look at that file only where `has_file`.
         """
         self._log.seek(0)
         self._log.truncate()

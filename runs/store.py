@@ -100,7 +100,7 @@ class RecordStore:
             raise self.error(f"{self.path} has a row that is no record, {shown(row)}: {error}") from None
 
     def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:
-        """Add a row, values by column, and return its number; one with the same key stays, or gives way to be replaced."""
+        """Add a row, values by column, and return its number; one with the same key stays, unless it is to be replaced."""
         columns, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
         verb = "REPLACE" if replace else "IGNORE"
         return self.write(f"INSERT OR {verb} INTO {table} ({columns}) VALUES ({marks})", list(row.values()))

@@ -8,8 +8,9 @@ r"""What a simulation is judged by, from its log alone.
 | `completion_ratios` of users: tasks (work) completed over submitted | yes | yes |
 | `delays_per_quantum` of jobs: completion time / work | yes | yes |
 
-Over time every metric is a mean over intervals, exact for what is constant between events. K's deviation (58) is `deviation` of
-formulations/game/equilibrium.py, a measure for `simulate_fluid`; `cdf` and `reduction_by_size` compare what these give.
+Over time every metric is a mean over intervals, exact for what is constant between events. Of shares, `jain` is the index of
+Jain, K's deviation (58) is `deviation` of formulations/game/equilibrium.py, a measure for
+`simulate_fluid`; `cdf`, `reduction_by_size` and `violations` compare what these give.
 """
 
 from collections.abc import Sequence
@@ -29,8 +30,10 @@ __all__ = [
     "completion_times",
     "delays_per_quantum",
     "dominant_shares",
+    "jain",
     "reduction_by_size",
     "utilisation",
+    "violations",
 ]
 
 Log = TaskLog | FluidLog
@@ -39,8 +42,8 @@ Log = TaskLog | FluidLog
 def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = False) -> Floats:
     """Used parts of the capacities, each the mean over an interval; machines that are down count as capacity.
 
-    log: of a simulation; times: (T + 1,) seconds, ascending: the bounds of the intervals; by_class: whether of each class of
-    machines, or of all of them. Returns (T, K, R) or (T, R); 0 where there is none of a resource.
+    The bounds of the intervals are the (T + 1,) times, in seconds, ascending. The result is (T, R), or (T, K, R) by class of
+    machines; it is 0 where there is none of a resource.
     """
     bounds = _bounds(times)
     if isinstance(log, TaskLog):
@@ -127,6 +130,16 @@ def _by_user(log: FluidLog, step: FluidStep) -> Floats:
     return result
 
 
+def jain(shares: Floats) -> Floats:
+    """Jain's index along the last axis, (sum s)^2 / (n sum s^2): 1 where all are equal, 1/n where one has all, nan of zeros.
+
+    >>> jain(np.array([[1.0, 1.0], [1.0, 0.0]])).tolist()
+    [1.0, 0.5]
+    """
+    squares = shares.shape[-1] * (shares**2).sum(axis=-1)
+    return np.asarray(np.divide(shares.sum(axis=-1) ** 2, squares, out=np.full_like(squares, np.nan), where=squares > 0))
+
+
 def completion_times(log: Log) -> Floats:
     """(J,) seconds from a job's arrival to the end of its last task; nan where it was not completed."""
     if isinstance(log, FluidLog):
@@ -173,9 +186,9 @@ def cdf(values: NDArray[Any]) -> tuple[Floats, Floats]:
 def reduction_by_size(times: Floats, baseline: Floats, tasks: NDArray[np.int64], bounds: Sequence[float]) -> Floats:
     """How much less the mean completion time is, by the size of jobs (W Fig. 7b), of jobs completed both times.
 
-    times: (J,) completion times; baseline: (J,) those to compare with, such as of `slots`; tasks: (J,) sizes of the jobs; bounds:
-    (C + 1,) ascending: class c holds jobs with bounds[c] < tasks <= bounds[c + 1]. Returns (C,) 1 - mean time / mean baseline;
-    nan where there are no such jobs.
+    The completion times (J,) are compared with the baseline (J,), such as that of `slots`. The bounds (C + 1,) ascend: class c
+    holds the jobs with bounds[c] < tasks <= bounds[c + 1]. The result is (C,) 1 - mean time / mean baseline; it is nan where
+    there are no such jobs.
     """
     both = np.isfinite(times) & np.isfinite(baseline)
     result = np.full(len(bounds) - 1, np.nan)
@@ -184,3 +197,12 @@ def reduction_by_size(times: Floats, baseline: Floats, tasks: NDArray[np.int64],
         if here.any():
             result[c] = 1.0 - times[here].mean() / baseline[here].mean()
     return result
+
+
+def violations(shared: Floats, dedicated: Floats, slack: float = 0.0) -> NDArray[np.bool_]:
+    """(N,) whether a user completes less in the shared system than in a dedicated cloud of its own (W 6.3, Fig. 9).
+
+    Completion ratios (N,) where all share the machines are compared with those of each user alone on its part of them. Less by
+    the slack at most is no violation; neither is nan, which stands for a user that submitted nothing.
+    """
+    return np.asarray(shared < dedicated - slack)

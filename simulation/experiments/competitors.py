@@ -69,9 +69,10 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def competitors(declared: Sequence[str], wanted: Sequence[Any], kind: str) -> list[Competitor]:
-    """Who takes part: ids with parameters, FILE.py:NAME, or objects that are wanted; () = those that the experiment declares.
+    """Who takes part: what is wanted, as ids with parameters, FILE.py:NAME or objects; () = those that the experiment declares.
 
-    Where all are one's own they take part beside those declared, else instead of them.
+    Where all are one's own they take part beside those declared, else instead of them. UnknownName is raised where there is none
+    of a name, InstanceError where two have the same label.
     """
     asked = [_asked(item, kind) for item in wanted]
     if all(one.is_own for one in asked):

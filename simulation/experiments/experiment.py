@@ -1,6 +1,6 @@
 """What an experiment is: a declared measurement of competitors, seed by seed, with one figure and one verdict.
 
-An `Outcomes` has the `TrialResult` of each `Trial`, by competitor and seed, and is `Judged` by its `Experiment`.
+`Outcomes` hold the `TrialResult` of each `Trial`, by competitor and seed; the `Experiment` says how they are `Judged`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "larger", "thinned"]
+__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "Word", "larger", "thinned"]
+
+Word = Literal["confirmed", "not confirmed", "cannot be compared"]
 
 Curve = tuple[Sequence[float], Sequence[float]]
 """Numbers to the right, and numbers upwards."""
@@ -29,9 +31,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is measured once: a mechanism or scheduler, whose label is in tables, with the seed of everything that is drawn.
+    """What is measured once: a competitor, which tables name by its label, with one seed of everything that is drawn.
 
-    `workload` is an id, "" where the experiment has its own; the settings are those of the size.
+    The competitor is a mechanism or a scheduler. The workload is an id, "" where the experiment has its own; the settings are
+    those of the size.
     """
 
     label: str
@@ -59,7 +62,7 @@ def thinned(right: NDArray[Any], up: NDArray[Any], most: int = 300) -> Curve:
 class Judged:
     """Whether the finding of the paper is ours too, and the sentence that says because of what."""
 
-    word: Literal["confirmed", "not confirmed", "cannot be compared"]
+    word: Word
     because: str
 
     @classmethod
@@ -123,13 +126,16 @@ class Outcomes:
 
     @property
     def judged(self) -> Judged:
-        """The verdict of the experiment; where no trial has an answer, or one that it needs has none, nothing is compared."""
+        """The verdict of the experiment; where no trial, or none of a competitor that it needs, has an answer, nothing is compared."""
         if not self.labels:
             return Judged("cannot be compared", "no trial gave an answer")
         item = self.experiment
-        if gone := [label for label in item.needs or item.competitors if label not in self.labels]:
-            return Judged("cannot be compared", f"{' and '.join(gone)} took no part")
-        return item.judge(self)
+        return self.lacking(*(item.needs or item.competitors)) or item.judge(self)
+
+    def lacking(self, *labels: str) -> Judged | None:
+        """That the finding cannot be compared, where some of these competitors have no outcomes; None where all have."""
+        gone = [label for label in labels if label not in self.labels]
+        return Judged("cannot be compared", f"{' and '.join(gone)} took no part") if gone else None
 
 
 def larger(outcomes: Outcomes, one: str, other: str, name: str, least: float = 1e-9) -> bool:

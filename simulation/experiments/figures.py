@@ -23,7 +23,7 @@ def figure(*parts: Callable[[Outcomes], Panel]) -> Callable[[Outcomes], list[Pan
 def bars(names: Sequence[str], title: str, upwards: str, ticks: Sequence[str] = ()) -> Callable[[Outcomes], Panel]:
     """For each number a mark of each competitor: its mean, and a line from the least to the largest over the seeds.
 
-    upwards: what the vertical axis shows; ticks: what stands below each number, () = its name.
+    The vertical axis shows what `upwards` says; `ticks` stand below the numbers, () = their names.
     """
     return lambda outcomes: Panel(title, tuple(outcomes.labels), partial(_bars, outcomes, names, upwards, ticks or names))
 
@@ -51,7 +51,7 @@ def _spread(values: Floats) -> tuple[float, float, float]:
 def curves(
     name: str, title: str, axes: tuple[str, str], scales: tuple[str, str] = ("linear", "linear")
 ) -> Callable[[Outcomes], Panel]:
-    """A curve of each competitor: of the first seed strong, of the others thin; axes and scales to the right and upwards."""
+    """A curve of each competitor, strong for the first seed and thin for the others; axes and scales go right, then upwards."""
 
     def panel(outcomes: Outcomes) -> Panel:
         labels = tuple(label for label in outcomes.labels if outcomes.curves(label, name))

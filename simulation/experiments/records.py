@@ -19,9 +19,9 @@ __all__ = ["Asked", "ExperimentStore"]
 
 @dataclass(frozen=True)
 class Asked:
-    """A trial as it was asked for: ids, labels, settings as JSON, and what is `sent`, of which the competitor is made.
+    """A trial as it was asked for, all of which makes the key; what is `sent` makes the competitor in another process.
 
-    `measure` names what is measured, which experiments may share: then a trial counts for all of them. `code` is the hash of the
+    The settings of the size are JSON. `measure` names what is measured, which experiments may share: then a trial counts for all of them. `code` is the hash of the
     code of the experiment and the competitor (runs/fingerprint.py).
     """
 

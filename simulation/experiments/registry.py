@@ -36,7 +36,10 @@ def _place(name: str) -> tuple[str, str, int]:
 
 
 def find_experiments(wanted: Sequence[str]) -> list[Experiment]:
-    """The experiments with these ids, or whose ids begin with one and a point: "K" stands for all of K; () = all."""
+    """The experiments with these ids, or whose ids begin with one and a point: "K" stands for all of K; () = all.
+
+    UnknownName is raised where there is none of a name.
+    """
     known = all_experiments()
     found: dict[str, Experiment] = {}
     for name in wanted or known:

@@ -68,7 +68,10 @@ WORKLOADS = {
 
 
 def default_workload(known: Sequence[str], wanted: str = "") -> str:
-    """The workload of an experiment: the wanted one of those known, "" = the first of them whose samples are there."""
+    """The workload of an experiment: the wanted one of those known, "" = the first of them whose samples are there.
+
+    UnknownName is raised where it is not known, NotInstalled where its samples, or what reads them, are not there.
+    """
     if wanted and wanted not in known:
         has = f"has {', '.join(known)}" if known else "has its own only"
         raise UnknownName(no_such("workload", wanted, known, f"the experiment {has}"))

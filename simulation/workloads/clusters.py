@@ -30,7 +30,7 @@ SPLIT = ((25, 25, 25), (33, 34, 33), (25, 25, 25))
 
 @checked
 def google_servers(machines: Count | None = None, seed: Seed = 0) -> Cluster:
-    """So many servers drawn from W Table 1, independently, as W 6 draws them; without a number the whole cell of 12,583.
+    """So many machines drawn independently from W Table 1, as W 6 draws them; the whole cell of 12,583 where no number is given.
 
     >>> int(google_servers(2000).counts.sum()), google_servers().totals.round().tolist()
     (2000, [6659.0, 5922.0])

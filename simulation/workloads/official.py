@@ -45,8 +45,8 @@ def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str
     request of the submissions and runs for the mean time from a task's first start to its last end; a task that has not ended
     runs until the last event of the files. Times are relative to the first event after time 0, the mark for before the window.
 
-    The files are .csv or .csv.gz; without machine_events the workload has no cluster. InstanceError where a file cannot be read,
-    has another number of fields, or a time is negative.
+    The files are .csv or .csv.gz; without machine_events the workload has no cluster. InstanceError is raised where a file cannot
+    be read, has another number of fields, or a time is negative; NotInstalled where pyarrow is not there.
     """
     wanted = ("time_us", "job_id", "task", "event_type", "user", "cpu_req", "mem_req")
     table = _joined(task_events, "task_events", wanted)

@@ -80,12 +80,15 @@ def test_the_deviation_as_a_measure_over_time():
     assert np.all(found[1] > 0.1)
 
 
-def test_reduction_by_size():
+def test_reduction_by_size_and_violations():
     times, baseline = np.array([1.0, 4.0, np.nan, 2.0]), np.array([2.0, 4.0, 1.0, 8.0])
     found = metrics.reduction_by_size(times, baseline, np.array([1, 1, 5, 60]), [0, 1, 50, 100])
     assert found[0] == 1 - 2.5 / 3
     assert np.isnan(found[1])
     assert found[2] == 0.75
+    shared, dedicated = np.array([0.9, 0.5, np.nan]), np.array([1.0, 0.4, np.nan])
+    assert metrics.violations(shared, dedicated).tolist() == [True, False, False]
+    assert metrics.violations(shared, dedicated, slack=0.2).tolist() == [False, False, False]
 
 
 def test_bounds_must_ascend():

@@ -47,28 +47,15 @@ def write(path, text):
 # ---- what is printed -------------------------------------------------------------------------------------------------
 
 
-def below(printed, value):
-    """The part of all that is at most a value."""
-    values, parts = np.array(printed.points).T
-    return np.interp(np.log(value), np.log(values), parts)
-
-
-def activity_and_quanta(count, seed):
-    """With the marginals of K Fig. 8."""
-    rng = np.random.default_rng(seed)
-    activity = fitted.ACTIVITY.at(rng.random(count))
-    return activity, fitted.quanta_for(activity, rng)
-
-
 def test_activity_and_quanta_go_through_the_points_of_k_fig_8():
-    assert below(fitted.ACTIVITY, 300.0) == pytest.approx(0.38, abs=1e-12)
-    assert 1 - below(fitted.ACTIVITY, DAY) == pytest.approx(0.16, abs=1e-12)
-    assert below(fitted.QUANTA, 10.0) == pytest.approx(0.53, abs=1e-12)
-    assert 1 - below(fitted.QUANTA, 1e4) == pytest.approx(0.05, abs=1e-12)
+    assert fitted.ACTIVITY.below(300.0) == pytest.approx(0.38, abs=1e-12)
+    assert 1 - fitted.ACTIVITY.below(DAY) == pytest.approx(0.16, abs=1e-12)
+    assert fitted.QUANTA.below(10.0) == pytest.approx(0.53, abs=1e-12)
+    assert 1 - fitted.QUANTA.below(1e4) == pytest.approx(0.05, abs=1e-12)
 
 
 def test_what_is_drawn_has_the_printed_parts():
-    activity, quanta = activity_and_quanta(40_000, 0)
+    activity, quanta = fitted.activity_and_quanta(40_000, np.random.default_rng(0))
     printed = {
         "38 %": (activity <= 300, 0.38),
         "16 %": (activity > DAY, 0.16),
@@ -81,13 +68,13 @@ def test_what_is_drawn_has_the_printed_parts():
 
 def test_a_distribution_that_misses_a_point_is_seen():
     moved = fitted.Printed(((1.0, 0.0), (400.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0)))
-    assert abs(below(moved, 300.0) - 0.38) > 0.01
+    assert abs(moved.below(300.0) - 0.38) > 0.01
     drawn = moved.at(np.random.default_rng(0).random(40_000))
     assert abs((drawn <= 300).mean() - 0.38) > 4 * np.sqrt(0.38 * 0.62 / 40_000)
 
 
 def test_jobs_that_are_active_longer_need_more_quanta():
-    activity, quanta = activity_and_quanta(5000, 1)
+    activity, quanta = fitted.activity_and_quanta(5000, np.random.default_rng(1))
     assert quanta[activity > DAY].mean() > 10 * quanta[activity <= 300].mean()
 
 

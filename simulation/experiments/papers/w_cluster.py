@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, thinned
 from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.log import FINISHED, TaskLog
-from fairalloc.simulation.metrics import cdf, completion_ratios, completion_times, reduction_by_size, utilisation
+from fairalloc.simulation.metrics import cdf, completion_ratios, completion_times, reduction_by_size, utilisation, violations
 from fairalloc.simulation.schedulers import Slots
 from fairalloc.simulation.tasks import simulate_tasks
 from fairalloc.simulation.workload import Cluster, Workload
@@ -160,7 +160,7 @@ def _dedicated(trial: Trial) -> TrialResult:
     for n in there.tolist():
         drawn = rng.choice(cluster.server_class, servers, replace=False)
         alone[n] = _alone(workload, cluster, np.flatnonzero(workload.job_user == n), drawn, trial)
-    fewer = (shared < alone - 1e-9)[there]
+    fewer = violations(shared, alone, slack=1e-9)[there]
     gap = (alone - shared)[there][fewer]
     numbers = {
         "users with fewer tasks than in a dedicated cloud": fewer.mean(),
