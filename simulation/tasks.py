@@ -214,9 +214,9 @@ class _Simulation:
     def _reopen(self, freed: set[int]) -> set[int]:
         """Shapes that had no room, and have it on a machine that was freed, and only there."""
         closed = np.flatnonzero(self.closed)
-        again = set(closed.tolist()) - self._without_room(closed, freed)
-        self.closed[list(again)] = False
-        return again
+        again = np.setdiff1d(closed, self._without_room(closed, freed), assume_unique=True) if freed else closed[:0]
+        self.closed[again] = False
+        return set(again.tolist())
 
     def _fill(self, ready: set[int], again: set[int], freed: set[int]) -> None:
         """Start tasks of the ready shapes until none has room; those that are ready `again` have it on machines just freed."""
@@ -239,19 +239,20 @@ class _Simulation:
             else:
                 self._start(j, n, s, groups)
                 heapq.heapreplace(order, (scheduler.priority(state, n), n))
-                full = self._without_room(np.array([*again], dtype=np.intp), freed) if len(freed) <= FEW else set()
+                few = len(freed) <= FEW
+                full = set(self._without_room(np.array([*again], dtype=np.intp), freed).tolist()) if few else set()
             if full:
                 self._close(full, ready, again)
                 order = self._ordered(m for _, m in order) if scheduler.by_machine else order
         self._keep(groups)
 
-    def _without_room(self, shapes: NDArray[np.intp], servers: set[int]) -> set[int]:
+    def _without_room(self, shapes: NDArray[np.intp], servers: set[int]) -> NDArray[np.intp]:
         """The shapes for which none of some machines has room."""
         state = self.state
         for s in servers if len(shapes) else ():
             there = np.all(state.sizes[shapes] <= state.room[:, s], axis=1) & state.allowed[shapes, state.server_class[s]]
             shapes = shapes[~there]
-        return set(shapes.tolist())
+        return shapes
 
     def _close(self, full: set[int], ready: set[int], again: set[int]) -> None:
         """No machine has room for these shapes."""

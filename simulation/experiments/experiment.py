@@ -126,7 +126,7 @@ class Outcomes:
 
     @property
     def judged(self) -> Judged:
-        """The verdict of the experiment; where no trial, or none of a competitor that it needs, has an answer, nothing is compared."""
+        """The verdict of the experiment; nothing is compared where no trial of a competitor that it needs has an answer."""
         if not self.labels:
             return Judged("cannot be compared", "no trial gave an answer")
         item = self.experiment

@@ -19,10 +19,10 @@ __all__ = ["Asked", "ExperimentStore"]
 
 @dataclass(frozen=True)
 class Asked:
-    """A trial as it was asked for, all of which makes the key; what is `sent` makes the competitor in another process.
+    """A trial as it was asked for; of what is `sent` another process makes the competitor.
 
-    The settings of the size are JSON. `measure` names what is measured, which experiments may share: then a trial counts for all of them. `code` is the hash of the
-    code of the experiment and the competitor (runs/fingerprint.py).
+    `measure` names what is measured, which experiments may share: then a trial counts for all of them. The settings of the size
+    are JSON. `code` is the hash of the code of the experiment and the competitor (runs/fingerprint.py).
     """
 
     experiment: str

@@ -100,8 +100,8 @@ def vm_periods(
 ) -> Workload:
     """The periods in which VMs are active, as jobs on the data centre of K Fig. 5.
 
-    In each of M samples the VM `vm` (M,) was active at `when` (M,) seconds. The VMs have ascending numbers (V,) and demands (V, 5).
-    A VM is active in a step (in seconds) in which it has a sample, and steps that follow one another are a period.
+    In each of M samples the VM `vm` (M,) was active at `when` (M,) seconds. VMs have ascending numbers (V,) and demands (V, 5).
+    A VM is active in a step, in seconds, in which it has a sample; steps that follow one another are a period.
     """
     pairs = np.unique(np.column_stack([vm, np.floor(when / step).astype(np.int64)]), axis=0)
     first = np.append(True, (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1))
