@@ -214,9 +214,12 @@ class _Simulation:
     def _reopen(self, freed: set[int]) -> set[int]:
         """Shapes that had no room, and have it on a machine that was freed, and only there."""
         closed = np.flatnonzero(self.closed)
-        again = np.setdiff1d(closed, self._without_room(closed, freed), assume_unique=True) if freed else closed[:0]
-        self.closed[again] = False
-        return set(again.tolist())
+        full = self._without_room(closed, freed)
+        if len(full) == len(closed):
+            return set()
+        again = set(closed.tolist()).difference(full.tolist())
+        self.closed[[*again]] = False
+        return again
 
     def _fill(self, ready: set[int], again: set[int], freed: set[int]) -> None:
         """Start tasks of the ready shapes until none has room; those that are ready `again` have it on machines just freed."""
@@ -258,7 +261,8 @@ class _Simulation:
         """No machine has room for these shapes."""
         ready -= full
         again -= full
-        self.closed[[f for f in full if f in self.users_of]] = True
+        for f in full & self.users_of.keys():
+            self.closed[f] = True
 
     def _ordered(self, users: Iterable[int]) -> list[tuple[float, int]]:
         """A heap of the users with their priorities."""
