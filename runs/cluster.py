@@ -28,12 +28,8 @@ from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_m
 
 __all__ = ["RemotePool", "cluster_missing"]
 
-CONNECT = 20.0
-"""Seconds to wait for the scheduler and its first worker."""
-
-GLANCE = 5.0
-"""Seconds after which it is looked again whether any worker is left."""
-
+CONNECT = 20.0  # seconds to wait for the scheduler and its first worker
+GLANCE = 5.0  # seconds after which it is looked again whether any worker is left
 _POOLS: dict[str, Pool] = {}
 _ONE_AT_A_TIME = threading.Lock()
 

@@ -41,8 +41,7 @@ __all__ = [
 _PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
 _PICKLE = "pickle"
 
-LOADING = 60.0
-"""Seconds that a file may take to be loaded, in the main thread: elsewhere nothing can interrupt it."""
+LOADING = 60.0  # seconds that a file may take to be loaded, in the main thread: elsewhere nothing can interrupt it
 _LOADED = "_fairalloc_"
 
 

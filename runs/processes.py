@@ -42,14 +42,9 @@ __all__ = ["Cause", "Document", "NoAnswer", "Pool", "Task", "garbled", "isolatio
 Document = dict[str, Any]
 Cause = Literal["time", "memory", "error"]
 
-PREPARATION = 600.0
-"""Seconds that each of `prepare`, `given` and `judge` may take."""
-
-START = 60.0
-"""Seconds that a server may take to start."""
-
-LONGEST = 1e6
-"""The longest time limit in seconds; more is taken as this, because operating systems refuse much longer waits."""
+PREPARATION = 600.0  # seconds that each of `prepare`, `given` and `judge` may take
+START = 60.0  # seconds that a server may take to start
+LONGEST = 1e6  # the longest time limit in seconds; more is taken as this, because operating systems refuse much longer waits
 
 # One thread for each process, so that the times of methods compare and do not depend on what else runs.
 _ONE_THREAD = dict.fromkeys(

@@ -12,8 +12,7 @@ from rich.progress import Progress as Bar
 
 __all__ = ["Progress"]
 
-EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
 class Progress:

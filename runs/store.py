@@ -5,6 +5,7 @@ asking which keys are there. WAL lets others read while one process writes.
 """
 
 import contextlib
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -57,7 +58,7 @@ class RecordStore:
 
     def _open(self) -> None:
         ((layout,),) = self.select("PRAGMA user_version")
-        found, own = {name for (name,) in self.select(_TABLE_NAMES)}, self._table_names()
+        found, own = {name for (name,) in self.select(_TABLE_NAMES)}, set(re.findall(r"TABLE IF NOT EXISTS (\w+)", self.tables))
         if layout not in (0, self.layout) and not (found and found.isdisjoint(own)):
             has = f"{self.path} has {self.contents} of layout {layout}"
             raise self.error(f"{has}, but this version writes {self.layout}: choose another file")
@@ -70,11 +71,6 @@ class RecordStore:
                 self._db.executescript(f"BEGIN; {self.tables} PRAGMA user_version = {self.layout}; COMMIT")
         except sqlite3.Error as error:
             raise self._unusable(error) from None
-
-    def _table_names(self) -> set[str]:
-        with contextlib.closing(sqlite3.connect(":memory:")) as empty:
-            empty.executescript(self.tables)
-            return {name for (name,) in empty.execute(_TABLE_NAMES)}
 
     def _unusable(self, error: Exception) -> InstanceError:
         return self.error(f"{self.path} cannot be used as a {self.kind}: {error}")

@@ -25,8 +25,7 @@ from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents
 
 __all__ = ["Accounts", "account"]
 
-ROUNDING = 1e-9
-"""Parts of a capacity, of a duration or of all work that are rounding: sums of many floats."""
+ROUNDING = 1e-9  # parts of a capacity, of a duration or of all work that are rounding: sums of many floats
 
 
 @dataclass(frozen=True)

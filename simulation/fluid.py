@@ -32,8 +32,7 @@ from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["FluidLog", "FluidStep", "simulate_fluid"]
 
-DONE = 1e-12
-"""Parts of a job's work below which nothing is left of it: rounding."""
+DONE = 1e-12  # parts of a job's work below which nothing is left of it: rounding
 
 
 @dataclass(frozen=True, eq=False)

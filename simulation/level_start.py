@@ -32,8 +32,7 @@ from fairalloc.solvers.options import promised
 
 __all__ = ["LevelStart"]
 
-MARGINS = (0.9, 0.5)
-"""Parts of the level before that are tried in turn."""
+MARGINS = (0.9, 0.5)  # parts of the level before that are tried in turn
 
 OF_SOLVE = ("method", "accuracy", "time_limit", "options", "reference", "threads", "merge")
 """The options of `solve`; the others are the mechanism's parameters."""

@@ -63,11 +63,7 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
     ----------
     log : of a simulation
     times : (T + 1,) seconds, ascending: the bounds of the intervals
-    resources : whether the shares of all resources are wanted, not the largest
-
-    Returns
-    -------
-    (T, N), or (T, N, R)
+    resources : whether the shares of all resources are wanted, as (T, N, R), not the largest, as (T, N)
     """
     bounds, users = _bounds(times), len(log.workload.users)
     totals = log.cluster.totals
@@ -87,29 +83,21 @@ def _bounds(times: Sequence[float] | Floats) -> Floats:
 
 
 def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp], size: int) -> Floats:
-    """(T, size, R) mean resource that tasks take, by what `of` (B,) says they belong to."""
-    result = np.empty((len(bounds) - 1, size, len(log.workload.resources)))
-    for r, demand in enumerate(log.workload.demand.T):
-        taken = log.tasks * demand[log.job]
-        result[:, :, r] = np.diff(_integral(log, bounds, of, taken, size), axis=0) / np.diff(bounds)[:, None]
-    return np.maximum(result, 0.0)  # differences of sums: rounding
-
-
-def _integral(log: TaskLog, bounds: Floats, label: NDArray[np.intp], taken: Floats, size: int) -> Floats:
-    """(T + 1, size) what is taken up to each bound: from each start a slope begins, which stops at the end.
+    """(T, size, R) mean resource that tasks take, by what `of` (B,) says they belong to: differences of what is taken up to t.
 
     The part of group b up to t is taken_b (min(t, end_b) - min(t, start_b)): the sums over b of min(t, a_b) are those of a_b up
     to t, and t times the rest.
     """
-    result = np.zeros((len(bounds), size))
+    taken = log.tasks[:, None] * log.workload.demand[log.job]
+    total = np.zeros((len(bounds), size, taken.shape[1]))
     for time, sign in ((log.end, 1.0), (log.start, -1.0)):
         place = np.searchsorted(bounds, time, side="left")  # a_b <= t from this bound on
-        before, whole = (np.zeros((len(bounds) + 1, size)) for _ in range(2))
-        np.add.at(before, (place, label), sign * taken * time)
-        np.add.at(whole, (place, label), sign * taken)
+        before, whole = (np.zeros((len(bounds) + 1, *total.shape[1:])) for _ in range(2))
+        np.add.at(before, (place, of), sign * taken * time[:, None])
+        np.add.at(whole, (place, of), sign * taken)
         rest = whole.sum(axis=0) - np.cumsum(whole[:-1], axis=0)
-        result += np.cumsum(before[:-1], axis=0) + bounds[:, None] * rest
-    return result
+        total += np.cumsum(before[:-1], axis=0) + bounds[:, None, None] * rest
+    return np.maximum(np.diff(total, axis=0) / np.diff(bounds)[:, None, None], 0.0)  # differences of sums: rounding
 
 
 def _mean_of_steps(log: FluidLog, bounds: Floats, values: Sequence[Floats], size: int) -> Floats:

@@ -39,8 +39,7 @@ __all__ = [
     "find_scheduler",
 ]
 
-NOWHERE = -1
-"""The machine of a task that no machine has room for."""
+NOWHERE = -1  # the machine of a task that no machine has room for
 
 
 class Scheduler:
@@ -152,8 +151,7 @@ class Slots(Scheduler):
         return state.used[user][-1] / state.weights[user]
 
 
-ROUNDING = 1e-9
-"""Parts of a slot that do not count: 0.3 / (1 / 10) is 3 slots."""
+ROUNDING = 1e-9  # parts of a slot that do not count: 0.3 / (1 / 10) is 3 slots
 
 
 def _per_slot(values: Floats, slot: Floats, where_zero: float) -> Floats:

@@ -15,11 +15,8 @@ from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["DOWN", "TaskState"]
 
-UNITS = 1e12
-"""Units of size in the largest machine."""
-
-DOWN = -1
-"""The room of a machine that is down: less than any task takes."""
+UNITS = 1e12  # units of size in the largest machine
+DOWN = -1  # the room of a machine that is down: less than any task takes
 
 
 class TaskState:

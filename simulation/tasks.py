@@ -31,8 +31,7 @@ from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["simulate_tasks"]
 
-FEW = 8
-"""Machines that are looked at one by one."""
+FEW = 8  # machines that are looked at one by one
 
 
 @checked
@@ -244,8 +243,10 @@ class _Simulation:
                 heapq.heapreplace(order, (scheduler.priority(state, n), n))
                 few = len(freed) <= FEW
                 full = set(self._without_room(np.array([*again], dtype=np.intp), freed).tolist()) if few else set()
-            if full:
-                self._close(full, ready, again)
+            if full:  # no machine has room for these shapes
+                ready -= full
+                again -= full
+                self.closed[[*(full & self.users_of.keys())]] = True
                 order = self._ordered(m for _, m in order) if scheduler.by_machine else order
         self._keep(groups)
 
@@ -256,13 +257,6 @@ class _Simulation:
             there = np.all(state.sizes[shapes] <= state.room[:, s], axis=1) & state.allowed[shapes, state.server_class[s]]
             shapes = shapes[~there]
         return shapes
-
-    def _close(self, full: set[int], ready: set[int], again: set[int]) -> None:
-        """No machine has room for these shapes."""
-        ready -= full
-        again -= full
-        for f in full & self.users_of.keys():
-            self.closed[f] = True
 
     def _ordered(self, users: Iterable[int]) -> list[tuple[float, int]]:
         """A heap of the users with their priorities."""

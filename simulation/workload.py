@@ -17,8 +17,7 @@ from fairalloc.models.numbers import Floats, frozen, plain
 
 __all__ = ["Cluster", "DescribedWorkload", "Workload"]
 
-COLUMNS = ("user", "arrival", "tasks", "duration")
-"""What a table of jobs has besides one column for each resource."""
+COLUMNS = ("user", "arrival", "tasks", "duration")  # what a table of jobs has besides one column for each resource
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,7 @@ __all__ = ["SIZES", "RunSetting", "run_experiments"]
 
 SIZES = ("small", "full")
 
-LONGEST = 8 * 3600.0
-"""Seconds that one trial may take."""
+LONGEST = 8 * 3600.0  # seconds that one trial may take
 
 
 @dataclass(frozen=True)

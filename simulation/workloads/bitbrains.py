@@ -10,12 +10,12 @@ servers there and at adjacent locations, where 1-2-3 stand in a row (our choice:
 | generated | each of 500 users with the mean chance of the trace | logarithmic normal with means, spreads, correlations of it |
 """
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.arguments import Count, Seed, checked
 from fairalloc.models.examples.traces import found_data
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.instance import Instance
@@ -25,16 +25,14 @@ from fairalloc.simulation.workloads.clusters import data_centre
 
 __all__ = ["SOURCES_OF_VMS", "UNITS", "bitbrains_day", "bitbrains_instant", "vm_periods"]
 
-SOURCES_OF_VMS = ("bitbrains", "generated")
+Source = Literal["bitbrains", "generated"]
+SOURCES_OF_VMS: tuple[str, ...] = get_args(Source)
 
 PEAKS = (("cpu_max",), ("mem_max",), ("disk_r_max", "disk_w_max"), ("tx_max",), ("rx_max",))
 """The columns of rnd_vms.csv.gz that are added to the demand of each resource."""
 
-UNITS = np.array([1e3, 2.0**20, 1e3, 125.0, 125.0])
-"""MHz in GHz, KB in GB, KB/s in MB/s, and twice KB/s in Mb/s."""
-
-ACTIVE = 0.88
-"""The part of the VM hours in which CPU was used."""
+UNITS = np.array([1e3, 2.0**20, 1e3, 125.0, 125.0])  # MHz in GHz, KB in GB, KB/s in MB/s, and twice KB/s in Mb/s
+ACTIVE = 0.88  # the part of the VM hours in which CPU was used
 
 LOGARITHMS = np.array([0.73, 0.69, 0.84, 1.32, 2.06]), np.array([1.61, 1.86, 3.02, 2.97, 2.50])
 """Means and standard deviations of the logarithms of the five demands over the 480 VMs that used all."""
@@ -54,7 +52,8 @@ PIECE = 1e-3
 """A task of a VM in a workload is this part of its demand, so that it fits on some server; shares do not depend on it."""
 
 
-def bitbrains_instant(source: str = "bitbrains", seed: int = 0, users: int | None = None) -> Instance:
+@checked
+def bitbrains_instant(source: Source = "bitbrains", seed: Seed = 0, users: Count | None = None) -> Instance:
     """The VMs that are active at an instant drawn from the seed, as users of the data centre of K Fig. 5.
 
     Parameters
@@ -68,7 +67,7 @@ def bitbrains_instant(source: str = "bitbrains", seed: int = 0, users: int | Non
     Instance with unlimited tasks and weights 1; a user's demand is that of its VM
     """
     rng = np.random.default_rng(seed)
-    names, demand = _generated(rng) if source == "generated" else _active(source, rng)
+    names, demand = _generated(rng) if source == "generated" else _active(rng)
     if users is not None and users < len(names):
         chosen = np.sort(rng.choice(len(names), users, replace=False))
         names, demand = [names[k] for k in chosen], demand[chosen]
@@ -115,9 +114,7 @@ def vm_periods(
     return Workload(data_centre().resources, users, np.ones(len(vms)), *jobs)
 
 
-def _active(source: str, rng: np.random.Generator) -> tuple[list[str], Floats]:
-    if source not in SOURCES_OF_VMS:
-        raise InstanceError(f"source is {shown(source)}, but it must be one of {', '.join(SOURCES_OF_VMS)}")
+def _active(rng: np.random.Generator) -> tuple[list[str], Floats]:
     table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_hourly.parquet"), ("vm", "hour", "cpu_mhz"))
     number, demand = _peaks(found_data())
     active = np.zeros(len(number), dtype=bool)
@@ -147,5 +144,4 @@ def _generated(rng: np.random.Generator) -> tuple[list[str], Floats]:
 def _near(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """(count, 9) the servers at the location of each user, which is drawn, or at an adjacent one."""
     home = rng.integers(3, size=count)
-    result: NDArray[np.bool_] = np.abs(home[:, None] - np.tile(np.arange(3), 3)) <= 1
-    return result
+    return np.asarray(np.abs(home[:, None] - np.tile(np.arange(3), 3)) <= 1)

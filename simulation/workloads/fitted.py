@@ -55,8 +55,7 @@ ACTIVITY = Printed(((1.0, 0.0), (300.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0)))
 QUANTA = Printed(((0.01, 0.0), (10.0, 0.53), (1e4, 0.95), (2.5e6, 1.0)))
 """Quanta of a job over 24 hours. K Fig. 8: 53 % need under 10, 5 % over 10,000; the ends are ours: 0.01 and 2.5 million."""
 
-DEPENDENCE = 0.9
-"""Correlation of the normal scores of activity and quanta: ours, for the paper prints the marginals only."""
+DEPENDENCE = 0.9  # correlation of the normal scores of activity and quanta: ours, for the paper prints the marginals only
 
 TASKS = Printed(
     ((1.0, 0.55), (2.0, 0.65), (3.0, 0.75), (5.0, 0.8), (10.0, 0.85), (25.0, 0.9), (100.0, 0.95), (520.0, 0.99), (3879.0, 1.0))

@@ -11,11 +11,12 @@ start their tasks and requests; of 2019 a pool of requests. What they lack is ge
 """
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.arguments import Duration, Seed, checked
 from fairalloc.models.examples.traces import found_data, google2019_demands
 from fairalloc.models.files.trace_files import parquet_columns, sample_file
 from fairalloc.models.numbers import Floats
@@ -25,21 +26,15 @@ from fairalloc.simulation.workloads.clusters import four_classes
 
 __all__ = ["SOURCES_OF_JOBS", "google_intervals", "google_tasks"]
 
-SOURCES_OF_JOBS = ("google2011", "google2019", "generated")
+Source = Literal["google2011", "google2019", "generated"]
+SOURCES_OF_JOBS: tuple[str, ...] = get_args(Source)
 
-START, END = 600.0, 2506198.0
-"""Seconds at which the window of the trace starts and its last event is."""
-
+START, END = 600.0, 2506198.0  # seconds at which the window of the trace starts and its last event is
 HOUR, INTERVAL = 3600.0, 300.0
 
-JOBS_A_DAY, PRESENT, USERS = 19751, 3986, 580
-"""Of the first day: jobs that arrive, jobs that are there already, users with jobs."""
-
-CLASS_PARTS = np.array([0.349, 0.356, 0.25, 0.045])
-"""Parts of the jobs of the first day in scheduling classes 0 to 3."""
-
-PIECE = 0.01
-"""A task of K's jobs is this part of a quantum, so that it fits on every server; shares do not depend on it."""
+JOBS_A_DAY, PRESENT, USERS = 19751, 3986, 580  # of the first day: jobs that arrive, jobs that are there already, users with jobs
+CLASS_PARTS = np.array([0.349, 0.356, 0.25, 0.045])  # parts of the jobs of the first day in scheduling classes 0 to 3
+PIECE = 0.01  # a task of K's jobs is this part of a quantum, so that it fits on every server; shares do not depend on it
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,8 @@ class Jobs:
         return Jobs(self.user[kept], self.sched_class[kept], self.arrival[kept], self.duration[kept], self.left_out)
 
 
-def google_tasks(source: str = "google2011", hours: float = 24.0, share: float = 1.0, seed: int = 0) -> DescribedWorkload:
+@checked
+def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: float = 1.0, seed: Seed = 0) -> DescribedWorkload:
     """Jobs with tasks, as W 6 schedules them: the first hours of the trace, with the jobs that are there at its start.
 
     All tasks of a job are equal and run as long as the job did in the trace, from its first start to its end; a job that had
@@ -74,7 +70,6 @@ def google_tasks(source: str = "google2011", hours: float = 24.0, share: float =
     ------
     NotInstalled : the samples or pyarrow are not there
     """
-    _check(source, hours)
     rng = np.random.default_rng(seed)
     jobs, tasks, demand = _drawn(source, hours, share, rng)
     codes, job_user = np.unique(jobs.user, return_inverse=True)
@@ -83,7 +78,10 @@ def google_tasks(source: str = "google2011", hours: float = 24.0, share: float =
     return DescribedWorkload(Workload(["cpu", "memory"], users, np.ones(len(users)), *each), None, *_TOLD[source], jobs.left_out)
 
 
-def google_intervals(source: str = "google2011", hours: float = 24.0, share: float = 0.02, seed: int = 0) -> DescribedWorkload:
+@checked
+def google_intervals(
+    source: Source = "google2011", hours: Duration = 24.0, share: float = 0.02, seed: Seed = 0
+) -> DescribedWorkload:
     """The quanta of jobs by 5-minute intervals, as K 6.2 allocates to them, on the cluster of K Fig. 4.
 
     A user is one job (K, footnote 9). In each interval in which it is active it demands q_n quanta, each its demand vector
@@ -93,12 +91,8 @@ def google_intervals(source: str = "google2011", hours: float = 24.0, share: flo
 
     Parameters
     ----------
-    source : one of SOURCES_OF_JOBS
-    hours : of the window
-    share : part of the jobs that is drawn
-    seed : of all that is drawn
+    source, hours, share, seed : as for `google_tasks`
     """
-    _check(source, hours)
     rng = np.random.default_rng(seed)
     jobs, _, demand = _drawn(source, 24.0, share, rng)
     quanta = fitted.quanta_for(jobs.duration, rng)
@@ -125,13 +119,6 @@ def _by_interval(begin: Floats, end: Floats) -> tuple[NDArray[np.int64], Floats,
     start, stop = np.maximum(left, begin[user]), np.minimum(left + INTERVAL, end[user])
     long = stop > start
     return user[long], start[long], (stop - start)[long]
-
-
-def _check(source: str, hours: float) -> None:
-    if source not in SOURCES_OF_JOBS:
-        raise InstanceError(f"source is {shown(source)}, but it must be one of {', '.join(SOURCES_OF_JOBS)}")
-    if not hours > 0:
-        raise InstanceError(f"hours is {hours!r}, but it must be positive")
 
 
 def _drawn(source: str, hours: float, share: float, rng: np.random.Generator) -> tuple[Jobs, NDArray[np.int64], Floats]:

@@ -28,14 +28,9 @@ from fairalloc.simulation.workloads.clusters import data_centre
 __all__ = ["bitbrains_files", "google_files", "google_machines"]
 
 SUBMIT, SCHEDULE = 0, 1
-ENDS = (2, 3, 4, 5, 6)
-"""Of tasks: evicted, failed, finished, killed, lost."""
-
-REMOVE = 1
-"""Of machines; 0 adds one, 2 updates one."""
-
-NEVER = 2.0**63
-"""The mark 2**63 - 1 for after the end of the trace, as a float."""
+ENDS = (2, 3, 4, 5, 6)  # of tasks: evicted, failed, finished, killed, lost
+REMOVE = 1  # of machines; 0 adds one, 2 updates one
+NEVER = 2.0**63  # the mark 2**63 - 1 for after the end of the trace, as a float
 
 
 def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str | Path] = ()) -> DescribedWorkload:

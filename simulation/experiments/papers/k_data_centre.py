@@ -7,7 +7,6 @@ import numpy as np
 
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, larger, thinned
 from fairalloc.simulation.experiments.figures import bars, curves, figure
@@ -19,8 +18,7 @@ __all__ = ["EXPERIMENTS"]
 
 RESOURCES = ("cpu", "memory", "disk", "send", "receive")
 
-ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")
-"""K's variants; PS-DSF is that for alpha = infinity."""
+ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")  # K's variants; PS-DSF is that for alpha = infinity
 
 HERE = (
     "a set of VMs for each seed, those of Bitbrains Rnd that used CPU in a drawn hour, each with the most it ever used of five "
@@ -29,9 +27,7 @@ HERE = (
 )
 
 
-@cache
-def _instance(workload: str, seed: int, users: int | None) -> Instance:
-    return bitbrains_instant(workload, seed, users)
+_instance = cache(bitbrains_instant)
 
 
 def _utilisation(trial: Trial) -> TrialResult:

@@ -23,12 +23,8 @@ TABLE4 = {
 }
 """Tasks of users 1 to 4 on classes A to D, as printed."""
 
-ROUNDING = 1e-13
-"""The part of the most tasks up to which a number of tasks is what rounding leaves of 0."""
-
-SLOW = 10.0
-"""Seconds within which convergence is prompt: ours, for the paper gives no number."""
-
+ROUNDING = 1e-13  # the part of the most tasks up to which a number of tasks is what rounding leaves of 0
+SLOW = 10.0  # seconds within which convergence is prompt: ours, for the paper gives no number
 AWAY = (100.0, 250.0)
 END = 300.0
 

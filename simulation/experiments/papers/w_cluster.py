@@ -35,8 +35,7 @@ HERE = (
 
 RESOURCES, BEST = ("CPU", "memory"), "best-fit-drfh"
 
-MINUTES = 10
-"""Minutes over which utilisation is averaged in curves."""
+MINUTES = 10  # minutes over which utilisation is averaged in curves
 
 
 @lru_cache(maxsize=1)

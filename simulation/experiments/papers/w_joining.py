@@ -14,20 +14,17 @@ from fairalloc.solvers import solve
 
 __all__ = ["EXPERIMENTS"]
 
-DEMAND = np.array([[0.2, 0.3], [0.5, 0.1], [0.1, 0.3]])
-"""CPU and memory of a task of users 1 to 3, as printed."""
+DEMAND = np.array([[0.2, 0.3], [0.5, 0.1], [0.1, 0.3]])  # CPU and memory of a task of users 1 to 3, as printed
 
 JOIN, LEAVE = np.array([0.0, 200.0, 500.0]), np.array([1080.0, 1400.0, 1700.0])
 """Seconds. Printed: the joining, and that user 1 departs at 1080; the other two departures are ours."""
 
-POOL = np.array([52.75, 51.32])
-"""Printed CPU and memory of the 100 servers."""
+POOL = np.array([52.75, 51.32])  # printed CPU and memory of the 100 servers
 
 PHASES = {"user 1 alone": (100, 200, (0,)), "users 1 and 2": (350, 500, (0, 1)), "all three": (650, 1080, (0, 1, 2))}
 """Seconds over which shares are averaged, after what ran before has ended, and who is there."""
 
-PRINTED = {"user 1 alone": 0.62, "users 1 and 2": 0.44, "all three": 0.26}
-"""Dominant shares of each user."""
+PRINTED = {"user 1 alone": 0.62, "users 1 and 2": 0.44, "all three": 0.26}  # dominant shares of each user
 
 NEAR = 0.015
 """How far a mean share may be from the printed one: its rounding, and one task of the largest demand, 0.5 of 52.75 CPUs; or twice
