@@ -10,12 +10,12 @@ servers there and at adjacent locations, where 1-2-3 stand in a row (our choice:
 | generated | each of 500 users with the mean chance of the trace | logarithmic normal with means, spreads, correlations of it |
 """
 
-from typing import Any, Literal, get_args
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.arguments import Count, Seed, checked
+from fairalloc.models.arguments import Count, Rule, Seed, checked
 from fairalloc.models.examples.traces import found_data
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.instance import Instance
@@ -25,8 +25,8 @@ from fairalloc.simulation.workloads.clusters import data_centre
 
 __all__ = ["SOURCES_OF_VMS", "UNITS", "bitbrains_day", "bitbrains_instant", "vm_periods"]
 
-Source = Literal["bitbrains", "generated"]
-SOURCES_OF_VMS: tuple[str, ...] = get_args(Source)
+SOURCES_OF_VMS = ("bitbrains", "generated")
+Source = Annotated[str, Rule(lambda value: value in SOURCES_OF_VMS, f"one of {', '.join(SOURCES_OF_VMS)}")]
 
 PEAKS = (("cpu_max",), ("mem_max",), ("disk_r_max", "disk_w_max"), ("tx_max",), ("rx_max",))
 """The columns of rnd_vms.csv.gz that are added to the demand of each resource."""

@@ -11,12 +11,12 @@ start their tasks and requests; of 2019 a pool of requests. What they lack is ge
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.arguments import Duration, Seed, checked
+from fairalloc.models.arguments import Duration, Rule, Seed, checked
 from fairalloc.models.examples.traces import found_data, google2019_demands
 from fairalloc.models.files.trace_files import parquet_columns, sample_file
 from fairalloc.models.numbers import Floats
@@ -26,8 +26,8 @@ from fairalloc.simulation.workloads.clusters import four_classes
 
 __all__ = ["SOURCES_OF_JOBS", "google_intervals", "google_tasks"]
 
-Source = Literal["google2011", "google2019", "generated"]
-SOURCES_OF_JOBS: tuple[str, ...] = get_args(Source)
+SOURCES_OF_JOBS = ("google2011", "google2019", "generated")
+Source = Annotated[str, Rule(lambda value: value in SOURCES_OF_JOBS, f"one of {', '.join(SOURCES_OF_JOBS)}")]
 
 START, END = 600.0, 2506198.0  # seconds at which the window of the trace starts and its last event is
 HOUR, INTERVAL = 3600.0, 300.0
