@@ -108,7 +108,8 @@ class RemotePool:
         try:
             while True:
                 while len(sent) < len(self.workers) and (task := next(waiting, None)) is not None:
-                    sent[self._send(task)] = task
+                    given = (self._handler, json.dumps(asdict(task)))
+                    sent[self._client.submit(_answer, *given, workers=self.workers, pure=False)] = task
                 if not sent:
                     return
                 for future in self._done(list(sent)):
@@ -118,10 +119,6 @@ class RemotePool:
         finally:
             with contextlib.suppress(Exception):
                 self._client.cancel(list(sent), force=True)
-
-    def _send(self, task: Task) -> Any:
-        given = json.dumps(asdict(task))
-        return self._client.submit(_answer, self._handler, given, workers=self.workers, pure=False)
 
     def _done(self, futures: list[Any]) -> list[Any]:
         """Those that have ended, once some have."""

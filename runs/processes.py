@@ -33,7 +33,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import inf
-from typing import IO, Any, Literal, get_args
+from typing import IO, Any, Literal, cast, get_args
 
 from fairalloc.models.errors import NotInstalled
 
@@ -184,30 +184,24 @@ class _Server:
             env=os.environ | _ONE_THREAD,
             start_new_session=True,
         )
-        for pipe in self._pipes():
-            os.set_blocking(pipe, False)
-
-    def _pipes(self) -> tuple[int, int]:
-        assert self.process is not None
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        return self.process.stdin.fileno(), self.process.stdout.fileno()
+        self._requests, self._answers = cast(IO[bytes], self.process.stdin), cast(IO[bytes], self.process.stdout)
+        for pipe in (self._requests, self._answers):
+            os.set_blocking(pipe.fileno(), False)
 
     def register(self, selector: selectors.BaseSelector) -> None:
         """Wait for what is to be read, and for room for what is not sent yet."""
-        requests, answers = self._pipes()
-        selector.register(answers, selectors.EVENT_READ, self._read)
+        selector.register(self._answers, selectors.EVENT_READ, self._read)
         if self._unsent:
-            selector.register(requests, selectors.EVENT_WRITE, self._write)
+            selector.register(self._requests, selectors.EVENT_WRITE, self._write)
 
     def _read(self) -> None:
-        chunk = os.read(self._pipes()[1], _CHUNK)
+        chunk = os.read(self._answers.fileno(), _CHUNK)
         self._received += chunk
         self._ended = not chunk
 
     def _write(self) -> None:
         try:
-            sent = os.write(self._pipes()[0], self._unsent[:_CHUNK])
+            sent = os.write(self._requests.fileno(), self._unsent[:_CHUNK])
             self._unsent = self._unsent[sent:]
         except BrokenPipeError:  # it has died, which is read from the other pipe
             self._unsent = b""
@@ -237,8 +231,8 @@ class _Server:
 
     def close(self) -> None:
         """Close the pipe of requests: the server then ends its child and itself."""
-        if self.process is not None and self.process.stdin is not None:
-            self.process.stdin.close()
+        if self.process is not None:
+            self._requests.close()
 
     def end(self, at_once: bool = False) -> None:
         """End the server and what it started; at once where it may be busy with something else than waiting."""
@@ -252,8 +246,7 @@ class _Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        self._answers.close()
         with contextlib.suppress(OSError):
             self._log.close()
         self.process = None

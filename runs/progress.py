@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -31,7 +30,7 @@ class Progress:
         self._bar.start()
         return self
 
-    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def begin(self, total: int) -> None:

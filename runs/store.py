@@ -9,7 +9,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from fairalloc.models.errors import InstanceError, shown
@@ -78,7 +77,7 @@ class RecordStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._db.close()
 
     def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:

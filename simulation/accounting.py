@@ -62,12 +62,11 @@ def account(log: TaskLog | FluidLog) -> Accounts:
     >>> books.work, books.done, books.left, books.balance, books.violations
     (30.0, 25.0, 5.0, 0.0, ())
     """
-    return _of_fluid(log) if isinstance(log, FluidLog) else _of_tasks(log)
-
-
-def _of_tasks(log: TaskLog) -> Accounts:
-    jobs = log.workload
-    arrived = jobs.arrival <= log.until
+    jobs, arrived = log.workload, log.workload.arrival <= log.until
+    if isinstance(log, FluidLog):
+        parts = (jobs.work, log.done, jobs.work - log.done - log.cancelled, log.cancelled)
+        work, done, left, killed = (float(values[arrived].sum()) for values in parts)
+        return Accounts(work, done, left, killed, 0.0, (*_steps(log), *_completions(log), *_rates(log)))
     of = log.tasks * jobs.duration[log.job]
     ran = log.tasks * (log.end - log.start)
     finished, running, wasted = log.outcome == FINISHED, log.outcome == RUNNING, np.isin(log.outcome, (LOST, LEFT))
@@ -76,9 +75,9 @@ def _of_tasks(log: TaskLog) -> Accounts:
     left = waits + float((of - ran)[running].sum())
     killed = float((log.cancelled * jobs.duration).sum())
     work = float(jobs.work[arrived].sum())
-    broken, parts = [*_capacities(log), *_places(log), *_times(log), *_counts(log)], done + left + killed
-    if not abs(work - parts) <= ROUNDING * max(work, 1.0):
-        broken.append(f"work in is {work:.9g} seconds of tasks, but done, left and killed are {parts:.9g}")
+    broken, found = [*_capacities(log), *_places(log), *_times(log), *_counts(log)], done + left + killed
+    if not abs(work - found) <= ROUNDING * max(work, 1.0):
+        broken.append(f"work in is {work:.9g} seconds of tasks, but done, left and killed are {found:.9g}")
     return Accounts(work, done, left, killed, float(ran[wasted].sum()), tuple(broken))
 
 
@@ -163,14 +162,6 @@ def _counts(log: TaskLog) -> Iterator[str]:
     for e in np.flatnonzero(busy > jobs.tasks[job[order]])[:1]:
         j = job[order[e]]
         yield f"job {j} has {jobs.tasks[j]} tasks, but {busy[e]} of them run or have finished"
-
-
-def _of_fluid(log: FluidLog) -> Accounts:
-    jobs = log.workload
-    arrived = jobs.arrival <= log.until
-    parts = (jobs.work, log.done, jobs.work - log.done - log.cancelled, log.cancelled)
-    work, done, left, killed = (float(values[arrived].sum()) for values in parts)
-    return Accounts(work, done, left, killed, 0.0, (*_steps(log), *_completions(log), *_rates(log)))
 
 
 def _steps(log: FluidLog) -> Iterator[str]:

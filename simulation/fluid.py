@@ -140,8 +140,8 @@ def simulate_fluid(
             raise InstanceError(f"{name} is {shown(value)}, but it must be positive")
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
-    allocate = _Allocate(workload, cluster, each_job, limited, LevelStart(mechanism, options), measures or {})
-    return _Fluid(allocate, turns, np.inf if until is None else float(until), every).run()
+    fluid = _Fluid(workload, cluster, turns, LevelStart(mechanism, options), each_job, limited, every, measures or {})
+    return fluid.run(np.inf if until is None else float(until))
 
 
 class _Rates(NamedTuple):
@@ -156,39 +156,68 @@ class _Rates(NamedTuple):
 NOBODY = _Rates(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros((0, 0)), {})
 
 
-class _Allocate:
-    """Steps 1 and 2: users or jobs as users of an instance, which is solved unless nothing changed."""
+class _Fluid:
+    """Steps 1 to 4."""
 
     def __init__(
-        self, workload: Workload, cluster: Cluster, each_job: bool, limited: bool, solver: LevelStart, measures: Mapping[str, Any]
+        self,
+        workload: Workload,
+        cluster: Cluster,
+        events: ServerEvents,
+        solver: LevelStart,
+        each_job: bool,
+        limited: bool,
+        every: float | None,
+        measures: Mapping[str, Callable[[Allocation], Any]],
     ) -> None:
         workload.fitting(cluster)  # the same resources and classes
-        self.workload, self.cluster, self.each_job, self.limited = workload, cluster, each_job, limited
-        self.solver, self.measures, self.solves, self.residual = solver, measures, 0, 0.0
+        self.workload, self.cluster, self.events, self.each_job, self.limited = workload, cluster, events, each_job, limited
+        self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
         self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""
         self.of_job = np.arange(len(workload)) if each_job else workload.job_user
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
-        self._before: tuple[bytes, _Rates] = b"", NOBODY
         self.eligible = np.ones((len(workload if each_job else workload.users), len(cluster.counts)), dtype=bool)
         given = True if workload.eligible is None else workload.eligible
         self.eligible[self.of_job] = given
         for j in np.flatnonzero(np.any(self.eligible[self.of_job] != given, axis=1))[:1]:
             name = workload.users[workload.job_user[j]]
             raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines: allocate to each_job")
+        self.left = np.array(workload.work)
+        self.completed, self.cancelled = np.full(len(workload), np.nan), np.zeros(len(workload))
+        self.up = events.first_up(len(cluster.server_class))
+        self.active = np.zeros(0, dtype=np.intp)  # unfinished jobs that an allocation was made for, in their order
+        self.arrived = self.turned = 0
+        self.steps: list[FluidStep] = []
+        self._before: tuple[bytes, _Rates] = b"", NOBODY
 
-    def __call__(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
-        """The rates for these unfinished jobs."""
-        if len(jobs) == 0:
-            return NOBODY
-        key = jobs.tobytes() + b"|" + machines.tobytes()
+    def run(self, until: float) -> FluidLog:
+        """All allocations up to a time."""
+        time = 0.0
+        while True:
+            self._update(time)
+            machines = np.bincount(self.cluster.server_class[self.up], minlength=len(self.cluster.counts))
+            rates = self._rates(machines, time)
+            time = self._serve(time, min(self._next(time), until), rates, machines)
+            if time >= until or time == np.inf:
+                break
+        if until == np.inf:
+            until = self.steps[-1].end if self.steps else 0.0
+        arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
+        counts: tuple[Any, ...] = (self.solves, self.solver.started, self.residual)
+        facts = (self.id, self.each_job, until, tuple(self.steps), *arrays, *counts)
+        return FluidLog(self.workload, self.cluster, self.events, *facts)
+
+    def _rates(self, machines: NDArray[np.int64], time: float) -> _Rates:
+        """Those of the allocation before, unless something changed."""
+        key = self.active.tobytes() + b"|" + machines.tobytes()
         if key != self._before[0]:
-            self._before = key, self._solved(jobs, machines, time)
+            self._before = key, self._solved(machines, time)
         return self._before[1]
 
-    def _solved(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
-        """For those that have one of these jobs and can run it, on the classes with machines."""
-        workload, classes = self.workload, np.flatnonzero(machines)
+    def _solved(self, machines: NDArray[np.int64], time: float) -> _Rates:
+        """For those that have an unfinished job and can run it, on the classes with machines."""
+        workload, jobs, classes = self.workload, self.active, np.flatnonzero(machines)
         who, of = np.unique(self.of_job[jobs], return_inverse=True)
         total = np.bincount(of, weights=self.tasks[jobs])
         taken = np.column_stack([np.bincount(of, weights=column) for column in self.taken[jobs].T])
@@ -220,41 +249,6 @@ class _Allocate:
         place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
 
-
-class _Fluid:
-    """Steps 3 and 4."""
-
-    def __init__(self, allocate: _Allocate, events: ServerEvents, until: float, every: float | None) -> None:
-        self.workload, self.cluster, self.events = allocate.workload, allocate.cluster, events
-        self.allocate, self.until, self.every = allocate, until, every
-        J = len(self.workload)
-        self.left = np.array(self.workload.work)
-        self.completed, self.cancelled = np.full(J, np.nan), np.zeros(J)
-        self.up = events.first_up(len(self.cluster.server_class))
-        self.active = np.zeros(0, dtype=np.intp)  # unfinished jobs that an allocation was made for, in their order
-        self.arrived = self.turned = 0
-        self.steps: list[FluidStep] = []
-
-    def run(self) -> FluidLog:
-        """All allocations up to `until`."""
-        time = 0.0
-        while True:
-            self._update(time)
-            machines = np.bincount(self.cluster.server_class[self.up], minlength=len(self.cluster.counts))
-            rates = self.allocate(self.active, machines, time)
-            following = min(self._next(time), self.until)
-            time = self._serve(time, following, rates, machines)
-            if time >= self.until or time == np.inf:
-                break
-        allocate, ended = self.allocate, self.until
-        if ended == np.inf:
-            ended = self.steps[-1].end if self.steps else 0.0
-        done = self.workload.work - self.left - self.cancelled
-        arrays = (frozen(done), frozen(self.completed), frozen(self.cancelled))
-        facts = (allocate.id, allocate.each_job, ended, tuple(self.steps), *arrays)
-        counts = (allocate.solves, allocate.solver.started, allocate.residual)
-        return FluidLog(self.workload, self.cluster, self.events, *facts, *counts)
-
     def _update(self, time: float) -> None:
         """What has happened up to this time."""
         workload, events = self.workload, self.events
@@ -280,9 +274,9 @@ class _Fluid:
 
     def _serve(self, time: float, following: float, rates: _Rates, machines: NDArray[np.int64]) -> float:
         """Run at these rates up to `following`, or to a completion where that asks for another allocation; the time then."""
-        jobs = self.active[np.isin(self.allocate.of_job[self.active], rates.who)]
-        at = np.searchsorted(rates.who, self.allocate.of_job[jobs])
-        rate = rates.part[at] * self.allocate.tasks[jobs]
+        jobs = self.active[np.isin(self.of_job[self.active], rates.who)]
+        at = np.searchsorted(rates.who, self.of_job[jobs])
+        rate = rates.part[at] * self.tasks[jobs]
         while time < following:
             running = self.left[jobs] > 0
             jobs, at, rate = jobs[running], at[running], rate[running]
@@ -303,7 +297,7 @@ class _Fluid:
         self, start: float, end: float, jobs: NDArray[np.intp], at: NDArray[np.intp], rates: _Rates, machines: NDArray[np.int64]
     ) -> None:
         n = len(rates.who)
-        columns = (self.allocate.tasks[jobs], *self.allocate.taken[jobs].T)
+        columns = (self.tasks[jobs], *self.taken[jobs].T)
         tasks, *each = (np.bincount(at, weights=column, minlength=n) * rates.part for column in columns)
         taken = np.column_stack(each)
         used = rates.place.T @ taken if n else np.zeros((len(machines), taken.shape[1]))

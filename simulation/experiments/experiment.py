@@ -104,8 +104,9 @@ class Outcomes:
         return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
     def curves(self, label: str, name: str) -> list[Curve]:
-        """A curve of each seed."""
-        return [one.curves[name] for one in self.measured.get(label, {}).values() if name in one.curves]
+        """A curve of each seed that has one with points."""
+        found = (one.curves.get(name, ((), ())) for one in self.measured.get(label, {}).values())
+        return [curve for curve in found if len(curve[0])]
 
     def difference(self, one: str, other: str, name: str) -> tuple[float, float]:
         """Mean and standard error of a number of one competitor less that of another one, over the seeds of both.

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -89,21 +89,21 @@ def document(found: Sequence[Outcomes]) -> list[dict[str, Any]]:
 def _one(outcomes: Outcomes) -> dict[str, Any]:
     item, judged = outcomes.experiment, outcomes.judged
     trials = [
-        {
-            "competitor": label,
-            "seed": seed,
-            "numbers": {name: _finite(value) for name, value in measured.numbers.items()},
-            "curves": {name: [[_finite(v) for v in values] for values in curve] for name, curve in measured.curves.items()},
-        }
+        {"competitor": label, "seed": seed, "numbers": _finite(measured.numbers), "curves": _finite(measured.curves)}
         for label, by_seed in outcomes.measured.items()
         for seed, measured in by_seed.items()
     ]
-    about = {"id": item.id, "title": item.title, "finding": item.finding, "setting": item.setting}
+    about = {name: getattr(item, name) for name in ("id", "title", "finding", "setting")}
     run = {"size": outcomes.size, "workload": outcomes.workload, "command": command(outcomes), "failed": list(outcomes.failed)}
     return about | run | {"verdict": judged.word, "because": judged.because, "trials": trials}
 
 
-def _finite(value: float) -> float | None:
+def _finite(value: Any) -> Any:
+    """A number, or all in a mapping or a list."""
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return [_finite(part) for part in value]
     return value if math.isfinite(value) else None
 
 
