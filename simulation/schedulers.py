@@ -220,7 +220,10 @@ def find_scheduler(chosen: Any, **parameters: Any) -> Scheduler:
     if isinstance(chosen, str):
         if chosen not in SCHEDULERS:
             raise UnknownName(no_such("scheduler", chosen, SCHEDULERS))
-        return SCHEDULERS[chosen](**parameters)
+        try:
+            return SCHEDULERS[chosen](**parameters)
+        except TypeError:
+            raise InstanceError(f"the scheduler {chosen!r} has not the parameters {', '.join(parameters)}") from None
     scheduler = as_scheduler(chosen)
     if scheduler is None:
         raise InstanceError(f"the scheduler is {shown(chosen)}, but it must be an id or derive from Scheduler")

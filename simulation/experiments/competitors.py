@@ -21,17 +21,10 @@ class CompetitorKind:
     own: ObjectKind
 
 
-def _scheduler(name: str, **parameters: Any) -> Any:
-    try:
-        return find_scheduler(name, **parameters)
-    except TypeError:
-        raise InstanceError(f"the scheduler {name!r} has not the parameters {', '.join(parameters)}") from None
-
-
 KINDS = {
     "mechanism": CompetitorKind(lambda name, **parameters: mechanism(name).configure(**parameters), MECHANISM),
     "none": CompetitorKind(lambda name: name, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
-    "scheduler": CompetitorKind(_scheduler, ObjectKind("scheduler", as_scheduler)),
+    "scheduler": CompetitorKind(find_scheduler, ObjectKind("scheduler", as_scheduler)),
 }
 """What an experiment may compare."""
 
