@@ -101,7 +101,7 @@ def check_mechanism(
     --------
     >>> found = check_mechanism(Instance([[1], ["1/2"]], [[1]]), "lmmf", "strategyproofness")
     >>> found.holds, found.witness["misreport"].users
-    (False, (0,))
+    (False, (1,))
     """
     for what, number in (("trials", trials), ("coalition", coalition)):
         if isinstance(number, bool) or not (isinstance(number, Integral) and number >= 1):
@@ -303,7 +303,8 @@ class _MisreportSearch:
     def verdict(self, trials: int, most: int) -> Verdict:
         """The violation that was found, or how much was tried."""
         self.left = trials
-        found = self._simple_ones() or self._climbing(most)
+        found = self._simple_ones()
+        found = self._climbing(most) if found is None else found  # what refutes is false as a condition
         if found is not None:
             return replace(found, property=self.name)
         method = f"search over misreports of up to {most} of {self.truth.N} users, {self.tried} tried"
