@@ -42,10 +42,6 @@ def feasible_region(
     ax : Axes to draw on, in three dimensions for three users; None = a new figure
     points : {name: allocation or tasks (N,)} to mark
 
-    Returns
-    -------
-    Axes; the coordinates are tasks of the users
-
     Raises
     ------
     NotApplicable : for other numbers of users
@@ -81,6 +77,8 @@ def solution_set(
 ) -> "Axes":
     """All NJC allocations of two or three users in the feasible set, with level sets of f and the trajectory (D Figs. 3-6).
 
+    The coordinates are x_i, the granted fractions of full requests.
+
     Parameters
     ----------
     instance : the problem, with two or three users
@@ -89,10 +87,6 @@ def solution_set(
     trajectory : whether to draw the trajectory of D 5.4, along which f grows
     solutions : whether to draw all NJC allocations
     entitlements : vectors (N,) of entitlements; a ray leads to the allocation of each (Fig. 5)
-
-    Returns
-    -------
-    Axes; the coordinates are x_i, the granted fractions of full requests
 
     Raises
     ------
@@ -173,14 +167,9 @@ def _facets(vertices: Floats) -> list[Floats]:
 
     size = vertices.max(axis=0)
     hull = ConvexHull(vertices / size)
-    planes: list[tuple[Floats, set[int]]] = []
-    for plane, corners in zip(hull.equations, hull.simplices, strict=True):
-        same = next((members for other, members in planes if np.abs(other - plane).max() <= FLAT), None)
-        if same is None:
-            planes.append((plane, set(corners.tolist())))
-        else:
-            same.update(corners.tolist())
-    return [_around(vertices[sorted(members)] / size) * size for _, members in planes]
+    same = np.abs(hull.equations[:, None] - hull.equations).max(axis=2) <= FLAT
+    planes = [np.unique(hull.simplices[row]) for k, row in enumerate(same) if np.argmax(row) == k]
+    return [_around(vertices[members] / size) * size for members in planes]
 
 
 def _around(places: Floats) -> Floats:
@@ -212,8 +201,7 @@ def _barrier(d: Requests, x: Floats) -> Floats:
     """F of (D 5) with the dummy resources at points x (.., N); inf outside."""
     spare = np.concatenate([1.0 - x @ d.matrix(), 1.0 - x], axis=-1)
     inside = (spare > 0).all(axis=-1)
-    result: Floats = np.where(inside, -np.log(np.where(spare > 0, spare, 1.0)).sum(axis=-1), np.inf)
-    return result
+    return np.where(inside, -np.log(np.where(spare > 0, spare, 1.0)).sum(axis=-1), np.inf)
 
 
 def _rays(d: Requests, directions: Floats, level: float) -> Floats:

@@ -38,17 +38,16 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
     users = next(iter(items.values())).instance.users
     for name, one in items.items():
         if one.instance.users != users:
-            raise InstanceError(
-                f"the users of {name!r} are not those of {next(iter(items))!r}, but shares are compared user by user"
-            )
+            what = f"the users of {name!r} are not those of {next(iter(items))!r}"
+            raise InstanceError(f"{what}, but shares are compared user by user")
     shares = {name: dominant_share(one) for name, one in items.items()}
     many = len(users) > USERS
     wide = 5.0 if many else min(9.0, 1.2 + (0.25 + 0.16 * len(items)) * len(users))
     ax = style.one_axes_beside(ax, wide, list(items)) if len(items) > 1 else style.one_axes(ax, max(wide, 2.5), 4.0)
-    handles = (_lines if many else _groups)(ax, users, shares)
-    style.tidy(ax)
+    handles = (_lines if many else _groups)(ax, np.arange(len(users)), shares)
+    label = f"{len(users):,} users in the order of their shares" if many else ""
+    style.tidy(ax, x=label, y="dominant share")
     ax.set_ylim(0, 1.05 * max(1e-12, *(share.max() for share in shares.values())))
-    ax.set_ylabel("dominant share", fontsize=style.LABEL)
     if len(items) > 1:
         style.legend(ax, handles, list(items))
     if not many:
@@ -85,20 +84,15 @@ def as_allocation(item: Any) -> Allocation:
     return item
 
 
-def _groups(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
-    width = 0.8 / len(shares)
-    at = np.arange(len(users))
-    places = [at + (k - (len(shares) - 1) / 2) * width for k in range(len(shares))]
-    return [
-        ax.bar(x, shares[name], width, label=name, **style.area(k))
-        for k, (x, name) in enumerate(zip(places, shares, strict=True))
-    ]
+def _groups(ax: "Axes", at: Any, shares: Mapping[str, Floats]) -> list[Any]:
+    width, middle = 0.8 / len(shares), (len(shares) - 1) / 2
+    one_each = enumerate(shares.items())
+    return [ax.bar(at + (k - middle) * width, share, width, label=name, **style.area(k)) for k, (name, share) in one_each]
 
 
-def _lines(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
+def _lines(ax: "Axes", at: Any, shares: Mapping[str, Floats]) -> list[Any]:
     handles = []
     for k, (name, share) in enumerate(shares.items()):
         look = {**style.line(k), "markevery": (k / len(shares) / 8, 1 / 8)}
-        handles += ax.plot(np.arange(1, len(users) + 1), np.sort(share), drawstyle="steps-mid", label=name, **look)
-    ax.set_xlabel(f"{len(users):,} users in the order of their shares", fontsize=style.LABEL)
+        handles += ax.plot(at + 1, np.sort(share), drawstyle="steps-mid", label=name, **look)
     return handles
