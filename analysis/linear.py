@@ -30,17 +30,9 @@ class Optimum:
 
 
 def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
-    """Solve max cost z  s.t.  matrix z <= sides, z >= 0.
+    """The maximum of cost z  s.t.  matrix z <= sides, z >= 0; None where HiGHS or the correction of its basis found none.
 
-    Parameters
-    ----------
-    cost, matrix, sides : (columns,), (rows, columns) and (rows,); arrays of Fractions where `exact`, else floats; the matrix of
-        floats may be sparse
-    exact : whether to compute in rationals
-
-    Returns
-    -------
-    Optimum, or None where HiGHS, or the exact correction of its basis, did not find one
+    Arrays of (columns,), (rows, columns) and (rows,) hold Fractions where `exact`, else floats; a matrix of floats may be sparse.
     """
     floats = sp.csc_array(matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=float))
     highs = _solved(np.asarray(cost, dtype=float), floats, np.asarray(sides, dtype=float))
@@ -65,9 +57,8 @@ def _highspy() -> Any:
 def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
     highspy = _highspy()
     highs, model = highspy.Highs(), highspy.HighsLp()
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
-    highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    for name, value in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
+        highs.setOptionValue(name, value)
     model.num_row_, model.num_col_ = matrix.shape
     model.sense_ = highspy.ObjSense.kMaximize
     model.col_cost_, model.col_lower_, model.col_upper_ = cost, np.zeros(len(cost)), np.full(len(cost), np.inf)

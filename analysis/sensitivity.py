@@ -44,11 +44,8 @@ __all__ = ["Sensitivity", "sensitivity"]
 ROUNDED = 1e-5
 """A derivative below this part of its tolerance is what rounding leaves of 0; derivatives in rationals are right to this part."""
 
-DIGITS = 4
-"""Digits of a derivative that are shown."""
-
-FIXED = 4
-"""Columns of the table before those of the users."""
+DIGITS, FIXED = 4, 4
+"""Digits of a derivative that are shown; columns of the table before those of the users."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +75,8 @@ class Sensitivity:
         return np.where(np.abs(self.up - self.down) <= 2.0 * self.tolerance, self.up, np.nan)
 
     def to_frame(self) -> Any:
-        """A DataFrame of pandas: (server, resource, user) x (up, down, how).
-
-        Raises
-        ------
-        NotInstalled : pandas is missing
-        """
-        pd = pandas()
-        instance = self.allocation.instance
-        names = ["server", "resource", "user"]
+        """A DataFrame of pandas: (server, resource, user) x (up, down, how); NotInstalled where pandas is missing."""
+        pd, instance, names = pandas(), self.allocation.instance, ["server", "resource", "user"]
         index = pd.MultiIndex.from_product([instance.servers, instance.resources, instance.users], names=names)
         columns = {"up": self.up, "down": self.down, "how": np.broadcast_to(self.how, self.up.shape)}
         return pd.DataFrame({key: np.moveaxis(value, 0, -1).ravel() for key, value in columns.items()}, index)
@@ -112,9 +102,8 @@ class Sensitivity:
     def to_dict(self) -> dict[str, Any]:
         """The derivatives as a JSON document; null where one is not known."""
         instance = self.allocation.instance
-        sides = {"more": self.up.astype(object), "less": self.down.astype(object)}
-        for side in sides.values():
-            side[~np.isfinite(side.astype(float))] = None
+        known = {"more": self.up, "less": self.down}
+        sides = {key: np.where(np.isfinite(side), side.astype(object), None) for key, side in known.items()}
         return {
             "schema": "fairalloc-sensitivity/1",
             "instance": instance.name,

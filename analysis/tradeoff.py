@@ -42,14 +42,7 @@ def utilisation(allocation: Allocation, classes: Mapping[str, str] | None = None
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The allocations of alpha-pf-vds for T values of alpha.
-
-    Attributes
-    ----------
-    instance : the problem
-    alphas : (T,) floats, inf allowed
-    allocations : one for each alpha
-    """
+    """The allocations of alpha-pf-vds for T values of alpha, inf allowed."""
 
     instance: Instance
     alphas: tuple[float, ...]
@@ -73,14 +66,12 @@ class TradeOff:
     @property
     def mean_deviation(self) -> Floats:
         """(T,) sum_n phi_n D_n / sum_n phi_n."""
-        result: Floats = self.deviation @ self.instance.weights / self.instance.weights.sum()
-        return result
+        return np.average(self.deviation, axis=1, weights=self.instance.weights)
 
     @property
     def max_deviation(self) -> Floats:
         """(T,) max_n D_n."""
-        result: Floats = self.deviation.max(axis=1)
-        return result
+        return np.asarray(self.deviation.max(axis=1))
 
     @property
     def residuals(self) -> Floats:
@@ -99,10 +90,6 @@ def tradeoff(
     alphas : T numbers > 0, or "inf"
     method : id of the method, None = the fastest that is exact enough
     options : further arguments of `solve`, such as accuracy or time_limit
-
-    Returns
-    -------
-    TradeOff
 
     Raises
     ------

@@ -29,14 +29,12 @@ class JustifiedCertificate(Certificate):
     """
 
     kind: ClassVar[str] = "justified"
-
     bottleneck: tuple[int, ...]
     part: Rationals
     entitled: Rationals
 
     @property
     def claim(self) -> str:
-        """How many users run all their tasks, and how many have a bottleneck."""
         content = self.bottleneck.count(-1)
         return f"no justified complaints, {content} users run all their tasks, {len(self.bottleneck) - content} have a bottleneck"
 

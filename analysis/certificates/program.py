@@ -34,13 +34,11 @@ class ProgramCertificate(Certificate):
     """
 
     kind: ClassVar[str] = "program"
-
     tasks: Rationals
     proof: ExactProgram
 
     @property
     def claim(self) -> str:
-        """The optimal value."""
         return f"optimal, the value is {short(self.proof.value)}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:

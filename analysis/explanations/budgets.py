@@ -11,7 +11,7 @@ import numpy as np
 
 from fairalloc.analysis.explanations.costs import SAME, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import PROVED, REFUSED, refused
+from fairalloc.analysis.explanations.rounds import REFUSED, proved_by, refused
 from fairalloc.formulations.common.duality_gap import first_order_gain, reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
@@ -36,12 +36,7 @@ class Prices:
 
 
 def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
-    """
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     if np.any(subject.allocation.tasks <= 0):
         raise refused(subject, "a user has no task")
     known = _prices(subject)
@@ -53,8 +48,7 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
     sentences = [Sentence(text, "prices", "prices", {"prices": [p.facts for p in priced]})]
     for n in subject.users:
         sentences += _of_user(subject, known, costs, n)
-    open_ = "" if known.residual <= PROVED else " That much is left open, so this is no proof."
-    return f"Proved by prices, up to a residual of {known.residual:.1e}.{open_}", sentences
+    return proved_by("prices", known.residual), sentences
 
 
 def _prices(subject: Subject) -> Prices:

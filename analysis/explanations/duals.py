@@ -70,12 +70,7 @@ class Stage:
 
 
 def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What the statements are derived from, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the model has no duals, or its answer is not the allocation
-    """
+    """What the statements are derived from, and the sentences; NotApplicable without duals, or where the answer is another."""
     item = subject.item.settled(subject.instance)
     if item.integer or not item.convex:
         kind = "has integer variables" if item.integer else "is not proved to be convex"
@@ -83,8 +78,7 @@ def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
     stages = _solved(subject, item)  # 1
     sentences = [_of_stage(subject, stage, k, len(stages), item) for k, stage in enumerate(stages)]  # 2
     stop = {n: k for k, stage in enumerate(stages) for n in stage.users}
-    for n in subject.domain_users:  # 3
-        sentences.append(_of_user(subject, n, stop[n], stages[stop[n]], item))
+    sentences += [_of_user(subject, n, stop[n], stages[stop[n]], item) for n in subject.domain_users]  # 3
     return f"Derived from the duals of the model of {item.id}, solved again.", sentences
 
 
@@ -123,12 +117,9 @@ def _same(subject: Subject, session: Any, x: Floats) -> bool:
     allocation = subject.allocation
     tasks = subject.domain.arcs.owner @ x
     own = subject.domain.arcs.owner @ allocation.x
-    if not infeasibility(allocation) <= PROVED:
-        return False
-    if np.all(np.abs(tasks - own) <= SAME * np.maximum(tasks, own)):
-        return True
-    if isinstance(session, PyomoSession) or session.mechanism.takes_rounds:
-        return False
+    same = bool(np.all(np.abs(tasks - own) <= SAME * np.maximum(tasks, own)))
+    if same or isinstance(session, PyomoSession) or session.mechanism.takes_rounds or not infeasibility(allocation) <= PROVED:
+        return same and infeasibility(allocation) <= PROVED
     problem = session.problem
     if set(problem.var_dict) != {"x"} or len(problem.variables()) != 1:
         return False
@@ -218,11 +209,8 @@ def _rows_of_pyomo(session: PyomoSession) -> Iterator[tuple[str, dict[str, str],
         slopes = np.zeros(len(place))
         if used:
             slopes[[place[id(v)] for v in used]] = differentiate(row.body, wrt_list=used, mode=Modes.reverse_numeric)
-        high = None if row.upper is None else abs(pyo.value(row.body) - pyo.value(row.upper))
-        low = None if row.lower is None else abs(pyo.value(row.body) - pyo.value(row.lower))
-        sign = -1.0 if high is None or (low is not None and low < high) else 1.0
-        about = _about(label, index)
-        yield *about, sign * abs(session.duals[row]), slopes
+        low, high = (np.inf if side is None else abs(pyo.value(row.body) - pyo.value(side)) for side in (row.lower, row.upper))
+        yield *_about(label, index), (-1.0 if low < high else 1.0) * abs(session.duals[row]), slopes
 
 
 def _about(label: str, index: Any) -> tuple[str, dict[str, str]]:

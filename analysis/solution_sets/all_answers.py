@@ -37,10 +37,6 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
     largest : arcs of a game that are allowed; a tenth of a second for 6, and about three times as long for each more
     parameters : of the mechanism, such as alpha
 
-    Returns
-    -------
-    the set, with ranges of everybody's tasks, best answers and a test of membership
-
     Raises
     ------
     InstanceError : the instance is none, or `largest` is no positive integer
@@ -61,9 +57,8 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
         raise InstanceError(f"largest is {shown(largest)}, but it must be a number of arcs from 1 on")
     item = find_mechanism(mechanism).configure(**parameters)
     if getattr(item, "objective", None) is not None:
-        raise NotApplicable(
-            f"the objective of {item.id} chooses one of its answers: ask the set without an objective for its best"
-        )
+        why = "chooses one of its answers: ask the set without an objective for its best"
+        raise NotApplicable(f"the objective of {item.id} {why}")
     if isinstance(item, NoJustifiedComplaints):
         home = item.domain(instance)
         return SolutionSet(item.id, home, home, njc_pieces(home))
@@ -72,10 +67,7 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
         return SolutionSet(item.id, item.home(instance), domain, ps_dsf_pieces(domain, largest))
     if isinstance(item, AlphaPfVds):
         return SolutionSet(item.id, instance, instance, equilibrium_pieces(item, instance, largest))
-    raise NotApplicable(_why_not(item))
-
-
-def _why_not(item: Mechanism) -> str:
     if item.several_rounds or item.id in UNIQUE:
-        return f"every answer of {item.id} gives each user the same tasks, so there is no set to choose from: solve it once"
-    return f"the answers of {item.id} are not listed: solution_set is for {', '.join(SEVERAL)}"
+        same = f"every answer of {item.id} gives each user the same tasks"
+        raise NotApplicable(f"{same}, so there is no set to choose from: solve it once")
+    raise NotApplicable(f"the answers of {item.id} are not listed: solution_set is for {', '.join(SEVERAL)}")
