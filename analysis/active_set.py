@@ -42,14 +42,11 @@ from fairalloc.solvers.game.equations import LevelEquations, levels_at
 
 __all__ = ["NotUnique", "derivatives_by_active_set"]
 
-UNUSED = 1e-7
-"""Tasks on an arc, as a part of its unit, up to which they are taken for rounding."""
+UNUSED, FULL = 1e-7, 1e-5
+"""Tasks, as a part of an arc's unit, that are taken for rounding, and the slack up to which a resource with a price is full."""
 
 STRICT = 1e-4
 """What is above 0 by less is not taken for positive: tasks are known to 1e-6 where a capacity is full at price 0."""
-
-FULL = 1e-5
-"""The slack up to which a resource with a price is full: tasks are answers in floating point."""
 
 SOLVED = 1e-8
 """The relative residual up to which a linear system counts as solved, and a change of tasks in its null space as none."""

@@ -51,11 +51,8 @@ STEPS = (1e-3, 1e-2, 1e-1)
 VISIBLE = 1e-9
 """A step is long enough where what it can mean for a user is this part of its tasks: answers are known to about 1e-13."""
 
-CHECK = 1e-3
-"""The tolerance of a stated derivative, as above."""
-
-BENT = 30.0
-"""The quotient of each half may miss the derivative by so many tolerances, for tasks may be curved; at a kink it misses more."""
+CHECK, BENT = 1e-3, 30.0
+"""The tolerance of a stated derivative; the quotient of each half may miss it by so many, for tasks may be curved."""
 
 NOISE = 1e-6
 """How far answers may be off, relative to each user's tasks: 1e-7 was seen where a capacity is full at price 0, else 1e-13."""
@@ -128,8 +125,6 @@ class Neighbours:
         worth = [r * u for r, u in zip(rate, tasks, strict=True)]
         return min(worth) if isinstance(self.item, Leximin) else sum(worth, Fraction(0)), rate
 
-    # ---- units ------------------------------------------------------------------------------------------------------------
-
     def tolerance(self, j: int, derivative: Floats) -> Floats:
         """(N,) that of a derivative by the j-th capacity."""
         unit = self.tasks * self._meaning(j) / float(_scale(self.instance, j))
@@ -143,8 +138,6 @@ class Neighbours:
         used = columns[rows == j]
         part = instance.arcs.gamma[used] / self.tasks[instance.arcs.user[used]]
         return float(part.min(initial=1.0))
-
-    # ---- in rationals -----------------------------------------------------------------------------------------------------
 
     def exact_sides(self, j: int) -> Floats:
         """(2, N) quotients to the right and to the left; NotApplicable where the tasks jump at a capacity of 0."""
@@ -165,8 +158,6 @@ class Neighbours:
         if not self.exact:
             return np.asarray((there.tasks - self.here) / (part * float(scale)))
         return np.array([float((b - a) / (part * scale)) for a, b in zip(self.here, there.tasks_exact, strict=True)])
-
-    # ---- in floating point ------------------------------------------------------------------------------------------------
 
     def checked_sides(self, j: int, known: Floats) -> Floats:
         """(2, N) derivatives by the j-th capacity that answers next to the allocation confirm, nan elsewhere; so `known`."""

@@ -4,8 +4,7 @@ HiGHS solves the program; in rationals the solution of its last basis is compute
 not optimal (solvers/exact/simplex.py), so that the value is exactly the optimum.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +20,7 @@ DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
 """The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
 
 
-@dataclass(frozen=True)
-class Optimum:
+class Optimum(NamedTuple):
     """The largest value, and a point z (columns,) at which it is attained."""
 
     value: Any

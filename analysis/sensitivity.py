@@ -140,10 +140,7 @@ def sensitivity(
     mechanism : whose answer it is; None = that of the allocation, with its parameters
     time_limit : seconds, after which what is not known yet is left out; None = no limit
 
-    Returns
-    -------
-    Derivatives to the right and to the left in tasks a unit of `capacities[i, r]`, each confirmed by solving the mechanism again
-    next to that capacity; nan with a sentence where it is not known
+    Each derivative is confirmed by solving the mechanism again next to that capacity; nan with a sentence where it is not known.
 
     Raises
     ------
@@ -186,7 +183,7 @@ class _Work:
     def __init__(self, allocation: Allocation, item: Mechanism, deadline: float) -> None:
         self.allocation, self.item, self.deadline = allocation, _written_for(item, allocation), deadline
         self.instance = allocation.instance
-        shape = (2, self.instance.N, self.instance.K, self.instance.R)
+        shape = (2, self.instance.N, *self.instance.capacities.shape)
         self.sides, self.tolerance = np.full(shape, np.nan), np.full(shape, np.nan)
         self.how = np.full(shape[2:], "", dtype="<U12")
         self.reason = self._unable()

@@ -83,9 +83,6 @@ class Certificate(ABC):
         return f"{self.mechanism}: {self.claim}" + (f"; {self.about}" if self.about else "")
 
 
-# ---- checks that several kinds make -----------------------------------------------------------------------------------
-
-
 def require(condition: bool, fault: str) -> None:
     """Raise Refuted with the sentence `fault` unless the condition holds."""
     if not condition:

@@ -39,11 +39,8 @@ __all__ = ["VISIBLE", "LevelsCertificate", "ResidualCertificate", "residual_proo
 STEP = Fraction(1, 10**24)
 """The numbers of a residual certificate are rounded to multiples of this."""
 
-SATISFIED = Fraction(1, 10**12)
-"""The part of its limit up to which a user counts as satisfied in `gain`."""
-
-VISIBLE = Fraction(1, 10**16)
-"""Each price in a certificate is at least this part of what some user pays; smaller ones are left out."""
+SATISFIED, VISIBLE = Fraction(1, 10**12), Fraction(1, 10**16)
+"""The part of its limit up to which a user is satisfied in `gain`; each price is at least this part of what some user pays."""
 
 
 @dataclass(frozen=True, repr=False)

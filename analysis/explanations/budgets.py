@@ -19,11 +19,8 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["explain_budgets"]
 
-ENOUGH = 1e-9
-"""Up to this gain the allocation's own prices need no comparison with others."""
-
-SMALL = 5_000
-"""Arcs up to which a linear program may look for better prices than the allocation's."""
+ENOUGH, SMALL = 1e-9, 5_000
+"""Above this gain, a linear program looks for better prices than the allocation's on instances of up to so many arcs."""
 
 
 @dataclass(frozen=True)

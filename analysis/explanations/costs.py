@@ -133,15 +133,8 @@ def cleaned(instance: Instance, x: Floats) -> list[float]:
     return result
 
 
-NOISE = 1e-9
-"""A price below this part of the cost of a task, what a user spends below this part of the most, or tasks below this part of its
-own and of what could run alone, are what solvers leave of 0."""
+NOISE, SAME = 1e-9, 1e-6
+"""Prices below this part of a task's cost, or tasks of their user, are what solvers leave of 0; costs that differ less are equal."""
 
-FULL = 1e-6
-"""A resource is full where no more than this part of it is left."""
-
-LEFT = 1e-3
-"""With a price a resource is full where no more than this part is left: what is left is worth next to nothing."""
-
-SAME = 1e-6
-"""Costs that differ by less, relative, are equal in floating point."""
+FULL, LEFT = 1e-6, 1e-3
+"""A resource is full where no more than this part of it is left, and with a price where no more than the second is left."""

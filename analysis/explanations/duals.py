@@ -35,11 +35,8 @@ __all__ = ["explain_duals"]
 OWN = ("fairness", "level", "full", "open", "closed")
 """Constraints of a round that are the rule itself."""
 
-SMALLEST = 1e-7
-"""A dual below this part of the largest is what solvers leave of 0."""
-
-SAME = 1e-4
-"""Tasks or objectives that differ by less, relative, are those of one answer."""
+SMALLEST, SAME = 1e-7, 1e-4
+"""A dual below the first part of the largest is what solvers leave of 0; answers that differ by less than the second are one."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +148,6 @@ class Recorder:
         return x, fairness, prices
 
 
-# ---- rows of a model ---------------------------------------------------------------------------------------------------
-
-
 def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
     rows = list(_rows_of_pyomo(session) if isinstance(session, PyomoSession) else _rows_of_cvxpy(session, domain))
     largest = max((abs(dual) for _, _, dual, _ in rows), default=0.0)
@@ -182,12 +176,10 @@ def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[st
 def _placed(label: str, k: int, size: int, domain: Instance, users: list[int]) -> tuple[str, dict[str, str]]:
     """The name of a row number k of `size`, in which tasks of these users stand, and what it is about."""
     if label == "capacity" and size == domain.K * domain.R:
-        server, resource = domain.servers[k // domain.R], domain.resources[k % domain.R]
-        return f"{resource} on {server}", {"server": server, "resource": resource}
+        return _about(label, (domain.servers[k // domain.R], domain.resources[k % domain.R]))
     capped = np.flatnonzero(np.isfinite(domain.max_tasks))
     if label == "limit" and size == len(capped):
-        user = domain.users[capped[k]]
-        return f"max_tasks of {user}", {"user": user}
+        return _about(label, domain.users[capped[k]])
     if size > 1 and len(users) == 1:
         user = domain.users[users[0]]
         return f"{label}[{k}] of {user}", {"user": user}
@@ -219,9 +211,6 @@ def _about(label: str, index: Any) -> tuple[str, dict[str, str]]:
     if label == "limit":
         return f"max_tasks of {index}", {"user": index}
     return label if index is None else f"{label}[{index}]", {}
-
-
-# ---- sentences ---------------------------------------------------------------------------------------------------------
 
 
 def _of_stage(subject: Subject, stage: Stage, k: int, count: int, item: Mechanism) -> Sentence:

@@ -21,11 +21,8 @@ __all__ = ["MOST_NAMES", "Explanation", "Number", "Sentence", "Subject", "joined
 
 Number: TypeAlias = Fraction | float
 
-MOST_USERS = 20
-"""Users that are explained one by one where none is named."""
-
-MOST_NAMES = 6
-"""Names in one list of a sentence; the rest is counted."""
+MOST_USERS, MOST_NAMES = 20, 6
+"""Users that are explained one by one where none is named; names in one list of a sentence, whose rest is counted."""
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,8 @@ C = TypeVar("C", bound=Certificate)
 EXACT = 200
 """Arcs up to which statements come from certificates in rationals."""
 
-PROVED = 1e-6
-"""The residual up to which prices count as a proof; beyond it the explanation says how much they leave open."""
-
-REFUSED = 1e-2
-"""The residual from which an allocation is not taken for the mechanism's."""
+PROVED, REFUSED = 1e-6, 1e-2
+"""Residuals up to which prices are a proof, beyond which they leave something open, and above which the allocation is refused."""
 
 
 @dataclass(frozen=True)
@@ -159,9 +156,6 @@ def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float)
         found.append(Layer(level, tuple(users.tolist()), full, (p / y if y > 0 else p).tolist()))
     proof = proved_by(f"the prices of {subject.allocation.method or 'the allocation'}", residual)
     return Rounds(found, Costs(domain, cleaned(domain, x), False), rate.tolist(), "prices", proof)
-
-
-# ---- sentences -------------------------------------------------------------------------------------------------------
 
 
 def _of_rounds(rounds: Rounds, users: Sequence[int]) -> list[Sentence]:

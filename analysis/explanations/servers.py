@@ -94,9 +94,6 @@ def _largest_served(game: Game, x: Floats, z: Floats, full: NDArray[np.bool_]) -
     return result
 
 
-# ---- sentences -------------------------------------------------------------------------------------------------------
-
-
 def _of_user(known: Levels, n: int) -> list[Sentence]:
     game, domain = known.game, known.game.instance
     here = np.flatnonzero(game.user == n).tolist()

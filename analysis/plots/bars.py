@@ -98,9 +98,6 @@ def _by_dominant_resource(item: Allocation) -> tuple[list[str], Floats, list[dic
     return names, used, [style.area(k) for k in range(len(kinds))]
 
 
-# ---- bars ------------------------------------------------------------------------------------------------------------
-
-
 def _bars(ax: "Axes", stack: _Stack) -> None:
     """A bar for each resource of each server."""
     instance, at, server = stack.item.instance, stack.at, stack.there[:, 0]

@@ -30,16 +30,10 @@ SHADES = ("#FFFFFF", "#E69F00", "#0072B2")
 
 @checked
 def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Axes":
-    """The prices of all servers' resources, a darker cell for a higher one; what a server does not have is left blank.
+    """The prices of all servers' (rows) resources (columns), a darker cell for a higher one, blank where there is no capacity.
 
-    Parameters
-    ----------
-    item : an allocation with dual prices, which are for the whole of a capacity; or a `market`, with prices for a unit
-    ax : Axes to draw on, None = a new figure; servers are rows, resources columns
-
-    Raises
-    ------
-    NotApplicable : where the allocation has no prices
+    Those of an allocation are dual prices of whole capacities, and those of a `market` are for a unit. NotApplicable where there
+    are none.
 
     Examples
     --------
@@ -80,9 +74,6 @@ def _priced(item: Any) -> tuple[Instance, Floats, str]:
     if item.prices is None:
         raise NotApplicable(f"an allocation by {item.method or 'no method'} has no prices: solve by a method that computes them")
     return item.instance, item.prices, "price of the whole capacity"
-
-
-# ---- eligibility -----------------------------------------------------------------------------------------------------
 
 
 @checked

@@ -120,12 +120,7 @@ def _scale(ax: "Axes", measure: str) -> None:
 
 @checked
 def memory(peaks: Mapping[str, tuple[float, float]], ax: "Axes | None" = None) -> "Axes":
-    """The memory that methods take: a bar to the largest peak, and a mark at the median one.
-
-    Parameters
-    ----------
-    peaks : (median, largest) peak of each method, in MB
-    ax : Axes to draw on, None = a new figure
+    """The memory that methods take, (median, largest) peaks in MB: a bar to the largest, and a mark at the median one.
 
     Examples
     --------

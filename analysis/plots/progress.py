@@ -100,9 +100,6 @@ def _column(name: str, trace: Sequence[Mapping[str, Any]], key: str) -> Floats:
     return np.array([float(entry.get(key, np.nan)) for entry in trace])
 
 
-# ---- rounds ----------------------------------------------------------------------------------------------------------
-
-
 @checked
 def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | None = None) -> "Axes":
     """The weighted shares of a lexicographic mechanism, users in the order in which they stop: one step for each round.

@@ -45,7 +45,6 @@ def feasible_region(
     Raises
     ------
     NotApplicable : for other numbers of users
-    NotInstalled : without Matplotlib
 
     Examples
     --------
@@ -91,34 +90,27 @@ def solution_set(
     Raises
     ------
     NotApplicable : for other numbers of users, or where njc is not defined
-    NotInstalled : without Matplotlib
     """
     home = NoJustifiedComplaints().domain(instance)
-    ax = _space(home, ax)
-    d = requests(home)
+    ax, d = _space(home, ax), requests(home)
     unit = as_floats(d.unit)
     handles, names = [_region(ax, feasible_vertices(home) / unit)], ["feasible"]
     shown_levels = [(_level_curve if home.N == 2 else _level_surface)(ax, d, level) for level in levels]
     if shown_levels:
         handles.append(shown_levels[0])
         names.append("level sets of f")
-    if home.N == 2:
-        _bounds(ax, d, home.resources, handles, names)
+    handles += _bounds(ax, d, home.resources) if home.N == 2 else []
     if trajectory:
         handles += ax.plot(*ode.trajectory(d).x.T, color=style.INKS[1], linewidth=2, zorder=3, label="trajectory (D 5.4)")
-        names.append("trajectory (D 5.4)")
     if solutions:
         handles.append(_solutions(ax, home, d))
-        names.append("no justified complaints")
+    names += [handle.get_label() for handle in handles[len(names) :]]
     for entitlement in entitlements:
         for point in all_answers(home.replace(weights=entitlement), "njc").vertices:
             ax.plot(*np.array([[0.0] * home.N, as_floats(point) / unit]).T, color="0.6", linewidth=1, marker=".")
     _coordinates(ax, [f"granted to {user}" for user in home.users], np.ones(home.N))
     style.legend(ax, handles, names)
     return ax
-
-
-# ---- the feasible set and the axes -----------------------------------------------------------------------------------
 
 
 def _space(instance: Instance, ax: Any) -> "Axes":
@@ -181,20 +173,15 @@ def _around(places: Floats) -> Floats:
     return result
 
 
-# ---- D's figures -----------------------------------------------------------------------------------------------------
-
-
-def _bounds(ax: Any, d: Requests, resources: Sequence[str], handles: list[Any], names: list[str]) -> None:
+def _bounds(ax: Any, d: Requests, resources: Sequence[str]) -> list[Any]:
     """The line of each resource, as far as it is in the unit square."""
-    for j, (a, b) in enumerate(d.matrix().T):
-        if a == b == 0:
-            continue
-        t = np.linspace(0, 1, 201)
+    t, handles = np.linspace(0, 1, 201), []
+    for j, (a, b) in [(j, pair) for j, pair in enumerate(d.matrix().T) if any(pair)]:
         line = np.column_stack([t, (1 - a * t) / b] if b > 0 else [np.full(201, 1 / a), t])
         inside = line[(line >= 0).all(axis=1) & (line <= 1).all(axis=1)]
         look = {**style.line(j + 1), "marker": "", "linewidth": 1.2}
         handles += ax.plot(*inside.T, **look, label=f"{resources[j]} is full")
-        names.append(f"{resources[j]} is full")
+    return handles
 
 
 def _barrier(d: Requests, x: Floats) -> Floats:

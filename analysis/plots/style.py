@@ -63,9 +63,6 @@ def lines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     return {name: line(k) for k, name in enumerate(names)}
 
 
-# ---- where to draw ---------------------------------------------------------------------------------------------------
-
-
 def new_figure(width: float, height: float) -> "Figure":
     """An empty figure of this size in inches, without pyplot; NotInstalled where Matplotlib is not installed."""
     _pyplot()
@@ -180,9 +177,6 @@ def size_of(ax: "Axes") -> tuple[float, float]:
     figure: Any = ax.figure.figure
     figure.draw_without_rendering()
     return float(ax.bbox.width / figure.dpi), float(ax.bbox.height / figure.dpi)
-
-
-# ---- names -----------------------------------------------------------------------------------------------------------
 
 
 def text_width(text: str, size: float = SMALL) -> float:

@@ -109,15 +109,20 @@ def _alpha_ticks(ax: "Axes", at: Floats, alphas: NDArray[Any]) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
     names = ["PS-DSF" if np.isinf(alpha) else f"{alpha:g}" for alpha in alphas]
     inches = style.size_of(ax)[0] / max(1e-9, np.ptp(np.log(at))) * 0.9
-    kept = [len(at) - 1]
-    for k in range(len(at) - 2, -1, -1):
-        room = inches * (np.log(at[kept[-1]]) - np.log(at[k]))
-        if room > (style.text_width(names[k]) + style.text_width(names[kept[-1]])) / 2 + 0.06:
-            kept.append(k)
+    kept = _apart(-inches * np.log(at), names, 0.06)
     ax.set_xticks(at[kept], [names[k] for k in kept], fontsize=style.SMALL)
 
 
-# ---- K's figures -----------------------------------------------------------------------------------------------------
+def _apart(places: Floats, names: Sequence[str], gap: float) -> list[int]:
+    """The names in the middle of these places, in inches, that do not touch: the first one, and what fits after it."""
+    kept: list[int] = []
+    end = -np.inf
+    for k in np.argsort(places, kind="stable").tolist():
+        half = style.text_width(names[k].strip("$").replace(r"\infty", "oo")) / 2
+        if places[k] - half >= end:
+            kept.append(k)
+            end = places[k] + half + gap
+    return kept
 
 
 @checked
@@ -177,10 +182,6 @@ def _write_alphas(ax: "Axes", alphas: Sequence[float], x: Floats, y: Floats) -> 
     """Each alpha above its highest point, as long as they do not touch."""
     names = [r"$\infty$" if np.isinf(alpha) else f"{alpha:g}" for alpha in alphas]
     inches = style.size_of(ax)[0] / np.ptp(ax.get_xlim())
-    end = -np.inf
-    for k in np.argsort(x, kind="stable"):
-        half = style.text_width(names[k].strip("$").replace(r"\infty", "oo")) / 2
-        if x[k] * inches - half >= end:
-            near: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
-            ax.annotate(names[k], (x[k], y[k]), **near)
-            end = x[k] * inches + half + 0.04
+    near: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
+    for k in _apart(x * inches, names, 0.04):
+        ax.annotate(names[k], (x[k], y[k]), **near)

@@ -5,9 +5,7 @@ Margins are signed (positive = violation) and dimensionless: tasks in units of t
 **Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. K writes a_m as one vector of totals, W as a
 bundle on every server. `envy-freeness` is W's: the bundle of m on a server is worth to n what n can run there, and nothing where
 n may not use the server. `total-envy-freeness` is K's definition taken literally, on totals and without placement; it is the
-stronger one (a sum of minima is at most the minimum of sums), and it can even fail between users on separate servers because one
-server is larger. The two are the same for users with one variant, no placement constraints and no demands that depend on the
-server. Z has one pool.
+stronger one.
 
 **Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B;
 Z II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every
@@ -19,12 +17,10 @@ or equal s_m. With one server, or one resource that counts and what users get of
 
     max over n  min over r that count  max(slack_r,  max over m of min(part of r that m uses, 1 - s_n / s_m))
 
-where slack_r is the part of r that is free. The inner minimum makes the margin continuous: a user m with a tiny number of tasks
-on the server causes a tiny violation only.
+where slack_r is the part of r that is free. The inner minimum makes the margin continuous.
 
-**Weak sharing incentive** asks for the best of all divisions of the servers into N equal totals. A user's tasks are a minimum
-over resources at each server, so this is not one linear program but one for each choice of the resource that user n runs out of
-at server i. Branch and bound over these choices:
+**Weak sharing incentive** asks for the best of all divisions of the servers into N equal totals, by branch and bound over the
+choices of the resource that user n runs out of at server i:
 
 1. Take the node (a set of choices) with the smallest bound; the root has no choices.
 2. Solve the linear program in which every arc with a choice runs what its chosen resource allows, and every other arc runs
@@ -36,7 +32,7 @@ at server i. Branch and bound over these choices:
 
 import heapq
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -48,27 +44,8 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 
-__all__ = [
-    "bottleneck_fairness",
-    "envy_freeness",
-    "global_bottleneck_fairness",
-    "global_bottlenecks",
-    "server_bottleneck_fairness",
-    "server_bottlenecks",
-    "sharing_incentive",
-    "single_resource_fairness",
-    "single_server_reduction",
-    "strong_sharing_incentive",
-    "total_envy_freeness",
-    "weak_sharing_incentive",
-    "whole_bottlenecks",
-]
-
-SOLVED = 1e-6
-"""The largest residual at which an allocation is accepted as the drfh allocation."""
-
-NODES = 400
-"""Nodes of the branch and bound after which weak sharing incentive is not decided."""
+SOLVED, NODES = 1e-6, 400
+"""The largest residual of an answer of drfh; nodes after which weak sharing incentive is not decided."""
 
 
 def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
@@ -164,25 +141,18 @@ class _Divisions:
         self.shape = (h.instance.N, *h.pools.shape)
         self.free = [n for n in range(h.instance.N) if h.worth[n] < h.limits[n]]  # the others run all their tasks
         self.low = max(h.worth / h.alone)
-        size = int(np.prod(self.shape))
-        index = np.arange(size).reshape(self.shape)
-        rows: list[Any] = []
-        sides: list[Any] = []
+        self.index = np.arange(np.prod(self.shape)).reshape(self.shape)
         one = h.array([1])[0]
-        for i, r in np.argwhere(h.pools > 0):
-            self._row(rows, {int(k): one for k in index[:, i, r]}, size)
-            sides.append(one)
-        for n in range(self.shape[0]):
-            for r in np.flatnonzero(h.instance.totals > 0):
-                self._row(rows, {int(index[n, i, r]): -h.pools[i, r] / h.pools[:, r].sum() for i in range(self.shape[1])}, size)
-                sides.append(-one / self.shape[0])
-        self.rows, self.sides, self.index, self.size = rows, sides, index, size
+        self.rows = [self._row(self.index[:, i, r], one) for i, r in np.argwhere(h.pools > 0)]
+        self.sides = [one] * len(self.rows)
+        for n, r in product(range(self.shape[0]), np.flatnonzero(h.instance.totals > 0)):
+            self.rows.append(self._row(self.index[n, :, r], -h.pools[:, r] / h.pools[:, r].sum()))
+            self.sides.append(-one / self.shape[0])
 
-    def _row(self, rows: list[Any], entries: dict[int, Any], size: int) -> None:
-        row = self.h.zeros(size + 1)
-        for k, value in entries.items():
-            row[k] = value
-        rows.append(row)
+    def _row(self, at: Any, values: Any) -> Any:
+        row = self.h.zeros(self.index.size + 1)
+        row[at] = values
+        return row
 
     def verdict(self) -> Verdict:
         name, method, order = "weak-sharing-incentive", f"branch and bound, {DECIDED_BY[self.h.exact]}", count()
@@ -213,16 +183,13 @@ class _Divisions:
         """Step 2: the smallest largest gain, and the parts (N, K, R); `chosen` maps arcs to the resource they run out of."""
         h, rows, sides = self.h, list(self.rows), list(self.sides)
         for n in self.free:
-            entries = {self.size: -h.array([1])[0]}
-            for a in h.own(n).tolist():
-                if a in chosen:
-                    i, r = int(h.instance.arcs.server[a]), chosen[a]
-                    entries[int(self.index[n, i, r])] = h.pools[i, r] / h.demand[a, r] / h.alone[n]
-            self._row(rows, entries, self.size)
+            row = self._row(-1, -h.array([1])[0])
+            for a in [a for a in h.own(n).tolist() if a in chosen]:
+                i, r = h.instance.arcs.server[a], chosen[a]
+                row[self.index[n, i, r]] = h.pools[i, r] / h.demand[a, r] / h.alone[n]
+            rows.append(row)
             sides.append(h.worth[n] / h.alone[n] - self.low)
-        cost = h.zeros(self.size + 1)
-        cost[-1] = -1
-        found = maximum(cost, np.array(rows), np.array(sides), h.exact)
+        found = maximum(self._row(-1, -1), np.array(rows), np.array(sides), h.exact)
         if found is None:
             raise Unsolved("a linear program over equal partitions was not solved")
         return -found.value - self.low, found.z[:-1].reshape(self.shape)
@@ -325,9 +292,8 @@ def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     local = server_bottlenecks(h.instance)
     if not local:
         return _undecided(name, "no server has a resource that all its users dominantly request")
-    return _bottlenecks(
-        name, h, tolerance, {i: [r] for i, r in local.items()}, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
-    )
+    shares = (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
+    return _bottlenecks(name, h, tolerance, {i: [r] for i, r in local.items()}, shares)
 
 
 def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
@@ -382,27 +348,21 @@ def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any
     slack = np.maximum(1 - use.sum(axis=0), 0)
     z = shares[here]
     with np.errstate(divide="ignore", invalid="ignore"):
-        above = np.maximum(1 - ratio(np.broadcast_to(z[:, None], (len(z), len(z))), np.broadcast_to(z, (len(z), len(z)))), 0)
+        above = np.maximum(1 - ratio(np.repeat(z[:, None], len(z), axis=1), z), 0)
     users = h.instance.users
     for k, a in enumerate(here.tolist()):
         n = int(arcs.user[a])
-        options: list[tuple[Any, dict[str, Any]]] = [(_unrun(h, n), {})]
-        for r in allowed:
-            if h.demand[a, r] > 0:
-                envied = np.minimum(use[:, r], above[k])
-                m = max(range(len(envied)), key=lambda q: envied[q])
-                other = {"other": users[arcs.user[here[m]]]} if envied[m] >= slack[r] else {}
-                options.append((max(slack[r], envied[m]), {"resource": h.instance.resources[r], **other}))
+        left = 1 if h.limits[n] == np.inf else max(1 - h.tasks[n] / h.limits[n], 0)  # the part of its max_tasks
+        options: list[tuple[Any, dict[str, Any]]] = [(left, {})]
+        for r in [r for r in allowed if h.demand[a, r] > 0]:
+            envied = np.minimum(use[:, r], above[k])
+            m = max(range(len(envied)), key=lambda q: envied[q])
+            other = {"other": users[arcs.user[here[m]]]} if envied[m] >= slack[r] else {}
+            options.append((max(slack[r], envied[m]), {"resource": h.instance.resources[r], **other}))
         gap, why = min(options, key=lambda pair: pair[0])
         if gap > worst[0]:
             worst = gap, {"user": users[n], "server": h.instance.servers[i], **why}
     return worst
-
-
-def _unrun(h: Holdings, n: int) -> Any:
-    """The part of its max_tasks that a user does not run; 1 without a limit."""
-    limit = h.limits[n]
-    return 1 if limit == np.inf else max(1 - h.tasks[n] / limit, 0)
 
 
 def _undecided(name: str, reason: str) -> Verdict:

@@ -4,26 +4,18 @@ A server is *indifferent to alpha* where some resource is the one that every eli
 resource limits it, so whatever alpha_i, A_i and B_i are, its condition is to be full and to serve those with the least share,
 which is P's Theorem 1 (K Theorem 4 and its proof, server by server). Of the other servers,
 
-(a) all have alpha = inf, or there are none: the equilibria are the PS-DSF allocations, a union of polytopes
-    (solvers/exact/ps_dsf_pieces.py).
-(b) all have alpha = 1 or A = 0: g' may be taken as 1 / z on every server. Then x is an equilibrium iff it is an optimum of the
-    concave program of nb (K Theorem 2; Problem 1's conditions are those of the program). Its totals u are unique. They are
-    irrational in general; a guess u is proved where
+(a) all have alpha = inf, or there are none: the equilibria are the PS-DSF allocations (solvers/exact/ps_dsf_pieces.py).
+(b) all have alpha = 1 or A = 0: the equilibria are the optima of the program of nb, with unique totals u. A guess u is proved by
 
         max sum_n phi_n y_n / u_n over all feasible totals y  =  sum_n phi_n                                       (K 62, one LP)
 
-    and all equilibria are the polytope {x >= 0, what fits the servers, x_n = u_n}.
-(c) nobody may use two servers: each server is by itself a strictly concave program (for alpha = inf max-min fairness), so there
-    is one equilibrium. It is rational rarely; a guess x is proved for whole alpha_i, and for every alpha_i where all served
-    shares are equal, by
+(c) nobody may use two servers: there is one equilibrium. A guess x is proved for whole alpha_i, and for every alpha_i where all
+    served shares are equal, by P's Theorem 1 for alpha_i = inf and else by
 
         max sum_n y_n g_i'(z_ni) / gamma_ni over what fits server i  =  sum_n x_n g_i'(z_ni) / gamma_ni            (K 16, one LP)
 
-    for finite alpha_i, and by P's Theorem 1 for alpha_i = inf.
-
-A guess is the simplest fractions next to the numbers of a method, and decides nothing by itself: all is proved in rationals.
-**Otherwise** totals need not be unique (K Lemma 2 is refuted, see docs/ERRATA.md) and are irrational in general, so the set is
-not listed. Users have one variant and no limits on their tasks; with limits there are more answers than the program of nb has.
+A guess is the simplest fractions next to the numbers of a method; all is proved in rationals. **Otherwise** totals need not be
+unique and are irrational in general, so the set is not listed (docs/theory/algorithms.md). Users have one variant and no limits.
 """
 
 from collections.abc import Sequence
