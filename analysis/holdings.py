@@ -40,7 +40,6 @@ class Holdings:
 
     @property
     def instance(self) -> Instance:
-        """The instance of the allocation."""
         return self.allocation.instance
 
     def array(self, values: Any) -> Any:
@@ -52,7 +51,6 @@ class Holdings:
         return result
 
     def zeros(self, *shape: int) -> Any:
-        """An array of zeros."""
         return np.full(shape, Fraction(0), dtype=object) if self.exact else np.zeros(shape)
 
     @cached_property

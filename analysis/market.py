@@ -60,7 +60,6 @@ class PricedAllocation:
         return f"<market of {instance.name or 'instance'}: {instance.N} users, residual {self.residual:.1e}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the prices of the resources of every server."""
         instance = self.allocation.instance
         rows = [[s, *(f"{p:.6g}" for p in prices)] for s, prices in zip(instance.servers, self.prices, strict=True)]
         columns = ["price on", *instance.resources]

@@ -134,13 +134,13 @@ def sensitivity(
 ) -> Sensitivity:
     """How each user's tasks move with each capacity of the allocation's instance.
 
+    Each derivative is confirmed by solving the mechanism again next to that capacity; nan with a sentence where it is not known.
+
     Parameters
     ----------
     allocation : an answer of a mechanism; its tasks are taken to be right
     mechanism : whose answer it is; None = that of the allocation, with its parameters
     time_limit : seconds, after which what is not known yet is left out; None = no limit
-
-    Each derivative is confirmed by solving the mechanism again next to that capacity; nan with a sentence where it is not known.
 
     Raises
     ------
@@ -189,7 +189,6 @@ class _Work:
         self.reason = self._unable()
 
     def result(self) -> Sensitivity:
-        """What is known."""
         if not self.reason:
             try:
                 self._derive()
@@ -239,9 +238,9 @@ class _Work:
 
     def _require_unique(self, near: Neighbours, j: int) -> None:
         """NotApplicable where nothing tells whether equilibria next to this one are alone."""
-        for part in (STEPS[0], -STEPS[0]) if self.instance.capacities.flat[j] else (STEPS[0],):
-            if derivatives_by_active_set(near.at(j, part), self.item) is None:
-                raise NotApplicable("the active set is regular neither at the allocation nor next to it")
+        parts = (STEPS[0], -STEPS[0])[: 2 if self.instance.capacities.flat[j] else 1]
+        if any(derivatives_by_active_set(near.at(j, part), self.item) is None for part in parts):
+            raise NotApplicable("the active set is regular neither at the allocation nor next to it")
 
     def _note(self, i: int, r: int, reason: str) -> None:
         """Keep the first reason why something is not known."""

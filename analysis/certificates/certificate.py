@@ -75,7 +75,6 @@ class Certificate(ABC):
         return f"<certificate of {self}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what is proved."""
         cells = [self.mechanism, self.claim, self.about]
         return Grid("", ["mechanism", "proved", "compared with"], [cells])._repr_html_()
 

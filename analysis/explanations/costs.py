@@ -31,7 +31,6 @@ class Priced:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For a sentence."""
         return {"server": self.server, "resource": self.resource, "price": self.price}
 
     def __str__(self) -> str:
@@ -63,12 +62,10 @@ class Costs:
         return sum((part * prices[row] for row, part in self.load(a)), Fraction(0) if self.exact else 0.0)
 
     def arcs_of(self, n: int) -> list[int]:
-        """The arcs of a user."""
         first, last = np.searchsorted(self.instance.arcs.user, [n, n + 1])
         return list(range(int(first), int(last)))
 
     def tasks(self, n: int) -> Number:
-        """The tasks of a user."""
         return sum((self.x[a] for a in self.arcs_of(n)), Fraction(0) if self.exact else 0.0)
 
     def priced(self, prices: Sequence[Number], rows: Sequence[int] | None = None) -> list[Priced]:
@@ -134,7 +131,7 @@ def cleaned(instance: Instance, x: Floats) -> list[float]:
 
 
 NOISE, SAME = 1e-9, 1e-6
-"""Prices below this part of a task's cost, or tasks of their user, are what solvers leave of 0; costs that differ less are equal."""
+"""Prices below this part of a task's cost, or tasks of a user, are what solvers leave of 0; costs that differ less are equal."""
 
 FULL, LEFT = 1e-6, 1e-3
 """A resource is full where no more than this part of it is left, and with a price where no more than the second is left."""

@@ -50,7 +50,6 @@ class Binding:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For a sentence."""
         return {"constraint": self.name, "dual": self.dual, **self.place}
 
     def __str__(self) -> str:

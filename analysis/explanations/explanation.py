@@ -76,7 +76,6 @@ class Explanation:
         return f"<explanation of {name}: {self.mechanism}, {len(self.sentences)} sentences>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the sentences as a list."""
         items = "\n".join(f"<li>{escape(printable(sentence.text))}</li>" for sentence in self.sentences)
         return f"<p>{escape(printable(self.title))}</p>\n<ul>\n{items}\n</ul>\n"
 
@@ -103,7 +102,6 @@ class Subject:
 
     @property
     def instance(self) -> Instance:
-        """The instance of the allocation."""
         return self.allocation.instance
 
     @cached_property

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates import ProgramCertificate
+from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
@@ -54,13 +54,10 @@ def _certified(subject: Subject, made: ProgramCertificate) -> DualSolution:
     exact = own is not None or not isinstance(subject.item, MaxMin)
     x: Sequence[Number] = (made.x if own is None else own) if exact else cleaned(domain, subject.allocation.x)
     costs = Costs(domain, x, exact)
-    limited = frozenset(n for n, limit in enumerate(domain.max_tasks) if float(costs.tasks(n)) >= _near(limit))
+    near = (1.0 - AT_LIMIT) * domain.max_tasks
+    limited = frozenset(n for n, limit in enumerate(near) if float(costs.tasks(n)) >= limit)
     prices = proof.prices if exact else [float(p) for p in proof.prices]
     return DualSolution(costs, prices, proof.worth, limited, proof.value, "certificate", certified(made))
-
-
-def _near(limit: float) -> float:
-    return limit * (1.0 - AT_LIMIT)
 
 
 def _in_floats(subject: Subject, reason: str) -> DualSolution:
@@ -77,7 +74,7 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     q = cheapest(domain, prices)
     worth = q if isinstance(item, MaxMin) else domain.weights
     value = next(iter(item.values(allocation).values()))
-    limited = frozenset(np.flatnonzero(allocation.tasks >= _near(1.0) * domain.max_tasks).tolist())
+    limited = frozenset(np.flatnonzero(allocation.tasks >= (1.0 - AT_LIMIT) * domain.max_tasks).tolist())
     text = proved_by(f"the prices of {allocation.method or 'the allocation'}", residual)
     costs = Costs(domain, cleaned(domain, allocation.x), False)
     return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
@@ -89,7 +86,7 @@ def _scale(subject: Subject, prices: Floats) -> float:
     if isinstance(item, MaxMin):
         y = float((q / item.rate(subject.domain)).sum())
         return 1.0 / y if y > 0 else 1.0
-    free = tasks < _near(1.0) * subject.domain.max_tasks
+    free = tasks < (1.0 - AT_LIMIT) * subject.domain.max_tasks
     paid = float((q * tasks)[free].sum())
     return float((subject.domain.weights * tasks)[free].sum()) / paid if paid > 0 else 1.0
 

@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fairalloc.analysis.certificates import Certificate, LeximinCertificate, NotCertified, certify
+from fairalloc.analysis.certificates import Certificate, NotCertified, certify
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.analysis.certificates import LevelsCertificate
+from fairalloc.analysis.certificates.game_certificate import LevelsCertificate
 from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.shares import as_allocation, dominant_share, system_parts
+from fairalloc.analysis.plots.shares import dominant_share, system_parts
 from fairalloc.models.aggregation import aggregate_allocation
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
@@ -70,7 +70,7 @@ class _Stack:
 
 
 def _stack(item: Allocation) -> _Stack:
-    drawn = aggregate_allocation(item) if as_allocation(item).instance.K > SERVERS else item
+    drawn = aggregate_allocation(item) if item.instance.K > SERVERS else item
     return _Stack(drawn, *_parts(drawn), np.argwhere(drawn.instance.pools > 0))
 
 
@@ -99,7 +99,6 @@ def _by_dominant_resource(item: Allocation) -> tuple[list[str], Floats, list[dic
 
 
 def _bars(ax: "Axes", stack: _Stack) -> None:
-    """A bar for each resource of each server."""
     instance, at, server = stack.item.instance, stack.at, stack.there[:, 0]
     pools = instance.pools[server, stack.there[:, 1]]
     parts = stack.used[:, server, stack.there[:, 1]] / pools

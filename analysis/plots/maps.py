@@ -9,7 +9,7 @@ from fairalloc.analysis.market import PricedAllocation
 from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -65,12 +65,9 @@ def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Ax
     return ax
 
 
-def _priced(item: Any) -> tuple[Instance, Floats, str]:
-    """The instance, its prices and what they are."""
+def _priced(item: Allocation | PricedAllocation) -> tuple[Instance, Floats, str]:
     if isinstance(item, PricedAllocation):
         return item.allocation.instance, item.prices, "price of a unit"
-    if not isinstance(item, Allocation):
-        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation or a market")
     if item.prices is None:
         raise NotApplicable(f"an allocation by {item.method or 'no method'} has no prices: solve by a method that computes them")
     return item.instance, item.prices, "price of the whole capacity"

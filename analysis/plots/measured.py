@@ -30,14 +30,14 @@ def front(
 ) -> "Axes":
     """Time against verified residual, and the Pareto front: the points than which none is both faster and more accurate.
 
+    A residual of 0 is drawn at 1e-17.
+
     Parameters
     ----------
     points : for each method (seconds, residual) of each accuracy it was asked for; without a finite residual it is left out
     ax : Axes to draw on, None = a new figure
     order : all methods in the order of the 24 styles; () = those given by name
     key : whether there is a legend beside it
-
-    A residual of 0 is drawn at 1e-17.
 
     Examples
     --------

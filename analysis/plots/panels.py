@@ -35,7 +35,6 @@ class Panel:
 
 
 def element(panel: Panel) -> str:
-    """A panel as an svg element."""
     figure = style.new_figure(WIDTH if panel.names else 1.6 * WIDTH, panel.height)
     _draw(panel, figure.add_subplot())
     return svg_element(figure)

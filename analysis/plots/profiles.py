@@ -106,7 +106,6 @@ def _draw(
 
 
 def _told(method: str, values: Sequence[float], written: str) -> str:
-    """What a curve says, in numbers."""
     solved = np.sort([v for v in values if np.isfinite(v)])
     if not len(solved):
         return f"{method}: solves none of {len(values)}"

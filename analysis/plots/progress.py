@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.shares import USERS, as_allocation
+from fairalloc.analysis.plots.shares import USERS
 from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
@@ -73,7 +73,6 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
 
 
 def _traces(item: Any) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """{name: trace}."""
     given = item if isinstance(item, Mapping) else {getattr(item, "method", "") or "trace": item}
     result = {str(name): one.trace if isinstance(one, Allocation) else one for name, one in given.items()}
     for name, trace in result.items():
@@ -125,7 +124,7 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
     >>> [float(patch.get_height().round(4)) for patch in axes.patches]
     [0.125, 0.4375, 0.4375]
     """
-    rule = mechanism or MECHANISMS.get(as_allocation(item).mechanism)
+    rule = mechanism or MECHANISMS.get(item.mechanism)
     if not isinstance(rule, Leximin):
         what = f"mechanism {item.mechanism!r}" if item.mechanism else "an allocation without a mechanism"
         raise NotApplicable(f"{what} has no rounds: they belong to lexicographic mechanisms, such as drfh and lmmf")

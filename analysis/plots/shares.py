@@ -8,13 +8,13 @@ import numpy as np
 from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["USERS", "as_allocation", "dominant_share", "dominant_shares", "system_parts"]
+__all__ = ["USERS", "dominant_share", "dominant_shares", "system_parts"]
 
 USERS = 40
 """Where there are more users than this, their shares are drawn as lines in the order of their size."""
@@ -34,7 +34,9 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
     >>> [float(patch.get_height()) for patch in axes.patches]
     [0.25, 0.5]
     """
-    items = _by_name(item)
+    items = {item.mechanism or "tasks": item} if isinstance(item, Allocation) else dict(item)
+    if not items:
+        raise InstanceError("there is nothing to draw: the mapping has no allocation")
     users = next(iter(items.values())).instance.users
     for name, one in items.items():
         if one.instance.users != users:
@@ -57,8 +59,7 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
 
 def dominant_share(item: Allocation) -> Floats:
     """(N,) the largest part, over the resources, that each user's tasks take of the whole system."""
-    result: Floats = system_parts(item).max(axis=1)
-    return result
+    return np.asarray(system_parts(item).max(axis=1))
 
 
 def system_parts(item: Allocation) -> Floats:
@@ -66,22 +67,6 @@ def system_parts(item: Allocation) -> Floats:
     used, totals = item.used.sum(axis=1), item.instance.totals
     result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
     return result
-
-
-def _by_name(item: Any) -> dict[str, Allocation]:
-    """{name: allocation}; one allocation alone has its mechanism's name."""
-    if isinstance(item, Allocation):
-        return {item.mechanism or "tasks": item}
-    if not isinstance(item, Mapping) or not item:
-        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation, or map names to allocations")
-    return {str(name): as_allocation(one) for name, one in item.items()}
-
-
-def as_allocation(item: Any) -> Allocation:
-    """The value, which must be an Allocation."""
-    if not isinstance(item, Allocation):
-        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation")
-    return item
 
 
 def _groups(ax: "Axes", at: Any, shares: Mapping[str, Floats]) -> list[Any]:

@@ -59,7 +59,6 @@ def line(k: int) -> dict[str, Any]:
 
 
 def lines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The style of each line by its name, in this order."""
     return {name: line(k) for k, name in enumerate(names)}
 
 

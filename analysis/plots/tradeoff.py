@@ -72,7 +72,6 @@ def _require_few(count: int, what: str) -> None:
 
 
 def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
-    """{name: (T,) values}."""
     instance = item.instance
     if isinstance(quantity, Mapping):
         return {str(name): _own(item, name, values) for name, values in quantity.items()}
@@ -91,9 +90,8 @@ def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
 def _own(item: TradeOff, name: Any, values: Any) -> Floats:
     result = floats(values, f"the line {name!r}")
     if result.shape != (len(item.alphas),):
-        raise InstanceError(
-            f"the line {name!r} is {shown(values)}, but it must have a number for each of {len(item.alphas)} alphas"
-        )
+        rule = f"it must have a number for each of {len(item.alphas)} alphas"
+        raise InstanceError(f"the line {name!r} is {shown(values)}, but {rule}")
     return result
 
 

@@ -246,7 +246,6 @@ def _dominant(instance: Instance) -> dict[int, set[int]]:
 
 
 def _largest(parts: Any) -> Any:
-    """Where each row has its largest entry."""
     return parts == parts.max(axis=1)[:, None]
 
 

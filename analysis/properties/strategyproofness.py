@@ -28,7 +28,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,8 +41,8 @@ from fairalloc.analysis.verdict import Verdict, for_the_answer_of
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
+from fairalloc.models.arguments import Count, checked
+from fairalloc.models.errors import FairallocError, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, solve
@@ -68,14 +67,17 @@ def check_mechanism(
     mechanism: str | Mechanism | type[Mechanism],
     property: str | Property | Callable[..., Any],  # noqa: A002
     *,
-    trials: int = 200,
+    trials: Count = 200,
     seed: int = 0,
-    coalition: int = 2,
+    coalition: Count = 2,
     method: str | None = None,
     tolerance: float = TOLERANCE,
     **parameters: Any,
 ) -> Verdict:
     """Check a property of a mechanism at one instance.
+
+    The witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}} or {"left": user,
+    "instance": without it, "user", "before", "after"}. Where there are several answers, the verdict says whose it is about.
 
     Parameters
     ----------
@@ -88,18 +90,12 @@ def check_mechanism(
     coalition : largest number of users who misreport together, for group-strategyproofness
     tolerance : the largest gain that counts as rounding; not used for rational answers
 
-    The witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}} or {"left": user,
-    "instance": without it, "user", "before", "after"}. Where there are several answers, the verdict says whose it is about.
-
     Examples
     --------
     >>> found = check_mechanism(Instance([[1], ["1/2"]], [[1]]), "lmmf", "strategyproofness")
     >>> found.holds, found.witness["misreport"].users
     (False, (1,))
     """
-    for what, number in (("trials", trials), ("coalition", coalition)):
-        if isinstance(number, bool) or not (isinstance(number, Integral) and number >= 1):
-            raise InstanceError(f"{what} is {shown(number)}, but it must be a positive whole number")
     item = find_mechanism(mechanism).configure(**parameters)
     home = item.home(instance)
     used: list[str] = []
@@ -206,7 +202,6 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
 
 
 def without(instance: Instance, n: int) -> Instance:
-    """The instance without user n."""
     exact = instance.exact
     stay = [m for m in range(instance.N) if m != n]
     return instance.replace(
@@ -383,6 +378,5 @@ def _misreport(reports: dict[int, Report]) -> Misreport:
 
 
 def _changed(rows: Vectors, v: int, r: int, value: Fraction) -> Vectors:
-    """The demand vectors with one number changed."""
     row = (*rows[v][:r], value, *rows[v][r + 1 :])
     return (*rows[:v], row, *rows[v + 1 :])

@@ -11,8 +11,8 @@ from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
-from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.arguments import Count, checked
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
@@ -26,7 +26,9 @@ UNIQUE = ("nb", "fds")
 
 
 @checked
-def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: int = LARGEST, **parameters: Any) -> SolutionSet:
+def solution_set(
+    instance: Instance, mechanism: str | Mechanism, /, *, largest: Count = LARGEST, **parameters: Any
+) -> SolutionSet:
     """All answers that a mechanism allows on a small instance, exactly: a union of polytopes in rationals.
 
     Parameters
@@ -53,8 +55,6 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
     three: 1 piece(s), dimension 1
     segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
     """
-    if not isinstance(largest, int) or largest < 1:
-        raise InstanceError(f"largest is {shown(largest)}, but it must be a number of arcs from 1 on")
     item = find_mechanism(mechanism).configure(**parameters)
     if getattr(item, "objective", None) is not None:
         why = "chooses one of its answers: ask the set without an objective for its best"

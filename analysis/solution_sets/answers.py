@@ -102,7 +102,6 @@ class SolutionSet:
         return f"<{self.mechanism} answers of {str(self).splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: each piece with its vertices."""
         head, *lines = str(self).splitlines()
         return Grid(head, ["piece", "vertices"], [line.split(": ", 1) for line in lines])._repr_html_()
 
