@@ -218,8 +218,7 @@ def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: F
     n, i = arcs.user[priced], arcs.server[priced]
     equations = np.zeros((len(priced), count + int(rows.sum()) + len(bound)))
     for k, user in enumerate(n):
-        same = np.flatnonzero(open_ & (arcs.user == user))
-        equations[k, own[same]] = pull[priced[k]] / allocation.tasks[user]
+        equations[k, own[open_ & (arcs.user == user)]] = pull[priced[k]] / allocation.tasks[user]
         (r,) = np.nonzero(rows[i[k]])
         equations[k, count + full[i[k] * instance.R + r]] = share[priced[k], r]
         if held[user]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.models.errors import NotInstalled
 from fairalloc.models.exact.rationals import as_flint, as_fraction
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
@@ -53,17 +54,12 @@ def _highspy() -> Any:
 
 
 def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
-    highspy = _highspy()
-    highs, model = highspy.Highs(), highspy.HighsLp()
+    from fairalloc.solvers.backends.highs import highs_lp
+
+    highs = _highspy().Highs()
     for name, value in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
         highs.setOptionValue(name, value)
-    model.num_row_, model.num_col_ = matrix.shape
-    model.sense_ = highspy.ObjSense.kMaximize
-    model.col_cost_, model.col_lower_, model.col_upper_ = cost, np.zeros(len(cost)), np.full(len(cost), np.inf)
-    model.row_lower_, model.row_upper_ = np.full(len(sides), -np.inf), sides
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
-    highs.passModel(model)
+    highs.passModel(highs_lp(LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf))))
     highs.run()
     return highs
 

@@ -1,9 +1,7 @@
 """Efficiency against fairness over alpha (K 3.2, 6.2, Figs. 3, 7, 9 and 10).
 
-Efficiency is measured by the utilisation of the resources. Fairness is measured by the deviation D_n (K 58) of each user from
-PS-DSF, where nobody who is served at a server has a larger virtual dominant share there than the others; K reports the weighted
-mean of D_n and the largest. K observes, and does not prove, that a smaller alpha gives a higher utilisation and a larger
-deviation.
+Efficiency is the utilisation of the resources, fairness the deviation D_n (K 58) of each user from PS-DSF, of which K reports the
+weighted mean and the largest. K observes, and does not prove, that a smaller alpha gives more of both.
 """
 
 from collections.abc import Mapping, Sequence

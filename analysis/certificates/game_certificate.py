@@ -45,13 +45,7 @@ SATISFIED, VISIBLE = Fraction(1, 10**12), Fraction(1, 10**16)
 
 @dataclass(frozen=True, repr=False)
 class LevelsCertificate(Certificate):
-    """Exact PS-DSF tasks.
-
-    Attributes
-    ----------
-    tasks : (N,) x_n, which x require add up to
-    kappa : (K R,) 1 / level of each full resource, 0 of the others
-    """
+    """Exact PS-DSF tasks x_n (N,), which x must add up to, and kappa (K R,): 1 / level of each full resource, 0 of others."""
 
     kind: ClassVar[str] = "levels"
     tasks: Rationals
@@ -72,16 +66,10 @@ class LevelsCertificate(Certificate):
 
 @dataclass(frozen=True, repr=False)
 class ResidualCertificate(Certificate):
-    """A bound on the residual of formulations/game/residual.py at rational tasks.
+    """A bound on the residual of formulations/game/residual.py at rational tasks x_n (N,), which x must add up to.
 
-    Attributes
-    ----------
-    tasks : (N,) x_n, which x require add up to
-    alpha : (K,) 0 for infinity
-    A, B : (K,) the coefficients of (K 22)
-    kappa : (K R,) the prices as levels; 0 on servers with alpha = infinity, which need none
-    ratios : (A,) q_n, rounded down to STEP; 0 on servers with alpha = infinity
-    bounds : (K,) what the residual of each server does not exceed, multiples of STEP
+    alpha (0 for infinity), A and B (K 22) are (K,). Prices as levels kappa (K R,) and ratios q_n (A,), rounded down to STEP, are
+    0 on servers with alpha = infinity. The bounds (K,) are multiples of STEP.
     """
 
     kind: ClassVar[str] = "residual"

@@ -26,13 +26,9 @@ STEP = Fraction(1, 10**15)
 
 @dataclass(frozen=True, repr=False)
 class BoundsCertificate(Certificate):
-    """lower <= sum_n w_n log u_n at x <= optimum <= upper, for nb.
+    """lower <= sum_n w_n log u_n at x <= optimum <= upper, for nb, with p and z of the gap.
 
-    Attributes
-    ----------
-    prices, limits : p and z of the gap
-    gap : how much any feasible allocation can exceed x, proved without logarithms
-    lower, upper : bounds on the optimal value, apart by the gap and 2 STEP for rounding the logarithms
+    The bounds are apart by the gap, which is proved without logarithms, and by 2 STEP for rounding the logarithms.
     """
 
     kind: ClassVar[str] = "bounds"

@@ -31,13 +31,7 @@ __all__ = ["PricesCertificate"]
 
 @dataclass(frozen=True, repr=False)
 class PricesCertificate(Certificate):
-    """Exact PS-DSF tasks of users with several variants.
-
-    Attributes
-    ----------
-    tasks : (N,) x_n, which x must add up to
-    layers : at each server one for each share that needs prices of its own
-    """
+    """Exact PS-DSF tasks x_n (N,), which x must add up to, and at each server a layer for each share that needs its own."""
 
     kind: ClassVar[str] = "prices"
     tasks: Rationals

@@ -109,17 +109,13 @@ class Costs:
             own_facts: dict[str, Any] = {"user": self.instance.users[n], "server": server, "tasks": tasks, "cost": own}
             own_facts |= {"cheapest": least, "held_by": [p.facts for p in held], **facts}
             result.append(Sentence(f"on {server}, {tasks_of(tasks)}: held back by {what}{more}", "server", source, own_facts))
-        return [*result, *self._others(list(servers)[MOST_SERVERS:], cost)]
-
-    def _others(self, servers: list[int], cost: dict[int, Number]) -> list[Sentence]:
-        """One sentence on the servers that get none of their own."""
-        if not servers:
-            return []
-        names = [self.instance.servers[i] for i in servers]
-        own = [a for a in cost if int(self.instance.arcs.server[a]) in set(servers)]
-        run, least = sum(self.x[a] for a in own), min(cost[a] for a in own)
-        text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(least)} on each of them"
-        return [Sentence(text, "server", "prices", {"servers": names, "tasks": run, "cheapest": least})]
+        if others := list(servers)[MOST_SERVERS:]:
+            names, rest = [self.instance.servers[i] for i in others], [a for i in others for a in servers[i]]
+            run, own = sum(self.x[a] for a in rest), min(cost[a] for a in rest)
+            text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(own)} on each"
+            facts = {"servers": names, "tasks": run, "cheapest": own}
+            result.append(Sentence(f"{text} of them", "server", "prices", facts))
+        return result
 
 
 def cleaned(instance: Instance, x: Floats) -> list[float]:

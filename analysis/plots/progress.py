@@ -37,15 +37,11 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
 
     Parameters
     ----------
-    item : an allocation that was computed with `trace=True`, its trace, or {name: either of them}
+    item : an allocation that was computed with `trace=True`, else NotApplicable, its trace, or {name: either of them}
     ax : Axes to draw on, None = a new figure
     against : "iteration" or "seconds" (or "time", the simulated one of distributed methods); where a trace has no iterations,
         its entries are counted
     measure : "residual", "merit", "change" or "error"; None = for each trace the first of these that it has; 0 is left out
-
-    Raises
-    ------
-    NotApplicable : where an allocation has no trace, or a trace not what is asked for
 
     Examples
     --------
@@ -108,13 +104,9 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
 
     Parameters
     ----------
-    item : an allocation of drfh, lmmf, tsf or another lexicographic mechanism
+    item : an allocation of drfh, lmmf, tsf or another lexicographic mechanism, else NotApplicable
     ax : Axes to draw on, None = a new figure
     mechanism : whose shares these are; None = that of the allocation
-
-    Raises
-    ------
-    NotApplicable : where the mechanism is not lexicographic
 
     Examples
     --------

@@ -38,13 +38,9 @@ def feasible_region(
 
     Parameters
     ----------
-    instance : the problem, with two or three users, any number of servers and variants
+    instance : the problem, with two or three users, else NotApplicable, and any number of servers and variants
     ax : Axes to draw on, in three dimensions for three users; None = a new figure
     points : {name: allocation or tasks (N,)} to mark
-
-    Raises
-    ------
-    NotApplicable : for other numbers of users
 
     Examples
     --------
@@ -80,16 +76,12 @@ def solution_set(
 
     Parameters
     ----------
-    instance : the problem, with two or three users
+    instance : the problem, with two or three users; NotApplicable for others, or where njc is not defined
     ax : Axes to draw on, in three dimensions for three users; None = a new figure
     levels : values of f (D 5) whose level sets are drawn (Figs. 4 and 6)
     trajectory : whether to draw the trajectory of D 5.4, along which f grows
     solutions : whether to draw all NJC allocations
     entitlements : vectors (N,) of entitlements; a ray leads to the allocation of each (Fig. 5)
-
-    Raises
-    ------
-    NotApplicable : for other numbers of users, or where njc is not defined
     """
     home = NoJustifiedComplaints().domain(instance)
     ax, d = _space(home, ax), requests(home)

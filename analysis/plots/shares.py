@@ -36,7 +36,7 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
     """
     items = {item.mechanism or "tasks": item} if isinstance(item, Allocation) else dict(item)
     if not items:
-        raise InstanceError("there is nothing to draw: the mapping has no allocation")
+        raise InstanceError("item is {}, but it must be an Allocation, or map names to allocations")
     users = next(iter(items.values())).instance.users
     for name, one in items.items():
         if one.instance.users != users:

@@ -32,17 +32,14 @@ QUANTITIES = {
 def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utilisation", ax: "Axes | None" = None) -> "Axes":
     """A quantity over alpha on a logarithmic axis, at whose right end PS-DSF stands (alpha = inf).
 
+    UnknownName for another quantity, NotApplicable for more lines than can be told apart.
+
     Parameters
     ----------
     item : the allocations, as `tradeoff(instance, alphas)` gives them
     quantity : "utilisation", a line for each resource; "total", the tasks of all users; "tasks" or "dominant share", a line for
         each user; "deviation", the mean and the largest D_n (K 58); or own lines {name: (T,) numbers}, in the order of the alphas
     ax : Axes to draw on, None = a new figure
-
-    Raises
-    ------
-    UnknownName : for another quantity
-    NotApplicable : for more lines than can be told apart
 
     Examples
     --------

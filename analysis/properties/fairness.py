@@ -1,6 +1,7 @@
 r"""Fairness of one allocation: envy, sharing incentives, and max-min fairness where one resource decides.
 
 Margins are signed (positive = violation) and dimensionless: tasks in units of those that the user's best arc could run alone.
+Verdicts get the name of their property from it (property.py).
 
 **Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. K writes a_m as one vector of totals, W as a
 bundle on every server. `envy-freeness` is W's: the bundle of m on a server is worth to n what n can run there, and nothing where
@@ -48,7 +49,7 @@ SOLVED, NODES = 1e-6, 400
 """The largest residual of an answer of drfh; nodes after which weak sharing incentive is not decided."""
 
 
-def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
+def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
     """The verdict on worth >= better, both (N,) tasks; `better` comes from the bundle of others[n], described by `what`."""
     gap = (better - worth) / h.alone
     n = max(range(len(gap)), key=lambda k: gap[k])
@@ -58,10 +59,10 @@ def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any,
     source = what if m is None else f"{what} of user {users[m]!r}"
     scaled = "" if m is None else " of another user, scaled by their weights"
     if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), f"no user would run more tasks {what}{scaled}", method)
+        return Verdict("", True, float(margin), f"no user would run more tasks {what}{scaled}", method)
     witness = {"user": users[n], "tasks": worth[n], "better": better[n], **({} if m is None else {"other": users[m]})}
     sentence = f"user {users[n]!r} runs {float(worth[n]):.6g} tasks, and {float(better[n]):.6g} {source}"
-    return Verdict(name, False, float(margin), sentence, method, witness)
+    return Verdict("", False, float(margin), sentence, method, witness)
 
 
 # ---- envy -----------------------------------------------------------------------------------------------------------
@@ -69,20 +70,19 @@ def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any,
 
 def envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """Nobody could run more with another's bundles, scaled by the weights, on the servers it may use (K 2.1, W 3.3, Z II-B)."""
-    return _envy("envy-freeness", h, tolerance, h.bundles, h.utilities, h.worth)
+    return _envy(h, tolerance, h.bundles, h.utilities, h.worth)
 
 
 def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """The same with each user's bundles added up as if they lay on one server, placement ignored (K (1) to the letter)."""
-    name = "total-envy-freeness"
     if h.instance.demands_on:
-        return _undecided(name, "totals are not comparable where demands depend on the server")
+        return _undecided("totals are not comparable where demands depend on the server")
     totals = h.bundles.sum(axis=1)
     worth = np.array([h.pooled_utilities(n, totals[n : n + 1])[0] for n in range(h.instance.N)], dtype=h.x.dtype)
-    return _envy(name, h, tolerance, totals, h.pooled_utilities, worth)
+    return _envy(h, tolerance, totals, h.pooled_utilities, worth)
 
 
-def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any) -> Verdict:
+def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any) -> Verdict:
     better = h.zeros(h.instance.N)
     others: list[int | None] = [None] * h.instance.N
     for n in range(h.instance.N):
@@ -91,7 +91,7 @@ def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any
         worth[n] = 0
         m = max(range(len(worth)), key=lambda k: worth[k])
         better[n], others[n] = worth[m], m
-    return _compared(name, h, tolerance, own, better, others, "with the resources")
+    return _compared(h, tolerance, own, better, others, "with the resources")
 
 
 # ---- sharing incentive ----------------------------------------------------------------------------------------------
@@ -99,17 +99,17 @@ def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any
 
 def sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Everybody runs at least the tasks of its part phi_n / sum phi of every server (K 2.1 and 3.3, P III-B, Z II-B, D 4)."""
-    return _sharing("sharing-incentive", h, tolerance, h.weights / h.weights.sum())
+    return _sharing(h, tolerance, h.weights / h.weights.sum())
 
 
 def strong_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Everybody runs at least as many tasks as with 1 / N of every server (W Def 2)."""
-    return _sharing("strong-sharing-incentive", h, tolerance, h.array([1] * h.instance.N) / h.instance.N)
+    return _sharing(h, tolerance, h.array([1] * h.instance.N) / h.instance.N)
 
 
-def _sharing(name: str, h: Holdings, tolerance: float, parts: Any) -> Verdict:
+def _sharing(h: Holdings, tolerance: float, parts: Any) -> Verdict:
     better = np.array([h.utilities(n, (h.pools * part)[None])[0] for n, part in enumerate(parts)], dtype=h.x.dtype)
-    return _compared(name, h, tolerance, h.worth, better, [None] * len(parts), "with its part of every server")
+    return _compared(h, tolerance, h.worth, better, [None] * len(parts), "with its part of every server")
 
 
 def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
@@ -118,14 +118,13 @@ def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     The margin is the smallest, over all such divisions, of the largest gain of a user, or a lower bound of it where the search
     ends early; where one division shows that the property holds, it is the largest gain in that division.
     """
-    name = "weak-sharing-incentive"
     strong = strong_sharing_incentive(h, tolerance)
     if strong.holds:
-        return replace(strong, property=name, sentence="equal parts of every server give nobody more tasks")
+        return replace(strong, sentence="equal parts of every server give nobody more tasks")
     if h.instance.K == 1:
-        return replace(strong, property=name)  # one pool can be divided in one way only
+        return strong  # one pool can be divided in one way only
     if not h.instance.single_variant:
-        return _undecided(name, "divisions are searched for one demand vector a user only")
+        return _undecided("divisions are searched for one demand vector a user only")
     return _Divisions(h, 0 if h.exact else tolerance).verdict()
 
 
@@ -155,7 +154,7 @@ class _Divisions:
         return row
 
     def verdict(self) -> Verdict:
-        name, method, order = "weak-sharing-incentive", f"branch and bound, {DECIDED_BY[self.h.exact]}", count()
+        method, order = f"branch and bound, {DECIDED_BY[self.h.exact]}", count()
         heap: list[Any] = [(-self.low, next(order), {})]
         best, point = None, None
         for _ in range(NODES):
@@ -172,12 +171,12 @@ class _Divisions:
         assert best is not None, "the first division was tried"
         if best <= self.tolerance:
             sentence = "an equal partition gives nobody more tasks"
-            return Verdict(name, True, float(best), sentence, method, {"partition": point * self.h.pools})
+            return Verdict("", True, float(best), sentence, method, {"partition": point * self.h.pools})
         least = min([best, *(node[0] for node in heap)])
         if least > self.tolerance:
             sentence = "every equal partition gives somebody more tasks"
-            return Verdict(name, False, float(least), sentence, method, {"least": least})
-        return Verdict(name, None, np.nan, f"not decided: {NODES} choices were not enough", method)
+            return Verdict("", False, float(least), sentence, method, {"least": least})
+        return Verdict("", None, np.nan, f"not decided: {NODES} choices were not enough", method)
 
     def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
         """Step 2: the smallest largest gain, and the parts (N, K, R); `chosen` maps arcs to the resource they run out of."""
@@ -259,40 +258,36 @@ def _nobody(instance: Instance) -> Holdings:
 
 def single_resource_fairness(h: Holdings, tolerance: float) -> Verdict:
     """With one resource, what users get of it by weight is max-min fair under the placement constraints (W 3.3, P II-A)."""
-    name = "single-resource-fairness"
     if h.instance.R > 1:
-        return _undecided(name, f"there are {h.instance.R} resources")
-    return _bottlenecks(name, h, tolerance, {i: [0] for i in range(h.instance.K)}, _amounts(h, 0))
+        return _undecided(f"there are {h.instance.R} resources")
+    return _bottlenecks(h, tolerance, {i: [0] for i in range(h.instance.K)}, _amounts(h, 0))
 
 
 def single_server_reduction(h: Holdings, tolerance: float) -> Verdict:
     """With one server, the allocation is that of DRF: a bottleneck for everybody, by dominant shares (W 3.3, K 2.2)."""
-    name = "single-server-reduction"
     if h.instance.K > 1 or not h.instance.single_variant:
-        return _undecided(name, "there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
-    return _bottlenecks(name, h, tolerance, {0: list(range(h.instance.R))}, h.tasks / h.weights / h.gamma)
+        return _undecided("there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
+    return _bottlenecks(h, tolerance, {0: list(range(h.instance.R))}, h.tasks / h.weights / h.gamma)
 
 
 def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """Where all eligible users dominantly request one resource at every server, it is max-min fair (K Def 2, P III-B)."""
-    name = "bottleneck-fairness"
     common = whole_bottlenecks(h.instance)
     if not common:
-        return _undecided(name, "no resource is dominantly requested by all users at all their servers")
+        return _undecided("no resource is dominantly requested by all users at all their servers")
     rho = min(common)
-    return _bottlenecks(name, h, tolerance, {i: [rho] for i in range(h.instance.K)}, _amounts(h, rho))
+    return _bottlenecks(h, tolerance, {i: [rho] for i in range(h.instance.K)}, _amounts(h, rho))
 
 
 def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """At servers where all eligible users dominantly request one resource, it is max-min fair by virtual shares (K Cor 1)."""
-    name = "server-bottleneck-fairness"
     if not h.instance.single_variant:
-        return _undecided(name, "a user has several demand vectors")
+        return _undecided("a user has several demand vectors")
     local = server_bottlenecks(h.instance)
     if not local:
-        return _undecided(name, "no server has a resource that all its users dominantly request")
+        return _undecided("no server has a resource that all its users dominantly request")
     shares = (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
-    return _bottlenecks(name, h, tolerance, {i: [r] for i, r in local.items()}, shares)
+    return _bottlenecks(h, tolerance, {i: [r] for i, r in local.items()}, shares)
 
 
 def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
@@ -300,9 +295,9 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
 
     That is the definition of drfh for such users, with which the tasks are compared: they are unique.
     """
-    name, instance = "global-bottleneck-fairness", h.instance
+    instance = h.instance
     if not global_bottlenecks(instance):
-        return _undecided(name, "users have no demand vectors with the same global dominant resource")
+        return _undecided("users have no demand vectors with the same global dominant resource")
     best = solve(instance, "drfh", "exact" if h.exact else None, accuracy="high")
     if not best.residual <= SOLVED:
         raise Unsolved("the answer of drfh was not found")
@@ -310,10 +305,10 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     n = max(range(instance.N), key=lambda k: gaps[k])
     margin, method = gaps[n], f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
     if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), "max-min fair on the global dominant resource", method)
+        return Verdict("", True, float(margin), "max-min fair on the global dominant resource", method)
     fair = float(best.tasks[n])
     sentence = f"not max-min fair: user {instance.users[n]!r} runs {float(h.tasks[n]):.6g} tasks, and {fair:.6g} by drfh"
-    return Verdict(name, False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
+    return Verdict("", False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
 
 
 def _amounts(h: Holdings, r: int) -> Any:
@@ -321,7 +316,7 @@ def _amounts(h: Holdings, r: int) -> Any:
     return (h.bundles[:, :, r].sum(axis=1) / h.weights)[h.instance.arcs.user]
 
 
-def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
+def _bottlenecks(h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
     """Check that all users below their limits have a bottleneck among resources[i] at each server i; shares are (A,)."""
     method = "a bottleneck for every user, in rationals" if h.exact else "a bottleneck for every user, in floating point"
     worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
@@ -329,10 +324,10 @@ def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, 
         worst = max(worst, _worst_at(h, i, allowed, shares), key=lambda pair: pair[0])
     margin, witness = worst
     if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), "max-min fair: everybody has a bottleneck", method)
+        return Verdict("", True, float(margin), "max-min fair: everybody has a bottleneck", method)
     sentence = f"not max-min fair: user {witness['user']!r} could have more on server {witness['server']!r}"
     sentence += f", where user {witness['other']!r} has more already" if "other" in witness else ", which has slack"
-    return Verdict(name, False, float(margin), sentence, method, witness)
+    return Verdict("", False, float(margin), sentence, method, witness)
 
 
 def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any, dict[str, Any]]:
@@ -364,6 +359,6 @@ def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any
     return worst
 
 
-def _undecided(name: str, reason: str) -> Verdict:
+def _undecided(reason: str) -> Verdict:
     """The verdict where the property is not defined on this instance."""
-    return Verdict(name, None, np.nan, f"not decided: {reason}", "definition")
+    return Verdict("", None, np.nan, f"not decided: {reason}", "definition")
