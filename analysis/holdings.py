@@ -47,7 +47,7 @@ class Holdings:
         if not self.exact:
             return np.array(values, dtype=float)
         result = np.array(values, dtype=object)
-        result.flat = [rational(v, "a number") for v in result.ravel()]
+        result.flat[:] = [rational(v, "a number") for v in result.ravel()]
         return result
 
     def zeros(self, *shape: int) -> Any:
