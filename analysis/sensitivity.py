@@ -103,7 +103,7 @@ class Sensitivity:
         """The derivatives as a JSON document; null where one is not known."""
         instance = self.allocation.instance
         known = {"more": self.up, "less": self.down}
-        sides = {key: np.where(np.isfinite(side), side.astype(object), None) for key, side in known.items()}
+        sides = {key: np.where(np.isfinite(side), side.astype(object), np.array(None)) for key, side in known.items()}
         return {
             "schema": "fairalloc-sensitivity/1",
             "instance": instance.name,

@@ -165,7 +165,7 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         made = LeximinCertificate(item.id, x, solution.proof)
     if given is None:
         return made
-    near = made
+    near: Certificate = made
     by_value = isinstance(made, ProgramCertificate) and not isinstance(item, Uniform)
     if isinstance(made, ProgramCertificate) and by_value:
         near = _near_value(made, item.values(given), tolerance)

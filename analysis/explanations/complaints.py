@@ -55,7 +55,7 @@ def _known(subject: Subject) -> Bottlenecks:
     best = np.where(content, -1, held.argmax(axis=0))
     part = np.where(content, 1.0, held.max(axis=0))
     entitled = instance.weights / instance.weights.sum()
-    lists = [values.tolist() for values in (allocation.tasks, allocation.load[0], best, part, entitled)]
+    lists = (allocation.tasks.tolist(), allocation.load[0].tolist(), best.tolist(), part.tolist(), entitled.tolist())
     return Bottlenecks(*lists, "levels", proved_by("what is full", residual))
 
 

@@ -65,7 +65,7 @@ def front(
 
 def _visible(points: Sequence[tuple[float, float]], least: float = 0.0) -> Floats:
     """(2, points) seconds, at least `least`, and what is measured, at least EXACT."""
-    return np.maximum(np.array(points).T, [[least], [EXACT]])
+    return np.asarray(np.maximum(np.array(points).T, [[least], [EXACT]]))
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
