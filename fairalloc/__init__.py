@@ -75,70 +75,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "EXAMPLES",
-    "MECHANISMS",
-    "METHODS",
-    "Allocation",
-    "Case",
-    "Certificate",
-    "Claim",
-    "ClaimResult",
-    "Example",
-    "Explanation",
-    "FairallocError",
-    "Hypotheses",
-    "Instance",
-    "InstanceError",
-    "Leximin",
-    "Matrix",
-    "Mechanism",
-    "MechanismComparison",
-    "Method",
-    "Misreport",
-    "ModelPage",
-    "NotApplicable",
-    "NotCertified",
-    "NotInstalled",
-    "Overview",
-    "PricedAllocation",
-    "Property",
-    "Sensitivity",
-    "SolutionSet",
-    "UnknownName",
-    "Utility",
-    "Verdict",
-    "aggregate",
-    "certify",
-    "check",
-    "check_mechanism",
-    "claim",
-    "claim_properties",
-    "compare",
-    "cvxpy_tasks",
-    "example",
-    "expand",
-    "explain",
-    "export",
-    "generators",
-    "market",
-    "mechanism",
-    "method",
-    "options",
-    "plots",
-    "property_matrix",
-    "pyomo_tasks",
-    "read_allocation",
-    "read_instance",
-    "sensitivity",
-    "show",
-    "solution_set",
-    "solve",
-    "solve_many",
-    "traces",
-    "write_allocation",
-    "write_instance",
-]
+__all__ = ["EXAMPLES", "Example", "Instance", "example", "read_instance", "write_instance"]
+__all__ += ["aggregate", "expand", "generators", "traces"]
+__all__ += ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"]
+__all__ += ["MECHANISMS", "Leximin", "Mechanism", "ModelPage", "Utility", "cvxpy_tasks", "export", "mechanism", "pyomo_tasks"]
+__all__ += ["METHODS", "Method", "SolutionSet", "method", "options", "solution_set", "solve", "solve_many"]
+__all__ += ["Allocation", "MechanismComparison", "Overview", "compare", "plots", "read_allocation", "show", "write_allocation"]
+__all__ += ["Certificate", "Misreport", "NotCertified", "Property", "Verdict", "certify", "check", "check_mechanism"]
+__all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "market", "sensitivity"]
+__all__ += ["Case", "Claim", "ClaimResult", "Hypotheses", "Matrix", "claim", "claim_properties", "property_matrix"]
 
 PLACES = {
     "fairalloc.analysis": (

@@ -75,21 +75,11 @@ def _run(options: argparse.Namespace) -> int:
     records = options.records or Path("results") / f"{name}.sqlite"
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
-        time_limit=options.time_limit,
         memory_mb=options.memory,
-        repeats=options.repeats,
-        jobs=options.jobs,
-        threads=options.threads,
-        scheduler=options.scheduler,
+        **{name: getattr(options, name) for name in ("time_limit", "repeats", "jobs", "threads", "scheduler")},
     )
     _say_what_is_not_computed((case.mechanism for case in selected(found, options.case or ()).cases), methods)
-    summary = benchmarks.run(
-        suite,
-        records=records,
-        cases=options.case or (),
-        methods=methods,
-        setting=setting,
-    )
+    summary = benchmarks.run(suite, records, methods, options.case or (), setting)
     page = records.with_suffix(".html")
     show(summary)
     benchmarks.write_report(summary, page)
@@ -136,9 +126,8 @@ def _is_instance(file: Path) -> bool:
 def _say_what_is_not_computed(mechanisms: Iterable[str | Mechanism], methods: Sequence[Any]) -> None:
     """A sentence for each mechanism that no method computes of those that are named."""
     known = [method_of(method) for method in methods]
-    for item in dict.fromkeys(mechanisms):
-        asked = find_mechanism(item)
-        if known and not any(method.computes(asked) for method in known):
+    for asked in map(find_mechanism, dict.fromkeys(mechanisms) if known else ()):
+        if not any(method.computes(asked) for method in known):
             names = ", ".join(method.id for method in known)
             complain(f"{asked.id} is not solved: none of the methods that are named computes it ({names})")
 

@@ -48,10 +48,16 @@ def _report(options: argparse.Namespace) -> int:
     for name, file in options.figure or ():
         benchmarks.write_figure(summary, name, file)
         emit(printable(f"figure:  {file}\n"))
-    if not options.figure and not options.format:
+    if options.figure:
+        return 0
+    if options.format not in (None, "html") and options.output is None:
+        emit(benchmarks.report_text(summary, options.format))
+        return 0
+    if not options.format:
         show(summary)
-    if not options.figure:
-        _write(summary, options)
+    file = options.output or options.records.with_suffix(".html")
+    benchmarks.write_report(summary, file, options.format or "html")
+    emit(printable(f"report:  {file}\n"))
     return 0
 
 
@@ -61,19 +67,6 @@ def _newest() -> Path:
     if not found:
         raise InstanceError("results/ holds no records: name a file, or make one by fairalloc bench run SUITE")
     return max(found, key=lambda file: file.stat().st_mtime)
-
-
-def _write(summary: Any, options: argparse.Namespace) -> None:
-    """The report where it is wanted, and where that is."""
-    from fairalloc import benchmarks
-
-    wanted = options.format or "html"
-    if options.output is None and wanted != "html":
-        emit(benchmarks.report_text(summary, wanted))
-        return
-    file = options.output or options.records.with_suffix(".html")
-    benchmarks.write_report(summary, file, wanted)
-    emit(printable(f"report:  {file}\n"))
 
 
 def show(summary: Any) -> None:

@@ -27,9 +27,8 @@ def add_commands(commands: Any) -> None:
     arguments.add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
     usual = f"{', '.join(BASIC)} and the allocation's mechanism"
-    action = command.add_argument(
-        "--property", action="append", metavar="ID", help=f"an id, 'all' or FILE.py:NAME; default: {usual}"
-    )
+    text = f"an id, 'all' or FILE.py:NAME; default: {usual}"
+    action = command.add_argument("--property", action="append", metavar="ID", help=text)
     arguments.completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
     arguments.add_mechanism(command, None, OWN)
     arguments.add_time_limit(command, "all of it; what is not decided then is said not to be")
@@ -66,16 +65,12 @@ def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
         raise UnknownName(f"{error}; one of your own is named by -m FILE.py:NAME") from None
 
 
-def _is_unknown(given: Any) -> bool:
-    """Whether the allocation's document names a mechanism of somebody's own."""
-    name = given.get("mechanism") if isinstance(given, dict) else None
-    return isinstance(name, str) and bool(name) and name not in arguments.mechanism_names()
-
-
 def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:
     """Whether the allocation is of a mechanism of somebody's own, and the properties that are asked for need none."""
+    name = given.get("mechanism") if isinstance(given, dict) else None
+    is_unknown = isinstance(name, str) and bool(name) and name not in arguments.mechanism_names()
     asked = options.property or []
-    return bool(not options.mechanism and asked and _is_unknown(given) and all(is_in_file(p) or p in PROPERTIES for p in asked))
+    return bool(not options.mechanism and asked and is_unknown and all(is_in_file(p) or p in PROPERTIES for p in asked))
 
 
 def _check(options: argparse.Namespace) -> int:

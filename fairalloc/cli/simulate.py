@@ -31,10 +31,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
     completed(command.add_argument("--workload", default="", metavar="ID", help=text), _workloads)
-    text = (
-        "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's "
-    )
-    text += "own; or FILE.py:NAME; where all are in files, beside the experiment's own"
+    text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
+    text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
@@ -84,7 +82,11 @@ def _simulate(options: argparse.Namespace) -> int:
     found = run_experiments(options.experiments, options.records, setting)
     emit(_FORMATS[options.format](report, found, "" if options.figures is None else options.figures.as_posix()))
     if options.figures is not None:
-        _write_figures(found, options.figures)
+        from fairalloc.analysis.plots.panels import write_panels
+
+        for outcomes in found:
+            if panels := outcomes.experiment.panels(outcomes):
+                write_panels(outcomes.labels, panels, options.figures / f"{outcomes.experiment.id}.svg")
     if options.keep is not None:
         keep_verdicts(found, options.keep)
     failed = [sentence for outcomes in found for sentence in outcomes.failed]
@@ -106,17 +108,10 @@ def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
     found: list[int] = []
     for text in texts:
         match = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", text)
-        if match is None or int(match[2] or match[1]) < int(match[1]):
+        seeds = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
+        if not seeds:
             raise InstanceError(f"--seeds is {shown(text)}, but it must be a number such as 3, or a range such as 0-9")
-        if int(match[2] or match[1]) - int(match[1]) + len(found) >= SEEDS:
+        if seeds[-1] - seeds[0] + len(found) >= SEEDS:
             raise InstanceError(f"--seeds is {shown(text)}, but there must be at most {SEEDS:,} seeds")
-        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+        found += seeds
     return tuple(dict.fromkeys(found))
-
-
-def _write_figures(found: Sequence[Any], folder: Path) -> None:
-    from fairalloc.analysis.plots.panels import write_panels
-
-    for outcomes in found:
-        if panels := outcomes.experiment.panels(outcomes):
-            write_panels(outcomes.labels, panels, folder / f"{outcomes.experiment.id}.svg")
