@@ -14,10 +14,10 @@
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -28,12 +28,7 @@ from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import Rule, checked
 from fairalloc.models.tables import Grid
 
-__all__ = ["Comparisons", "CostChange", "compare"]
-
 Ratio = Annotated[float, Rule(lambda value: 1 < value < math.inf, "a finite number above 1")]
-
-Key = tuple[str, str, str, str]
-"""Fingerprint, mechanism, method and accuracy."""
 
 
 @dataclass(frozen=True)
@@ -162,15 +157,13 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
     same = Path(before).resolve() == Path(now).resolve()
     (old, first), (new, second) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
     busy = _busy(before, old, first), _busy(now, new, second)
-    sides = _grouped(first), _grouped(second)
+    sides = [metrics.grouped(rows, attrgetter("fingerprint", "mechanism", "method", "accuracy")) for rows in (first, second)]
     keys = [key for key in sides[1] if key in sides[0]]
     if not keys:
         raise BenchmarkError(f"{before} and {now} have no case, mechanism, method and accuracy in common")
     pairs = {key: _costs(sides[0][key], sides[1][key]) for key in keys}
     by_case = tuple(_change((*key[1:], sides[1][key][0].case), [pairs[key]]) for key in keys)
-    methods: dict[tuple[str, str], list[Key]] = defaultdict(list)
-    for key in keys:
-        methods[key[1], key[2]].append(key)
+    methods = metrics.grouped(keys, lambda key: key[1:3])
     by_method = _decided([_change((*name, "", ""), [pairs[key] for key in own]) for name, own in methods.items()], threshold)
     unpaired = len(sides[0]) - len(keys), len(sides[1]) - len(keys)
     return Comparisons((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired, busy)
@@ -198,14 +191,6 @@ def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> str:
     return said if ratio > metrics.BUSY else ""
 
 
-def _grouped(records: Iterable[Record]) -> dict[Key, list[Record]]:
-    """Step 2: the repeats by what pairs them."""
-    groups: dict[Key, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[record.fingerprint, record.mechanism, record.method, record.accuracy].append(record)
-    return groups
-
-
 @dataclass(frozen=True)
 class _Costs:
     """Seconds of the repeats of one pair on one side; a failure costs `failure`."""
@@ -229,13 +214,7 @@ def _costs(before: Sequence[Record], now: Sequence[Record]) -> tuple[_Costs, _Co
 
 
 def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]]) -> CostChange:
-    """Steps 3 and 4, and of step 5 what is solved.
-
-    Parameters
-    ----------
-    name : mechanism, method, accuracy, case
-    pairs : of which
-    """
+    """Steps 3 and 4, and of step 5 what is solved; the name is mechanism, method, accuracy and case."""
     before, now = ([pair[side] for pair in pairs] for side in (0, 1))
     medians = [[cost.median for cost in side] for side in (before, now)]
     old, new = map(metrics.shifted_geometric_mean, medians)

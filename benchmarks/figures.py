@@ -9,11 +9,11 @@
 | memory | peak memory of the methods |
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairalloc.analysis.plots import measured, panels
 from fairalloc.analysis.plots.panels import Panel
@@ -25,21 +25,8 @@ from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "composed", "legend", "panels_of", "write_figure"]
-
-
-def _profiles(summary: Summary, mechanism: str) -> list[Panel]:
-    return _curves(summary, mechanism, metrics.profile, performance_profiles)
-
-
-def _data_profiles(summary: Summary, mechanism: str) -> list[Panel]:
-    return _curves(summary, mechanism, metrics.data_profile, data_profiles)
-
-
-def _curves(summary: Summary, mechanism: str, values: Callable[..., Any], draw: Callable[..., Any]) -> list[Panel]:
+def _curves(values: Callable[..., Any], draw: Callable[..., Any], summary: Summary, mechanism: str) -> list[Panel]:
     found = values(summary.by_mechanism[mechanism], summary.target)
     if not any(value < float("inf") for own in found.values() for value in own):
         return []
@@ -78,8 +65,8 @@ def _memory(summary: Summary) -> list[Panel]:
 
 
 BY_MECHANISM: Mapping[str, Callable[[Summary, str], list[Panel]]] = {
-    "profile": _profiles,
-    "data-profile": _data_profiles,
+    "profile": partial(_curves, metrics.profile, performance_profiles),
+    "data-profile": partial(_curves, metrics.data_profile, data_profiles),
     "pareto": _fronts,
     "traces": _traces,
 }
@@ -89,29 +76,13 @@ FIGURES = (*BY_MECHANISM, "memory")
 
 
 def panels_of(summary: Summary, name: str, mechanism: str | None = None) -> list[Panel]:
-    """The panels of a figure.
-
-    Parameters
-    ----------
-    summary : of a run
-    name : of the figure
-    mechanism : whose panels are wanted; None = all
-
-    Raises
-    ------
-    UnknownName : there is no such figure
-    """
+    """The panels of a figure, of one mechanism or all; UnknownName where there is no such figure."""
     if name not in FIGURES:
         raise UnknownName(no_such("figure", name, FIGURES))
     if name == "memory":
         return _memory(summary)
     wanted = list(summary.by_mechanism) if mechanism is None else [mechanism]
     return [panel for item in wanted for panel in BY_MECHANISM[name](summary, item)]
-
-
-def legend(summary: Summary, shown: Sequence[Panel]) -> list[tuple[str, str]]:
-    """(svg element, name) of every method of the panels."""
-    return panels.legend(summary.methods, shown)
 
 
 @checked
@@ -135,8 +106,3 @@ def write_figure(summary: Summary, name: str, file: str | Path) -> None:
     if not found:
         raise NotApplicable(f"the figure {name!r} has nothing to show for the suite {summary.run.suite!r}")
     panels.write_panels(summary.methods, found, file)
-
-
-def composed(summary: Summary, found: Sequence[Panel]) -> "Figure":
-    """All panels in one figure, with one legend below."""
-    return panels.composed(summary.methods, found)

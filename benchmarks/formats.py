@@ -16,8 +16,6 @@ from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import csv_text
 from fairalloc.runs.pages import latex, markdown, page
 
-__all__ = ["FORMATS", "report_text", "write_report"]
-
 LISTS = ("trace", "quantities")
 """What is in JSON and not in CSV."""
 

@@ -5,9 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from operator import attrgetter
 from statistics import median
 
-from fairalloc.analysis.plots.panels import element
+from fairalloc.analysis.plots.panels import element, legend
 from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Pairwise, Rank, Ranking, pairwise
@@ -26,8 +27,6 @@ from fairalloc.benchmarks.report import (
 )
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
-
-__all__ = ["sections", "title"]
 
 _TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
 
@@ -166,7 +165,7 @@ def _figures(summary: Summary, mechanism: str) -> Section:
         for panel in figures.panels_of(summary, name, mechanism)
     ]
     drawn = "\n".join(map(element, panels))
-    return Section("", figure=drawn, legend=figures.legend(summary, panels))
+    return Section("", figure=drawn, legend=legend(summary.methods, panels))
 
 
 _HEADINGS = {"profile": "Performance profile", "data-profile": "Data profile", "pareto": "Time and accuracy, with the front"}
@@ -193,7 +192,7 @@ def _histories(summary: Summary, drawn: bool) -> list[Section]:
     if drawn:
         panels = figures.panels_of(summary, "traces")
         shown = "\n".join(map(element, panels))
-        found.append(Section("", [_TRACES], figure=shown, legend=figures.legend(summary, panels)))
+        found.append(Section("", [_TRACES], figure=shown, legend=legend(summary.methods, panels)))
     return found
 
 
@@ -201,11 +200,8 @@ _TRACES = "For each mechanism the traces on one case, that with the traces of th
 
 
 def _traced(records: Iterable[Record]) -> list[Sequence[str]]:
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[record.method].append(record)
     rows: list[Sequence[str]] = []
-    for method, own in sorted(groups.items()):
+    for method, own in sorted(metrics.grouped(records, attrgetter("method")).items()):
         cells = [method, str(len({r.case for r in own}))]
         for target in metrics.TARGETS:
             seconds = [median(values) for values in metrics.costs_to(own, target, metrics.traced_time).values()]

@@ -20,8 +20,6 @@ from fairalloc.models.errors import shown
 from fairalloc.models.numbers import worst
 from fairalloc.runs.store import RecordStore, only_added
 
-__all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
-
 T = TypeVar("T")
 
 

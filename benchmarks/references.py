@@ -23,8 +23,6 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Reference", "contradicts", "distance_to", "printed_quantities", "references", "unique_quantities"]
-
 EXACT = "the answer of a method in rationals"
 PRINTED = "the answer that a paper prints"
 
@@ -50,19 +48,11 @@ class Reference:
 
 
 def unique_quantities(case: SuiteCase, instance: Instance, allocation: Allocation) -> list[float]:
-    """Step 1; [] where nothing is unique, where there is no finite point, and for very many users.
-
-    Parameters
-    ----------
-    case : says the mechanism
-    instance : of the case
-    allocation : the answer, on the mechanism's home instance
-    """
+    """Step 1, on the mechanism's home instance; [] where nothing is unique, without a finite point, and for very many users."""
     if not (allocation.has_point and np.isfinite(allocation.x).all()) or instance.N > MOST:
         return []
     item = mechanism(case.mechanism).configure(**case.parameters)
-    found = _of_tasks(item, allocation.instance, allocation.tasks)
-    if found is not None:
+    if (found := _of_tasks(item, allocation.instance, allocation.tasks)) is not None:
         return found
     return [float(value) for name, value in allocation.values.items() if name == "objective" and np.isfinite(value)]
 
@@ -79,26 +69,13 @@ def _of_tasks(item: Mechanism, home: Instance, tasks: Floats) -> list[float] | N
 
 
 def printed_quantities(case: SuiteCase, item: Mechanism, instance: Instance) -> list[float]:
-    """What is unique of the answer that a paper prints; [] where it prints none.
-
-    Parameters
-    ----------
-    case : has the answer
-    item : its mechanism with its parameters
-    instance : of the case
-    """
+    """What is unique of the answer that a paper prints, by the mechanism with its parameters; [] where it prints none."""
     answer = case.answer
     return [] if answer is None else _of_tasks(item, item.home(instance), np.array([float(total) for total in answer])) or []
 
 
 def references(printed: Mapping[str, Sequence[float]], records: Iterable[Record]) -> dict[str, Reference]:
-    """The reference of each case of which anything unique is known (step 2).
-
-    Parameters
-    ----------
-    printed : the `printed_quantities` of the cases that have some
-    records : of one run
-    """
+    """Step 2: the reference of each case of one run of which anything unique is known, some of them printed."""
     found: dict[str, Reference] = {}
     for record in sorted((r for r in records if r.quantities), key=lambda r: (not _is_exact(r), r.residual)):
         if _is_exact(record):
@@ -126,5 +103,5 @@ def distance_to(reference: Reference, record: Record) -> float:
     """Step 3; inf where the record has no such numbers."""
     if len(record.quantities) != len(reference.quantities):
         return float("inf")
-    there, here = np.array(reference.quantities), np.array(record.quantities)
+    there, here = np.array([reference.quantities, record.quantities])
     return float(np.abs(there - here).max() / max(np.abs(there).max(), np.finfo(float).tiny))

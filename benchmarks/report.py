@@ -6,10 +6,10 @@ One summary is about one run: its suite under its setting on its machine; the ot
 import glob
 import math
 import shlex
-from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.metrics import grouped
 from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
 from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.references import Reference, contradicts, distance_to, references
@@ -27,22 +28,6 @@ from fairalloc.models.errors import shown
 from fairalloc.models.tables import Grid, width
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.installed import other_method
-
-__all__ = [
-    "FailedCase",
-    "MethodRow",
-    "Summary",
-    "advice",
-    "factor",
-    "milliseconds",
-    "partial_sentence",
-    "partial_table",
-    "percent",
-    "print_summary",
-    "rank_table",
-    "summarize",
-    "times",
-]
 
 _SHOWN = 8
 
@@ -150,7 +135,8 @@ class Summary:
     @cached_property
     def rows(self) -> list[MethodRow]:
         """The methods by name."""
-        return [_row(name, group, self.contradicting) for name, group in sorted(_grouped(self.records, "method").items())]
+        groups = grouped(self.records, attrgetter("method"))
+        return [_row(name, groups[name], self.contradicting) for name in self.methods]
 
     def __repr__(self) -> str:
         return f"<summary of suite {self.run.suite}: {self.counts}>"
@@ -164,7 +150,7 @@ class Summary:
     def by_mechanism(self) -> dict[str, list[Record]]:
         """The solves of each mechanism by methods that are ranked."""
         ranked = [r for r in self.records if r.method not in self.dishonest]
-        return dict(sorted(_grouped(ranked, "mechanism").items()))
+        return dict(sorted(grouped(ranked, attrgetter("mechanism")).items()))
 
     def rankings(self, target: float | None = None) -> list[Ranking]:
         """For each mechanism its methods on common cases; a target is a residual that must be achieved."""
@@ -178,9 +164,7 @@ class Summary:
     @cached_property
     def failures(self) -> list[FailedCase]:
         """Every (case, method, accuracy) with a run that is not a success."""
-        runs: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
-        for record in self.records:
-            runs[record.case, record.method, record.accuracy].append(record)
+        runs = grouped(self.records, attrgetter("case", "method", "accuracy"))
         wrong = self.contradicting
         bad = {key: [r for r in group if r.key in wrong or not metrics.succeeded(r)] for key, group in runs.items()}
         firsts = {key: group[0] for key, group in bad.items() if group}
@@ -285,18 +269,9 @@ class Summary:
 def summarize(
     path: str | Path, *, suite: str | None = None, number: int | None = None, before: int = 0, added: int = 0
 ) -> Summary:
-    """The summary of the newest run on record.
+    """The summary of the newest run on record, or that of a suite or a number; BenchmarkError where there is none.
 
-    Parameters
-    ----------
-    path : the records file
-    suite : whose newest run is wanted; None = any
-    number : of the run; None = the newest
-    before, added : for a run that has just ended, rows of it that were on record already, and rows it added
-
-    Raises
-    ------
-    BenchmarkError : there is no such file, or no such run in it
+    For a run that has just ended: rows of it that were on record `before`, and rows that it `added`.
     """
     if not Path(path).exists():
         raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
@@ -458,10 +433,3 @@ def _row(method: str, records: Sequence[Record], contradicting: Container[str]) 
         peak_mb=max(r.peak_mb for r in records),
         split_badly=sum(map(metrics.split_badly, records)),
     )
-
-
-def _grouped(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[getattr(record, field)].append(record)
-    return groups

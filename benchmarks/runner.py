@@ -35,8 +35,6 @@ from fairalloc.solvers.catalogue.method_registry import method_of
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised, read_accuracy
 
-__all__ = ["Setting", "measure"]
-
 WORKER = "fairalloc.benchmarks.worker"
 """Describes and solves cases."""
 

@@ -44,8 +44,6 @@ from fairalloc.solvers.options import read_accuracy
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_ours
 
-__all__ = ["answer", "given", "judge", "prepare"]
-
 TRACE_POINTS = 200
 """How many points of a trace are kept, evenly spread over its iterations."""
 

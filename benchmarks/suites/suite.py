@@ -22,9 +22,6 @@ from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers.options import Accuracy, promised
 
-__all__ = ["SUITES", "BenchmarkError", "Repeats", "Suite", "SuiteCase", "find_suite", "is_ours", "register", "suite_of"]
-
-
 OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:")
 """How the ids of methods begin that hand a model to somebody else's solver."""
 
