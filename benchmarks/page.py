@@ -28,6 +28,11 @@ from fairalloc.benchmarks.report import (
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 
+LOOK_FIRST = (
+    'Look first at "Which method": what to use for each mechanism. "By mechanism" says how sure that is: intervals, cases and '
+    'accuracy. "Failures" has what was not solved, with commands that solve it again.'
+)
+
 _TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
 
 
@@ -65,7 +70,7 @@ def _facts(summary: Summary) -> list[Section]:
         ("versions", f"fairalloc {details['fairalloc']}, Python {details['python']}, {packages}"),
     ]
     notes = [*summary.warnings, *filter(None, [summary.note])]
-    return [Section("", table=Grid("", ("", ""), facts, notes))]
+    return [Section("", [LOOK_FIRST], Grid("", ("", ""), facts, notes))]
 
 
 def _choice(summary: Summary) -> list[Section]:

@@ -65,6 +65,7 @@ def _suites() -> Iterable[str]:
 
 def _run(options: argparse.Namespace) -> int:
     from fairalloc import benchmarks
+    from fairalloc.benchmarks.page import LOOK_FIRST
     from fairalloc.benchmarks.runner import selected
 
     suite = _suite(options)
@@ -83,7 +84,7 @@ def _run(options: argparse.Namespace) -> int:
     page = records.with_suffix(".html")
     show(summary)
     benchmarks.write_report(summary, page)
-    emit(printable(f"records: {records}\nreport:  {page}\n"))
+    emit(printable(f"records: {records}\nreport:  {page}\n{LOOK_FIRST}\n"))
     return 0 if any(map(benchmarks.succeeded, summary.records)) else 1
 
 
