@@ -20,7 +20,7 @@ from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import BenchmarkStore, Record, RecordedRun
@@ -127,8 +127,7 @@ class Comparisons:
             "files": list(self.files),
             "runs": [{"started": run.started, "suite": run.suite, "details": dict(run.details)} for run in self.runs],
             "threshold": self.threshold,
-            "by_method": [asdict(change) for change in self.by_method],
-            "by_case": [asdict(change) for change in self.by_case],
+            **{name: list(map(asdict, getattr(self, name))) for name in ("by_method", "by_case")},
             "unpaired": list(self.unpaired),
             "busy": list(self.busy),
             "regressed": self.regressed,
@@ -191,38 +190,31 @@ def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> str:
     return said if ratio > metrics.BUSY else ""
 
 
-@dataclass(frozen=True)
-class _Costs:
-    """Seconds of the repeats of one pair on one side; a failure costs `failure`."""
+class _Costs(NamedTuple):
+    """Of the repeats of one pair on one side: the seconds, a failure at its cost, their median, and whether it is a success."""
 
     seconds: list[float]
-    failure: float
-
-    @property
-    def median(self) -> float:
-        return median(self.seconds)
-
-    @property
-    def solved(self) -> bool:
-        return self.median < self.failure
+    median: float
+    solved: bool
 
 
-def _costs(before: Sequence[Record], now: Sequence[Record]) -> tuple[_Costs, _Costs]:
+def _costs(before: Sequence[Record], now: Sequence[Record]) -> list[_Costs]:
     failure = metrics.PENALTY * max(record.time_limit for record in (*before, *now))
-    one, other = ([record.cpu if metrics.succeeded(record) else failure for record in side] for side in (before, now))
-    return _Costs(one, failure), _Costs(other, failure)
+    sides = [[record.cpu if metrics.succeeded(record) else failure for record in side] for side in (before, now)]
+    return [_Costs(seconds, median(seconds), median(seconds) < failure) for seconds in sides]
 
 
-def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]]) -> CostChange:
+def _change(name: tuple[str, str, str, str], pairs: Sequence[Sequence[_Costs]]) -> CostChange:
     """Steps 3 and 4, and of step 5 what is solved; the name is mechanism, method, accuracy and case."""
-    before, now = ([pair[side] for pair in pairs] for side in (0, 1))
+    before, now = zip(*pairs, strict=True)
     medians = [[cost.median for cost in side] for side in (before, now)]
     old, new = map(metrics.shifted_geometric_mean, medians)
     first, second = (sum(cost.solved for cost in side) for side in (before, now))
-    low, high = (None if math.isnan(end) else end for end in _interval(before, now))
+    shifted = [[[value + metrics.SHIFT for value in cost.seconds] for cost in side] for side in (now, before)]
+    low, high = (None if math.isnan(end) else end for end in metrics.interval(shifted, shift=0.0))  # of the shifted means
     verdict = "" if first == second else "loss" if second < first else "gain"
-    chance = metrics.chance(*medians)
-    return CostChange(*name, len(pairs), old, new, first, second, _ratio(old, new), low, high, chance, verdict)
+    ratio = (new + metrics.SHIFT) / (old + metrics.SHIFT)  # below the shift differences are noise
+    return CostChange(*name, len(pairs), old, new, first, second, ratio, low, high, metrics.chance(*medians), verdict)
 
 
 def _decided(changes: Sequence[CostChange], threshold: float) -> tuple[CostChange, ...]:
@@ -233,17 +225,6 @@ def _decided(changes: Sequence[CostChange], threshold: float) -> tuple[CostChang
         verdict = change.verdict or (beyond if chance <= metrics.LEVEL else "")
         found.append(replace(change, chance=chance, verdict=verdict))
     return tuple(found)
-
-
-def _ratio(before: float, now: float) -> float:
-    """Of two means, shifted: below the shift differences are noise."""
-    return (now + metrics.SHIFT) / (before + metrics.SHIFT)
-
-
-def _interval(before: Sequence[_Costs], now: Sequence[_Costs]) -> tuple[float, float]:
-    """Of the ratio of the shifted means, which is that of the shifted costs."""
-    shifted = [[[value + metrics.SHIFT for value in cost.seconds] for cost in side] for side in (now, before)]
-    return metrics.interval(shifted, shift=0.0)
 
 
 def _place(run: RecordedRun) -> str:

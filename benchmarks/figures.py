@@ -20,7 +20,6 @@ from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import pareto
-from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
@@ -34,32 +33,28 @@ def _curves(values: Callable[..., Any], draw: Callable[..., Any], summary: Summa
 
 
 def _fronts(summary: Summary, mechanism: str) -> list[Panel]:
-    points: dict[str, list[tuple[float, float]]] = {}
-    for point in pareto(summary.by_mechanism[mechanism]):
-        if point.residual < float("inf"):
-            points.setdefault(point.method, []).append((point.seconds, point.residual))
+    found = [point for point in pareto(summary.by_mechanism[mechanism]) if point.residual < float("inf")]
+    groups = metrics.grouped(found, lambda point: point.method)
+    points = {method: [(point.seconds, point.residual) for point in own] for method, own in groups.items()}
     draw = partial(measured.front, points, order=summary.methods, key=False)
     return [Panel(mechanism, tuple(points), draw)] if points else []
 
 
 def _traces(summary: Summary, mechanism: str) -> list[Panel]:
     """The case with traces of the most methods."""
-    traced: dict[str, dict[str, Record]] = {}
+    traced: dict[str, dict[str, Any]] = {}
     for record in summary.by_mechanism[mechanism]:
         if record.trace:
-            traced.setdefault(record.case, {}).setdefault(record.method, record)
+            traced.setdefault(record.case, {}).setdefault(record.method, record.trace)
     if not traced:
         return []
-    case = max(traced, key=lambda name: len(traced[name]))
-    found = {method: record.trace for method, record in traced[case].items()}
+    case, found = max(traced.items(), key=lambda item: len(item[1]))
     return [Panel(case, tuple(found), partial(measured.histories, found, order=summary.methods, key=False))]
 
 
 def _memory(summary: Summary) -> list[Panel]:
-    peaks: dict[str, list[float]] = {}
-    for record in summary.records:
-        if record.peak_mb:
-            peaks.setdefault(record.method, []).append(record.peak_mb)
+    groups = metrics.grouped((r for r in summary.records if r.peak_mb), lambda record: record.method)
+    peaks = {method: [record.peak_mb for record in own] for method, own in groups.items()}
     found = {method: (median(values), max(values)) for method, values in peaks.items()}
     return [Panel("", (), partial(measured.memory, found), 1.0 + 0.24 * len(found))] if found else []
 

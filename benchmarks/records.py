@@ -34,19 +34,9 @@ UNDEFINED = ""
 class Job:
     """What is asked, all of which makes the key.
 
-    Attributes
-    ----------
-    suite, case : where it comes from
-    fingerprint : of the instance
-    mechanism : with its parameters
-    method : its id, UNDEFINED in a row about a case that has no solves
-    accuracy : a word, or the residual as a text
-    time_limit, memory_mb : limits of the solve, in seconds and MB of address space
-    repeat : number of the repeat, from 0
-    jobs : how many solves ran at the same time, each on a core of its own
-    threads : that linear algebra and solvers may use in one solve
-    code : hash of the code, options and versions of the method and the mechanism (fingerprint.py)
-    machine : id of the machine
+    `fingerprint` is of the instance; `method` is an id, UNDEFINED in a row about a case without solves; `accuracy` is a word or
+    the residual as a text; a solve has `time_limit` seconds, `memory_mb` of address space and `threads`; `jobs` run at the same
+    time, each on a core of its own; `code` is a hash of code, options and versions of method and mechanism (fingerprint.py).
     """
 
     suite: str
@@ -160,15 +150,7 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
 """
 
     def add_run(self, started: str, suite: str, details: Mapping[str, Any], keys: Sequence[str]) -> None:
-        """Remember what a run asks for; once more where it is resumed.
-
-        Parameters
-        ----------
-        started : UTC time
-        suite : its name
-        details : what the report says of the run besides its rows
-        keys : of its rows
-        """
+        """Remember what a run asks for, the keys of its rows and what the report says besides; once more where it is resumed."""
         texts = {"details": json.dumps(details, sort_keys=True), "keys": json.dumps(list(keys))}
         self.insert("plan", {"started": started, "suite": suite, **texts})
 

@@ -220,24 +220,15 @@ class Summary:
 
         It holds in any folder. Suites and methods that are in no file, such as those that were typed in, have no command.
         """
-        where, method = self._where(record), self._method(record.method)
-        if where is None or method is None:
+        place, name = self.run.details["place"], record.method
+        at = f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}" if place else self.cases[record.case]["words"]
+        known = name if name in METHODS or other_method(name) else ""
+        method = self.run.details["methods"].get(name, {}).get("place") or known
+        if not at or not method:
             return "-"
         setting = f"--accuracy {record.accuracy} --time-limit {record.time_limit:g} --memory {record.memory_mb} --repeats 1"
         setting += f" --threads {record.threads}" if record.threads > 1 else ""
-        return f"fairalloc bench run {where} --method {shlex.quote(method)} {setting} --records again.sqlite"
-
-    def _where(self, record: Record) -> str | None:
-        """The suite and the case as words of the command line."""
-        place = self.run.details["place"]
-        if place:
-            return f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}"
-        return self.cases[record.case]["words"] or None
-
-    def _method(self, name: str) -> str | None:
-        """A method as a word of the command line."""
-        told = self.run.details["methods"].get(name, {})
-        return told.get("place") or (name if name in METHODS or other_method(name) else None)
+        return f"fairalloc bench run {at} --method {shlex.quote(method)} {setting} --records again.sqlite"
 
     @property
     def missing(self) -> dict[str, str]:
@@ -296,38 +287,28 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     console.print(_method_table(summary.rows))
     console.print(_READING)
     for item in summary.rankings(summary.target):
-        _print_ranking(item, console)
+        console.print()
+        console.print(escape(advice(item)), style="bold")
+        console.print(rank_table(item))
+        console.print(escape(item.sentence))
+        if item.partial:
+            console.print(partial_table(item))
+            console.print(escape(partial_sentence(item)))
     if summary.layers:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
         console.print(f"Modelling layers, build + compile in units of that of highs: {ratios}")
-    for failure in summary.failures[:_SHOWN]:
-        record = failure.record
-        where = f"{failure.count} of {failure.runs} failed: {record.method} on {record.case}: "
-        console.print(escape(where + failure.what), style="red")
+    for f in summary.failures[:_SHOWN]:
+        where = f"{f.count} of {f.runs} failed: {f.record.method} on {f.record.case}"
+        console.print(escape(f"{where}: {f.what}"), style="red")
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failures, listed in the report")
-    for record in summary.undefined:
-        console.print(escape(f"not solved: {record.case}: {record.message}"), style="yellow")
-    for row in summary.rows:
-        if row.split_badly:
-            said = f"{row.method} reports phases that are far from our clock in {row.split_badly} of {row.runs} solves"
-            console.print(escape(said), style="yellow")
-    for sentence in summary.warnings:
+    told = [f"not solved: {record.case}: {record.message}" for record in summary.undefined]
+    clocks = "reports phases that are far from our clock in"
+    told += [f"{row.method} {clocks} {row.split_badly} of {row.runs} solves" for row in summary.rows if row.split_badly]
+    for sentence in (*told, *summary.warnings, *(f"not available: {sentence}" for sentence in summary.missing.values())):
         console.print(escape(sentence), style="yellow")
-    for sentence in summary.missing.values():
-        console.print(escape(f"not available: {sentence}"), style="yellow")
     if summary.note:
         console.print(summary.note)
-
-
-def _print_ranking(item: Ranking, console: Console) -> None:
-    console.print()
-    console.print(escape(advice(item)), style="bold")
-    console.print(rank_table(item))
-    console.print(escape(item.sentence))
-    if item.partial:
-        console.print(partial_table(item))
-        console.print(escape(partial_sentence(item)))
 
 
 def milliseconds(seconds: float | None) -> str:
@@ -348,36 +329,33 @@ def percent(fraction: float) -> str:
     return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
 
 
-_TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
+TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
 
 
 def _method_table(rows: Sequence[MethodRow]) -> Grid:
-    columns = ("method", "cases", "success", "honest", *_TIMES, "MB")
-    cells = [
-        (row.method, str(row.cases), percent(row.success), percent(row.honesty), *times(row), f"{row.peak_mb:,.0f}")
-        for row in rows
-    ]
+    columns = ("method", "cases", "success", "honest", *TIMES, "MB")
+    cells = [(r.method, str(r.cases), percent(r.success), percent(r.honesty), *times(r), f"{r.peak_mb:,.0f}") for r in rows]
     return Grid("", columns, cells, right=range(1, len(columns)))
 
 
 def times(row: MethodRow) -> list[str]:
     """The median times as text."""
-    return [milliseconds(getattr(row.times, name, None)) for name in _TIMES]
-
-
-_RANK_COLUMNS = ("cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
+    return [milliseconds(getattr(row.times, name, None)) for name in TIMES]
 
 
 def rank_table(item: Ranking) -> Grid:
     """The methods that are compared on all cases."""
-    columns = (item.mechanism, *_RANK_COLUMNS)
-    return Grid("", columns, [rank_cells(rank) for rank in item.rows], right=range(1, len(columns)))
+    return _ranks(item.mechanism, item.rows)
 
 
 def partial_table(item: Ranking) -> Grid:
     """The methods that compute some of the cases."""
-    columns = (f"{item.mechanism}, some cases", *_RANK_COLUMNS)
-    return Grid("", columns, [rank_cells(rank) for rank in item.partial], right=range(1, len(columns)))
+    return _ranks(f"{item.mechanism}, some cases", item.partial)
+
+
+def _ranks(head: str, ranks: Sequence[Rank]) -> Grid:
+    columns = (head, "cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
+    return Grid("", columns, list(map(_rank_cells, ranks)), right=range(1, len(columns)))
 
 
 def partial_sentence(item: Ranking) -> str:
@@ -413,13 +391,13 @@ def _alike(item: Ranking) -> str:
     return f"; not told apart from it: {', '.join(close)}" if close else ""
 
 
-def rank_cells(rank: Rank) -> tuple[str, ...]:
+def _rank_cells(rank: Rank) -> tuple[str, ...]:
     """A row of a ranking as text."""
     best = rank.to_best
     spread = f"{milliseconds(rank.low)}-{milliseconds(rank.high)}" if rank.cases >= metrics.FEWEST else "-"
     between = f"{factor(best.low)}-{factor(best.high)}" if best.cases >= metrics.FEWEST else "-"
-    ratio = (factor(best.ratio) if best.cases else "-", between)
-    return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, *ratio)
+    ratio = factor(best.ratio) if best.cases else "-"
+    return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, ratio, between)
 
 
 def _row(method: str, records: Sequence[Record], contradicting: Container[str]) -> MethodRow:
