@@ -20,8 +20,8 @@ SEVERITY = 75
 FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
     generators.generic: ("drf", "drfh", "nb", "ps-dsf", "alpha-pf-vds"),
     generators.tied: ("drfh", "nb", "ps-dsf"),
-    generators.zero_demand: ("drfh", "lmmf", "nb", "ps-dsf", "alpha-pf-vds"),
-    generators.finite: ("drf", "drfh", "nb"),
+    generators.zero_demand: ("lmmf", "nb", "ps-dsf"),
+    generators.finite: ("drfh", "nb"),
     generators.badly_scaled: ("drfh", "nb", "alpha-pf-vds"),
     generators.placement: ("drfh", "tsf", "nb", "ps-dsf"),
     generators.racks: ("lmmf", "tsf", "fds"),
@@ -53,7 +53,7 @@ SUITE = Suite(
     cases=(
         *(replace(case, name=f"papers/{case.name}") for case in published() if case.name.startswith(EXAMPLES)),
         *_generated(),
-        *(SuiteCase(f"real/{name}/{m}", m, SAMPLES[name]) for name in ("google2011", "bitbrains") for m in ("drfh", "nb")),
+        *(SuiteCase(f"real/{name}/{m}", m, SAMPLES[name]) for name, m in (("google2011", "drfh"), ("bitbrains", "nb"))),
     ),
     time_limit=1.0,
     repeats=1,

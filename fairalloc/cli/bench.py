@@ -5,6 +5,7 @@ import glob
 import json
 import os
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ def add_commands(commands: Any) -> None:
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
     command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
     text = "see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances"
-    arguments.completed(command.add_argument("suite", metavar="SUITE", help=text), _suites, files=True)
+    suite = command.add_argument("suite", metavar="SUITE", help=text)
+    arguments.completed(suite, lambda: import_module("fairalloc.benchmarks").SUITES, files=True)
     arguments.add_mechanism(command, otherwise="drfh; for instances in files", several=True)
     command.add_argument("--records", type=arguments.a_path, metavar="FILE", help="default: results/SUITE.sqlite")
     text = "only these methods; ids or FILE.py:NAME"
@@ -55,12 +57,6 @@ def add_commands(commands: Any) -> None:
     command = commands.add_parser("data", help="where the samples of real workloads are")
     command.add_argument("folder", type=arguments.a_path, nargs="?", metavar="FOLDER", help="remember this folder")
     command.set_defaults(run=_data)
-
-
-def _suites() -> Iterable[str]:
-    from fairalloc import benchmarks
-
-    return benchmarks.SUITES
 
 
 def _run(options: argparse.Namespace) -> int:

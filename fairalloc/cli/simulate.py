@@ -3,7 +3,8 @@
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,14 @@ def add_commands(commands: Any) -> None:
         "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
     )
     text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
-    completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), _experiments)
+    experiments = command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text)
+    completed(experiments, lambda: import_module("fairalloc.simulation.experiments").all_experiments())
     command.add_argument("--list", action="store_true", help="what there is")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
     command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
-    completed(command.add_argument("--workload", default="", metavar="ID", help=text), _workloads)
+    workload = command.add_argument("--workload", default="", metavar="ID", help=text)
+    completed(workload, lambda: import_module("fairalloc.simulation.workloads").WORKLOADS)
     text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
@@ -44,18 +47,6 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="put the verdicts into this JSON file")
     command.set_defaults(run=_simulate)
-
-
-def _experiments() -> Iterable[str]:
-    from fairalloc.simulation.experiments import all_experiments
-
-    return all_experiments()
-
-
-def _workloads() -> Iterable[str]:
-    from fairalloc.simulation.workloads import WORKLOADS
-
-    return WORKLOADS
 
 
 def _simulate(options: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, said
 from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.models.instance import Instance
-from fairalloc.models.tables import Grid, printable
+from fairalloc.models.tables import Grid, csv_text, printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers import options as options_of
 from fairalloc.solvers.files import read_allocation
@@ -184,11 +184,6 @@ def _document(result: Result) -> dict[str, Any]:
     return {"instance": result.instance, "error": result.error} if isinstance(result, Refused) else allocation_document(result)
 
 
-def _jsonl(results: Iterable[Result], _: bool) -> Iterator[str]:
-    for result in results:
-        yield json.dumps(_document(result), allow_nan=False) + "\n"
-
-
 def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
     """One document, or a list of them, which is closed also where the command is interrupted."""
     if not several:
@@ -207,18 +202,14 @@ def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
 
 def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
     """A row for each user and server that it may use."""
-    columns = ["instance", "mechanism", "method", "user", "server", "tasks", "error"]
-    for k, result in enumerate(results):
-        text = Grid("", columns, _csv_rows(result)).csv()
-        yield text if k == 0 else text.split("\n", 1)[1]
-
-
-def _csv_rows(result: Result) -> list[list[str]]:
-    if isinstance(result, Refused):
-        return [[result.instance, "", "", "", "", "", result.error]]
-    here, label = result.instance, [result.instance.name, result.mechanism, result.method]
-    pairs = zip(*here.eligible.nonzero(), strict=True)
-    return [[*label, here.users[n], here.servers[i], repr(float(result.by_server[n, i])), ""] for n, i in pairs]
+    yield csv_text([["instance", "mechanism", "method", "user", "server", "tasks", "error"]])
+    for result in results:
+        if isinstance(result, Refused):
+            yield csv_text([[result.instance, "", "", "", "", "", result.error]])
+            continue
+        here, label = result.instance, [result.instance.name, result.mechanism, result.method]
+        pairs = zip(*here.eligible.nonzero(), strict=True)
+        yield csv_text([[*label, here.users[n], here.servers[i], repr(float(result.by_server[n, i])), ""] for n, i in pairs])
 
 
 def _latex(results: Iterable[Any], _: bool) -> Iterator[str]:
@@ -304,7 +295,7 @@ def _cell(fact: Any) -> str:
 FORMATS: dict[str, Callable[[Iterable[Any], bool], Iterator[str]]] = {
     "table": _table,
     "json": _json,
-    "jsonl": _jsonl,
+    "jsonl": lambda results, _: (json.dumps(_document(result), allow_nan=False) + "\n" for result in results),
     "csv": _csv,
     "latex": _latex,
 }
