@@ -95,7 +95,7 @@ class Comparisons:
     def notes(self) -> tuple[str, ...]:
         """What is compared, on which machines, with which versions."""
         where = [
-            f"{name} is {file}, run {run.number} of {run.started}, suite {run.suite}: {_place(run)}"
+            f"{name} is {file}, run {run.number} of {run.started}, suite {run.suite}: {_place(run.details)}"
             for name, file, run in zip("AB", self.files, self.runs, strict=True)
         ]
         differ = _differences(*(run.details for run in self.runs))
@@ -227,20 +227,19 @@ def _decided(changes: Sequence[CostChange], threshold: float) -> tuple[CostChang
     return tuple(found)
 
 
-def _place(run: RecordedRun) -> str:
-    here, details = run.details.get("machine", {}), run.details
-    known = [str(here[name]) for name in ("cpu", "system") if name in here]
-    return ", ".join([*known, *(f"{name} {details[name]}" for name in ("fairalloc", "python") if name in details)])
+def _place(details: Mapping[str, Any]) -> str:
+    """The machine and the versions of a run."""
+    known = details.get("machine", {})
+    here = [str(known[name]) for name in ("cpu", "system") if name in known]
+    return ", ".join([*here, *(f"{name} {details[name]}" for name in ("fairalloc", "python") if name in details)])
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """What of machines, versions and settings is not the same, as a text."""
-    told = []
-    for part in ("machine", "packages", "setting"):
-        one, other = before.get(part, {}), now.get(part, {})
-        told += [f"{name} {one.get(name)} and {other.get(name)}" for name in {**one, **other} if one.get(name) != other.get(name)]
-    told += [f"{k} {before.get(k)} and {now.get(k)}" for k in ("fairalloc", "python") if before.get(k) != now.get(k)]
-    return ", ".join(told)
+    parts = [(before.get(part, {}), now.get(part, {})) for part in ("machine", "packages", "setting")]
+    pairs = [(name, one.get(name), other.get(name)) for one, other in parts for name in {**one, **other}]
+    pairs += [(name, before.get(name), now.get(name)) for name in ("fairalloc", "python")]
+    return ", ".join(f"{name} {one} and {other}" for name, one, other in pairs if one != other)
 
 
 def _cells(change: CostChange) -> list[str]:

@@ -78,14 +78,11 @@ class Record(Job):
     claims : whether the method says it solved the case, also where the user error is not known
     feasibility, definition : residuals computed from the instance; inf where there is no finite point
     user_error : the relative error of the tasks of the user that is off most; None where it is not known or these are not unique
-    wall, cpu : seconds around the method, taken outside it: on the clock, and of all its threads and child processes
+    wall, cpu, call : seconds on the clock and of all processors, taken outside the method; of the whole call, judging included
     build, compile, solve, read : how the method itself splits its seconds
-    call : seconds of the whole call, judging included
     peak_mb : largest resident memory of the process; 0 where it did not live to tell
-    iterations, message, versions : as reported by the method
     trace : [[seconds, residual], ..] of an iterative method, where the suite asks for it
-    quantities : the numbers of the answer that are unique (references.py), [] where none are
-    rational : whether the answer is exact, in rationals
+    quantities : the numbers of the answer that are unique (references.py), [] where none are; exact where it is `rational`
     arcs : of the instance; 0 where it was not solved
     """
 
@@ -178,7 +175,11 @@ def _run(row: tuple[Any, ...]) -> RecordedRun:
     number, started, suite, text, keys = row
     details = json.loads(text, object_pairs_hook=Details)
     for part in _parts(details):
-        _check_kinds(part)
+        if not isinstance(part, dict):
+            raise TypeError(f"a part of its details is {shown(part)}")
+        for name, value in part.items():
+            if not isinstance(value, KINDS.get(name, object)):
+                raise TypeError(f"{name} is {shown(value)}")
     return _fitting(RecordedRun(number, started, suite, details, tuple(json.loads(keys))))
 
 
@@ -205,14 +206,6 @@ def _parts(details: Any) -> Iterator[Any]:
     yield details
     yield from (details.get(name, {}) for name in ("machine", "setting"))
     yield from details.get("methods", {}).values()
-
-
-def _check_kinds(part: Any) -> None:
-    if not isinstance(part, dict):
-        raise TypeError(f"a part of its details is {shown(part)}")
-    for name, value in part.items():
-        if not isinstance(value, KINDS.get(name, object)):
-            raise TypeError(f"{name} is {shown(value)}")
 
 
 def _fitting(item: T) -> T:

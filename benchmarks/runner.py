@@ -163,11 +163,10 @@ class _Ladder:
 
     def note(self, record: Record) -> None:
         """Remember what ran out of time or memory."""
-        asked = record.method, record.accuracy
         if record.termination in OVER:
-            self._over[record.case, *asked] = record.case
+            self._over[record.case, record.method, record.accuracy] = record.case
         elif record.termination == SKIPPED and record.case in self._after:  # a file may hold rows of other cases
-            self._over[record.case, *asked] = self._over.get((self._after[record.case], *asked), record.case)
+            self._over[record.case, record.method, record.accuracy] = self.stopped_at(record) or record.case
 
     def stopped_at(self, job: Job) -> str:
         """The smaller case on which the method of a job ran out of time or memory, or ""."""

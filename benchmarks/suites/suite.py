@@ -5,6 +5,7 @@ import json
 import pkgutil
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -201,5 +202,4 @@ def _read(module: str) -> Suite:
 
 
 def _repeated(names: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    return next((name for name, count in Counter(names).items() if count > 1), None)

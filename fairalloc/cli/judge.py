@@ -83,7 +83,10 @@ def _check(options: argparse.Namespace) -> int:
     allocation = parse_allocation(given, instance)
     if own and own.id == allocation.mechanism:
         own = own.configure(**allocation.parameters)
-    verdicts = [check(allocation, item, time_limit=_left(end)) for item in _properties(options.property, own)]
+    verdicts = []
+    for item in _properties(options.property, own):
+        left = None if end == math.inf else max(end - time.perf_counter(), 1e-3)
+        verdicts.append(check(allocation, item, time_limit=left))
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
@@ -92,11 +95,6 @@ def _check(options: argparse.Namespace) -> int:
         cells = [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
         emit(Grid("", ["property", "holds", "margin", "finding"], cells).text())
     return int(any(v.holds is False for v in verdicts))
-
-
-def _left(end: float) -> float | None:
-    """Seconds until then, a moment where there are none; None where there is no end."""
-    return None if end == math.inf else max(end - time.perf_counter(), 1e-3)
 
 
 def _properties(words: list[str] | None, own: Mechanism | None) -> list[str | Mechanism | Property]:

@@ -7,18 +7,18 @@ stands in its place, and the others are kept.
 import argparse
 import json
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairalloc.cli import arguments
-from fairalloc.cli.figure import write_figure
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, said
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, said
 from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid, csv_text, printable
@@ -31,6 +31,9 @@ from fairalloc.solvers.running.time_limits import checked_limit
 
 ROWS = 40
 """Users and events that a table shows."""
+
+PANELS = 12
+"""So many allocations stand in one figure."""
 
 NO_POINT = {
     "infeasible": "there is no allocation: nothing satisfies all constraints",
@@ -254,29 +257,21 @@ def _tables(result: Allocation) -> str:
 
 def _printed(result: Allocation) -> list[str]:
     """The trace and the log, where they were asked for."""
-    return [*_trace(result.trace), *(["log:", *map(_line, result.log)] if result.log else [])]
+    log = ["log:", *map(_line, result.log)] if result.log else []
+    if not result.trace:
+        return log
+    rows = [[_cell(fact) for fact in event.values()] for event in result.trace]
+    return ["trace:", *_first_rows(Grid("", list(result.trace[0]), rows), "events: --format json shows all"), *log]
 
 
 def _judged(result: Allocation) -> list[str]:
     """What it attains, and how far it is from the definition."""
     values = ", ".join(f"{k} = {value:.9g}" for k, value in result.values.items() if k != "deviation")  # K (58): JSON has it
-    return [
-        *([f"values: {values}"] if values else []),
-        "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
-        *([f"user error: {_user_error(result.user_error)}"] if result.user_error is not None else []),
-        *([_line(result.not_judged)] if result.not_judged else []),
-    ]
-
-
-def _user_error(error: float) -> str:
-    return "not known" if error == float("inf") else f"at most {error:.1e} of a user's tasks"
-
-
-def _trace(events: Sequence[Mapping[str, Any]]) -> list[str]:
-    if not events:
-        return []
-    grid = Grid("", list(events[0]), [[_cell(fact) for fact in event.values()] for event in events])
-    return ["trace:", *_first_rows(grid, "events: --format json shows all")]
+    lines = [f"values: {values}"] if values else []
+    lines.append("residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()))
+    if (error := result.user_error) is not None:
+        lines.append("user error: " + ("not known" if error == float("inf") else f"at most {error:.1e} of a user's tasks"))
+    return [*lines, *([_line(result.not_judged)] if result.not_judged else [])]
 
 
 def _first_rows(grid: Grid, what: str) -> list[str]:
@@ -299,3 +294,24 @@ FORMATS: dict[str, Callable[[Iterable[Any], bool], Iterator[str]]] = {
     "csv": _csv,
     "latex": _latex,
 }
+
+
+def write_figure(allocations: Sequence[Allocation], file: str) -> None:
+    """Write the allocations, one below the other, as SVG, PNG or PDF; one sentence where that is impossible."""
+    from fairalloc.analysis.plots import bars, panels, style
+
+    if Path(file).suffix.lower() not in panels.ENDINGS:
+        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(panels.ENDINGS)}")
+    if not 1 <= len(allocations) <= PANELS:
+        raise NotApplicable(f"{file} is not written: a figure shows 1 to {PANELS} allocations, but there are {len(allocations)}")
+    sizes = [bars.size(allocation) for allocation in allocations]
+    heights = [height + 0.4 for _, height in sizes]
+    figure = style.new_figure(max(width for width, _ in sizes), sum(heights))
+    engine: Any = figure.get_layout_engine()
+    engine.set(h_pad=0.12)
+    axes = figure.subplots(len(allocations), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for ax, allocation, (width, _) in zip(axes, allocations, sizes, strict=True):
+        bars.allocation(allocation, ax)
+        (title,) = style.fitted([f"{allocation.instance.name or 'instance'}: {allocation.mechanism}"], width - 1.0, style.LABEL)
+        ax.set_title(title, fontsize=style.LABEL, pad=12)
+    panels.write_figure(figure, file)
