@@ -8,23 +8,12 @@ from importlib.util import find_spec
 from operator import attrgetter
 from statistics import median
 
-from fairalloc.analysis.plots.panels import element, legend
+from fairalloc.analysis.plots.panels import Panel, element, legend
 from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.records import Record
-from fairalloc.benchmarks.report import (
-    TIMES,
-    Summary,
-    advice,
-    factor,
-    milliseconds,
-    partial_sentence,
-    partial_table,
-    percent,
-    rank_table,
-    times,
-)
+from fairalloc.benchmarks.report import TIMES, Summary, advice, factor, milliseconds, percent, ranked, times
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 
@@ -109,14 +98,13 @@ def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
     found = [Section("By mechanism", [about])]
     by_target = [summary.rankings(target) for target in metrics.TARGETS]
     for k, item in enumerate(summary.rankings(summary.target)):
-        found.append(Section(item.mechanism, [advice(item)], rank_table(item), anchor=f"mechanism-{k + 1}"))
-        found.append(Section("", [item.sentence]))
-        if item.partial:
-            found.append(Section("", table=partial_table(item)))
-            found.append(Section("", [partial_sentence(item)]))
+        (table, about), *partial = ranked(item)
+        found += [Section(item.mechanism, [advice(item)], table, anchor=f"mechanism-{k + 1}"), Section("", [about])]
+        found += [section for table, about in partial for section in (Section("", table=table), Section("", [about]))]
         found += _achieved(summary, [rankings[k] for rankings in by_target])
         if drawn and min(item.total, len(item.rows)) > 1:
-            found.append(_figures(summary, item.mechanism))
+            panels = [(figures.panels_of(summary, name, item.mechanism), heading) for name, heading in _HEADINGS.items()]
+            found.append(_drawn(summary, [replace(panel, title=heading) for own, heading in panels for panel in own]))
     return found
 
 
@@ -148,15 +136,9 @@ def _power(target: float) -> str:
     return f"{target:.0e}".replace("e-0", "e-")
 
 
-def _figures(summary: Summary, mechanism: str) -> Section:
-    """The profiles and the front of a mechanism, each with its title, and one legend."""
-    panels = [
-        replace(panel, title=heading)
-        for name, heading in _HEADINGS.items()
-        for panel in figures.panels_of(summary, name, mechanism)
-    ]
-    drawn = "\n".join(map(element, panels))
-    return Section("", figure=drawn, legend=legend(summary.methods, panels))
+def _drawn(summary: Summary, panels: Sequence[Panel], about: Sequence[str] = ()) -> Section:
+    """Some panels and one legend."""
+    return Section("", about, figure="\n".join(map(element, panels)), legend=legend(summary.methods, panels))
 
 
 _HEADINGS = {"profile": "Performance profile", "data-profile": "Data profile", "pareto": "Time and accuracy, with the front"}
@@ -181,10 +163,8 @@ def _histories(summary: Summary, drawn: bool) -> list[Section]:
     columns = ("mechanism", "method", "cases", *heads, "verified")
     found = [Section("Accuracy against time", [text], _grid(columns, rows, words=2))]
     if drawn:
-        panels = figures.panels_of(summary, "traces")
-        shown = "\n".join(map(element, panels))
         about = "For each mechanism the traces on one case, that with the traces of the most methods; its name stands above."
-        found.append(Section("", [about], figure=shown, legend=legend(summary.methods, panels)))
+        found.append(_drawn(summary, figures.panels_of(summary, "traces"), [about]))
     return found
 
 

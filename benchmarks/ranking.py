@@ -10,7 +10,7 @@ Where no method was asked for all cases, those of the method with the most cases
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
@@ -181,13 +181,10 @@ def pareto(records: Iterable[Record]) -> list[Point]:
     return [Point(*key, *own, not _is_beaten(own, found.values())) for key, own in sorted(found.items())]
 
 
-def _time_and_residual(cases: Iterable[Sequence[Record]]) -> tuple[float, float]:
-    seconds, residuals = [], []
-    for repeats in cases:
-        wall = [r.wall if math.isfinite(r.residual) else metrics.PENALTY * r.time_limit for r in repeats]
-        seconds.append(median(wall))
-        residuals.append(median(r.residual for r in repeats))
-    return metrics.shifted_geometric_mean(seconds), max(residuals)
+def _time_and_residual(cases: Collection[Sequence[Record]]) -> tuple[float, float]:
+    walls = [[r.wall if math.isfinite(r.residual) else metrics.PENALTY * r.time_limit for r in own] for own in cases]
+    residual = max(median(r.residual for r in own) for own in cases)
+    return metrics.shifted_geometric_mean(map(median, walls)), residual
 
 
 def _is_beaten(own: tuple[float, float], others: Iterable[tuple[float, float]]) -> bool:

@@ -143,7 +143,8 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """For notebooks: the comparison that `print_summary` prints."""
-        tables = [replace(_method_table(self.rows), title=repr(self).strip("<>")), *map(rank_table, self.rankings(self.target))]
+        methods = replace(_method_table(self.rows), title=repr(self).strip("<>"))
+        tables = [methods, *(ranked(item)[0][0] for item in self.rankings(self.target))]
         return "".join(table._repr_html_() for table in tables)
 
     @cached_property
@@ -289,11 +290,9 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     for item in summary.rankings(summary.target):
         console.print()
         console.print(escape(advice(item)), style="bold")
-        console.print(rank_table(item))
-        console.print(escape(item.sentence))
-        if item.partial:
-            console.print(partial_table(item))
-            console.print(escape(partial_sentence(item)))
+        for table, about in ranked(item):
+            console.print(table)
+            console.print(escape(about))
     if summary.layers:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
         console.print(f"Modelling layers, build + compile in units of that of highs: {ratios}")
@@ -343,28 +342,21 @@ def times(row: MethodRow) -> list[str]:
     return [milliseconds(getattr(row.times, name, None)) for name in TIMES]
 
 
-def rank_table(item: Ranking) -> Grid:
-    """The methods that are compared on all cases."""
-    return _ranks(item.mechanism, item.rows)
-
-
-def partial_table(item: Ranking) -> Grid:
-    """The methods that compute some of the cases."""
-    return _ranks(f"{item.mechanism}, some cases", item.partial)
+def ranked(item: Ranking) -> list[tuple[Grid, str]]:
+    """The table of the methods that are compared on all cases, and of those that compute some, each with what it compares."""
+    tables = [(_ranks(item.mechanism, item.rows), item.sentence)]
+    if item.partial:
+        about = (
+            "These compute only as many of the cases as stand beside them, which may be the easy ones: their means are not to be "
+            f"compared with those above. The ratio is to {item.rows[0].method} on the same cases."
+        )
+        tables.append((_ranks(f"{item.mechanism}, some cases", item.partial), about))
+    return tables
 
 
 def _ranks(head: str, ranks: Sequence[Rank]) -> Grid:
     columns = (head, "cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
     return Grid("", columns, list(map(_rank_cells, ranks)), right=range(1, len(columns)))
-
-
-def partial_sentence(item: Ranking) -> str:
-    """What the block of partial methods compares."""
-    best = item.rows[0].method
-    return (
-        "These compute only as many of the cases as stand beside them, which may be the easy ones: their means are not to be "
-        f"compared with those above. The ratio is to {best} on the same cases."
-    )
 
 
 def advice(item: Ranking) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, SuiteCase, find_suite
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models.arguments import Duration, Processes, Rule, check_fields
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
@@ -228,8 +228,8 @@ def _chosen(wanted: Sequence[Any]) -> list[Method]:
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:
     """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods."""
     setting = plan.setting
-    limits: dict[str, Any] = {"time_limit": setting.time_limit, "memory_mb": setting.memory_mb, "jobs": setting.jobs}
-    limits |= {"threads": setting.threads, "machine": here}
+    limits: dict[str, Any] = {name: getattr(setting, name) for name in ("time_limit", "memory_mb", "jobs", "threads")}
+    limits |= {"machine": here}
     solved = [case for case in plan.suite.cases if described[case.name].methods]
     items = {case.name: mechanism(case.mechanism).configure(**case.parameters) for case in solved}
     codes = {(name, key): code_of(plan.methods[key], item) for name, item in items.items() for key in described[name].methods}
@@ -244,30 +244,23 @@ def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator
 
 def _idle(plan: Plan, described: Mapping[str, Described]) -> list[str]:
     """A sentence for each named method that is asked nothing; NotApplicable where that leaves nothing to solve, or to say."""
-    useful = {method for found in described.values() for method in found.methods}
-    told = [f"{method} fits no case of the suite {plan.name!r}: {_why(plan, described, method)}" for method in plan.methods]
-    idle = [sentence for method, sentence in zip(plan.methods, told, strict=True) if method not in useful]
+    useful = {key for found in described.values() for key in found.methods}
+    told = []
+    for key, method in plan.methods.items():
+        reasons = [found.reasons[key] for found in described.values() if key in found.reasons]
+        if key not in useful:
+            first = method.undeclared if key in plan.undeclared else [*reasons, "it computes none of the mechanisms there"][0]
+            told.append(f"{key} fits no case of the suite {plan.name!r}: {first}")
     if not useful and not any(found.undefined for found in described.values()):
-        raise NotApplicable("; ".join(idle))
-    return [] if plan.everything else idle
-
-
-def _why(plan: Plan, described: Mapping[str, Described], method: str) -> str:
-    """The first reason why a method is not asked."""
-    if method in plan.undeclared:
-        return plan.methods[method].undeclared
-    reasons = [found.reasons[method] for found in described.values() if method in found.reasons]
-    return reasons[0] if reasons else "it computes none of the mechanisms there"
+        raise NotApplicable("; ".join(told))
+    return [] if plan.everything else told
 
 
 def _details(plan: Plan, described: Mapping[str, Described], here: Mapping[str, Any]) -> dict[str, Any]:
     """What the report says of a run besides its rows; it never looks for the suite itself, which is code."""
     known = {**plan.methods, **(METHODS if plan.everything else {})}.values()
     setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.setting.accuracies]}
-    cases = {
-        case.name: {"family": case.family, "words": case.words, "printed": described[case.name].printed}
-        for case in plan.suite.cases
-    }
+    cases = {c.name: {"family": c.family, "words": c.words, "printed": described[c.name].printed} for c in plan.suite.cases}
     place, load = plan.place if isinstance(plan.place, str) else "", None if plan.setting.scheduler else os.getloadavg()[0]
     about = {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": place, "cases": cases, "load": load}
     return about | machine.describe_run(known)
@@ -305,22 +298,18 @@ def _other(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
 def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[str, Described]:
     """Step 1."""
-    setting, found = plan.setting, {}
+    described = {}
     progress.say(f"building {len(plan.suite.cases)} instances")
-    requests = ({"suite": plan.place, "case": case.name, "methods": _asked(plan, case)} for case in plan.suite.cases)
-    for task, answer in pool.answers(Task(request, BUILD_SECONDS, setting.memory_mb) for request in requests):
+    methods = {key: plan.packed.get(key, key) for key in plan.methods if key not in plan.undeclared}
+    asked = {c.name: {k: given for k, given in methods.items() if not c.methods or k in c.methods} for c in plan.suite.cases}
+    requests = ({"suite": plan.place, "case": name, "methods": found} for name, found in asked.items())
+    for task, answer in pool.answers(Task(request, BUILD_SECONDS, plan.setting.memory_mb) for request in requests):
         if isinstance(answer, NoAnswer):
             told = Described("", (), f"the instance cannot be built: {answer.sentence}", answer.cause)
         else:
             told = Described(**answer | {name: tuple(answer[name]) for name in ("methods", "printed")})
-        found[task.request["case"]] = told
-    return found
-
-
-def _asked(plan: Plan, case: SuiteCase) -> dict[str, Any]:
-    """The methods of a case, each as another process finds it."""
-    asked = [key for key in plan.methods if key not in plan.undeclared and (not case.methods or key in case.methods)]
-    return {key: plan.packed.get(key, key) for key in asked}
+        described[task.request["case"]] = told
+    return described
 
 
 def _task(plan: Plan, job: Job) -> Task:

@@ -7,6 +7,7 @@ array([10., 10.])
 
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if sys.stderr is None:  # it is closed: NumPy before 2.1 reads `sys.stderr.write` when it is imported
@@ -21,9 +22,6 @@ from fairalloc.models.on_demand import on_demand
 from fairalloc.models.plot_hook import SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
     from fairalloc.analysis import plots
     from fairalloc.analysis.certificates import Certificate, NotCertified, certify
     from fairalloc.analysis.compare import MechanismComparison, compare
@@ -113,13 +111,7 @@ if not TYPE_CHECKING:
     __getattr__ = on_demand(__name__, PLACES, PARTS)
 
 
-def _figures() -> "Mapping[str, Callable[[Allocation, Any], Any]]":
-    from fairalloc.analysis.plots import OF_ALLOCATIONS
-
-    return OF_ALLOCATIONS
-
-
-SOURCES.append(_figures)
+SOURCES.append(lambda: import_module("fairalloc.analysis.plots").OF_ALLOCATIONS)
 
 
 def __dir__() -> list[str]:

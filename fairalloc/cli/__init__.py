@@ -186,10 +186,7 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
         ],
     ),
     "properties": (["id", "meaning"], lambda fa: [[key, item.meaning] for key, item in fa.analysis.PROPERTIES.items()]),
-    "suites": (
-        ["id", "cases", "title"],
-        lambda fa: [[suite.id, str(len(suite.cases)), suite.title] for suite in fa.benchmarks.SUITES.values()],
-    ),
+    "suites": (["id", "cases", "title"], lambda fa: [[s.id, str(len(s.cases)), s.title] for s in fa.benchmarks.SUITES.values()]),
 }
 """Heads and rows of each list, from the package, which imports a name where it is first used."""
 
