@@ -99,9 +99,7 @@ def _ending(records: Iterable[Record]) -> str:
 def growth_grids(summary: Summary) -> list[Grid]:
     """For each mechanism a table: family and method, CPU seconds by decade of arcs, the exponent and where it ended."""
     grids = []
-    everything = growths(summary)
-    for mechanism in dict.fromkeys(item.mechanism for item in everything):
-        items = [item for item in everything if item.mechanism == mechanism]
+    for mechanism, items in grouped(growths(summary), lambda item: item.mechanism).items():
         decades = sorted({_decade(arcs) for item in items for arcs in item.seconds})
         heads = ["family", "method", *(f"1e{k}" for k in decades), "exponent", "residual", "ended"]
         rows = [_cells(item, decades) for item in items if item.seconds or item.ended]

@@ -206,12 +206,10 @@ def layer_ratios(records: Iterable[Record], reference: str = "highs") -> dict[st
     """
     runs = [r for r in records if math.isfinite(r.feasibility)]
     direct = {(r.case, r.accuracy, r.repeat): r.build + r.compile for r in runs if r.method == reference}
-    ratios: dict[str, list[float]] = defaultdict(list)
-    for r in runs:
-        where = r.case, r.accuracy, r.repeat
-        if r.method.endswith(f":{reference}") and direct.get(where):
-            ratios[r.method].append((r.build + r.compile) / direct[where])
-    return {method: median(values) for method, values in ratios.items()}
+    layers = grouped((r for r in runs if r.method.endswith(f":{reference}")), attrgetter("method"))
+    pairs = {key: [(r.build + r.compile, direct.get((r.case, r.accuracy, r.repeat))) for r in own] for key, own in layers.items()}
+    ratios = {method: [here / there for here, there in own if there] for method, own in pairs.items()}
+    return {method: median(values) for method, values in ratios.items() if values}
 
 
 def profile(records: Iterable[Record], target: float | None = None) -> dict[str, list[float]]:

@@ -64,14 +64,12 @@ def _choice(summary: Summary) -> list[Section]:
         f"failure costs {metrics.PENALTY:g} times the limit, and the one with the least mean time of those that solve every case."
     )
     columns = ("mechanism", "cases", "fastest", "ms", "solves", "fastest that solves all", "ms")
-    rows = [_choice_cells(item) for item in summary.rankings(summary.target)]
+    rows = []
+    for item in summary.rankings(summary.target):
+        fast = (one.method, milliseconds(one.mean), str(one.solved)) if (one := item.fastest) else ("none", "-", "0")
+        safe = (one.method, milliseconds(one.mean)) if (one := item.safest) else ("none", "-")
+        rows.append((item.mechanism, str(item.cases), *fast, *safe))
     return [Section("Which method", [text], Grid("", columns, rows, right=(1, 3, 4, 6)))]
-
-
-def _choice_cells(item: Ranking) -> Sequence[str]:
-    first, safe = item.fastest, item.safest
-    fast = (first.method, milliseconds(first.mean), str(first.solved)) if first else ("none", "-", "0")
-    return (item.mechanism, str(item.cases), *fast, *((safe.method, milliseconds(safe.mean)) if safe else ("none", "-")))
 
 
 def _methods(summary: Summary) -> list[Section]:
@@ -216,16 +214,15 @@ def _pairs(summary: Summary) -> list[Section]:
         "repeats; * where a test of signs over cases, corrected for all pairs of the table (Benjamini and Hochberg), finds a "
         f"difference at {100 * metrics.LEVEL:g} %. Below 1 the row is faster. Mechanisms with one case are left out."
     )
-    found = [Section("Pairwise comparisons", [text])]
+    found = []
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
         item = pairwise(mechanism, records, summary.target)
-        most = max((one.cases for one in item.table.values()), default=0)
-        if most > 1:
+        if (most := max((one.cases for one in item.table.values()), default=0)) > 1:
             pairs = {key: _pair(one, most) for key, one in item.table.items()}
             rows = [(one, *(pairs.get((one, other), "") for other in item.methods)) for one in item.methods]
             table = _grid(("row / column", *item.methods), rows)
             found.append(Section(f"{mechanism}, {most} cases", table=table, anchor=f"pairs-{k + 1}"))
-    return found if len(found) > 1 else []
+    return [Section("Pairwise comparisons", [text]), *found] if found else []
 
 
 def _pair(found: Comparison, most: int) -> str:
@@ -267,20 +264,17 @@ def _references(summary: Summary) -> list[Section]:
         "difference in what is unique of an answer (shares, totals or objective), relative to the reference's largest number. "
         "Games and njc have many answers, so they have none."
     )
-    rows = [(method, *_distances(values)) for method, values in sorted(by_method.items())]
+    rows = []
+    for method, values in sorted(by_method.items()):
+        there = [value for value in values if math.isfinite(value)]
+        numbers = [f"{of(there):.1e}" for of in (median, max)] if there else ["-", "-"]
+        rows.append((method, str(len(values)), str(len(values) - len(there)), *numbers))
     found = _grid(("method", "solves", "without a point", "median distance", "largest distance"), rows)
     far = {case: max(found) for case, found in by_case.items()}
     farthest = {case: (method, f"{distance:.1e}") for case, (distance, method) in far.items()}
     cells = [(case, item.provenance, *farthest.get(case, ("none", "-"))) for case, item in known.items()]
     table = Grid("", ("case", "reference", "farthest success", "its distance"), cells, right=(3,))
     return [Section("Reference answers", [text], found), Section("", table=table)]
-
-
-def _distances(values: Sequence[float]) -> Sequence[str]:
-    """How many, how many without a point, and the median and the largest of the others."""
-    there = [value for value in values if math.isfinite(value)]
-    numbers = [f"{of(there):.1e}" for of in (median, max)] if there else ["-", "-"]
-    return (str(len(values)), str(len(values) - len(there)), *numbers)
 
 
 def _failures(summary: Summary) -> list[Section]:

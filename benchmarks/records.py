@@ -22,7 +22,6 @@ from fairalloc.runs.store import RecordStore, only_added
 
 T = TypeVar("T")
 
-
 SKIPPED = "skipped"
 """The termination of a method that was not asked, because it ran out of time or memory on a smaller case."""
 
@@ -58,11 +57,6 @@ class Job:
         """Hash of the job, the primary key of its row."""
         asked = [getattr(self, field.name) for field in fields(Job)]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
-
-    @property
-    def deadline(self) -> float:
-        """Seconds after which a solve is ended from outside: the time limit and some grace to stop by itself."""
-        return 1.0 + 1.1 * self.time_limit
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,6 @@ CLOCKS = 0.05, {"wall": 0.05, "cpu": 0.1}
 """The clock in a child may show less than the one outside by this part of it, by the processor seconds that a clean process takes
 to read the instance and to judge by the answer's own prices, and by these seconds; processors are counted in ticks."""
 
-
 Megabytes = Annotated[int, Rule(lambda value: 1 <= value <= 10**9, "a whole number from 1 to 1,000,000,000")]
 
 
@@ -319,7 +318,8 @@ def _task(plan: Plan, job: Job) -> Task:
     request |= {"method": plan.packed.get(job.method, job.method), "trace": plan.suite.trace}
     request |= {"mechanism": packed((case.mechanism, dict(case.parameters)))}
     hidden = {"suite": plan.place, "case": job.case}
-    return Task(request | {"hidden": hidden}, job.deadline, job.memory_mb, job.key)
+    grace = 1.0 + 0.1 * job.time_limit  # to stop by itself before it is ended from outside
+    return Task(request | {"hidden": hidden}, job.time_limit + grace, job.memory_mb, job.key)
 
 
 def _outcome(job: Job, answer: Document | NoAnswer) -> Document:

@@ -50,7 +50,6 @@ TRACE_POINTS = 200
 MERITS = ("residual", "merit", "change")
 """What a trace measures by, best first."""
 
-
 SECONDS = ("wall", "cpu", "build", "compile", "solve", "read", "call", "busy")
 ARRAYS = ("x", "prices", "round_prices")
 
@@ -112,13 +111,11 @@ def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Do
     return seconds | {
         **{name: written(getattr(allocation, name)) for name in ARRAYS},
         "x_exact": None if allocation.x_exact is None else list(map(str, allocation.x_exact)),
-        "termination": allocation.termination,
+        **{name: getattr(allocation, name) for name in ("termination", "iterations", "message")},
         "optimality": allocation.residuals.get("optimality", allocation.residuals.get("stationarity")),
         "doubt": allocation.not_judged.partition(", and ")[2] if "stationarity" in allocation.residuals else "",
         "objective": allocation.values.get("objective"),
         "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
-        "iterations": allocation.iterations,
-        "message": allocation.message,
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(allocation.versions.items())),
         "trace": _trace(allocation.trace),
     }

@@ -183,12 +183,11 @@ def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism |
     The suite, with the cases FILE or, under several mechanisms, FILE-MECHANISM
     """
     cases = []
-    for path in paths:
+    for path in map(Path, paths):
         for given in mechanisms:
             item = given if isinstance(given, str) else find_mechanism(given)
             label = item if isinstance(item, str) else item.id
-            name = Path(path).stem + (f"-{label}" if len(mechanisms) > 1 else "")
-            file = Path(path).resolve()
+            name, file = path.stem + (f"-{label}" if len(mechanisms) > 1 else ""), path.resolve()
             words = shlex.join([str(file), "--mechanism", item if isinstance(item, str) else place_of(item) or item.id])
             cases.append(SuiteCase(name, item, partial(read_instance, file), words=words))
     return Suite("files", f"{len(paths)} instances in files", tuple(cases))
