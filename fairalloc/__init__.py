@@ -7,7 +7,6 @@ array([10., 10.])
 
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if sys.stderr is None:  # it is closed: NumPy before 2.1 reads `sys.stderr.write` when it is imported
@@ -111,7 +110,7 @@ if not TYPE_CHECKING:
     __getattr__ = on_demand(__name__, PLACES, PARTS)
 
 
-SOURCES.append(lambda: import_module("fairalloc.analysis.plots").OF_ALLOCATIONS)
+SOURCES.append(lambda: sys.modules[__name__].plots.OF_ALLOCATIONS)
 
 
 def __dir__() -> list[str]:

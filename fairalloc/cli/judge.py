@@ -85,8 +85,7 @@ def _check(options: argparse.Namespace) -> int:
         own = own.configure(**allocation.parameters)
     verdicts = []
     for item in _properties(options.property, own):
-        left = None if end == math.inf else max(end - time.perf_counter(), 1e-3)
-        verdicts.append(check(allocation, item, time_limit=left))
+        verdicts.append(check(allocation, item, time_limit=None if end == math.inf else max(end - time.perf_counter(), 1e-3)))
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")

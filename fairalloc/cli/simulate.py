@@ -3,8 +3,7 @@
 import argparse
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,12 @@ def add_commands(commands: Any) -> None:
         "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
     )
     text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
-    experiments = command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text)
-    completed(experiments, lambda: import_module("fairalloc.simulation.experiments").all_experiments())
+    completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), lambda: _names()[0])
     command.add_argument("--list", action="store_true", help="what there is")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
     command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
-    workload = command.add_argument("--workload", default="", metavar="ID", help=text)
-    completed(workload, lambda: import_module("fairalloc.simulation.workloads").WORKLOADS)
+    completed(command.add_argument("--workload", default="", metavar="ID", help=text), lambda: _names()[1])
     text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
@@ -47,6 +44,13 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="put the verdicts into this JSON file")
     command.set_defaults(run=_simulate)
+
+
+def _names() -> tuple[Iterable[str], Iterable[str]]:
+    from fairalloc.simulation.experiments import all_experiments
+    from fairalloc.simulation.workloads import WORKLOADS
+
+    return all_experiments(), WORKLOADS
 
 
 def _simulate(options: argparse.Namespace) -> int:
