@@ -38,9 +38,7 @@ def _add(found: dict[str, Mechanism], item: Mechanism) -> None:
 def as_mechanism(item: Any) -> Mechanism | None:
     """The mechanism itself, or one of a class of mechanisms that needs no arguments; None for anything else.
 
-    Raises
-    ------
-    InstanceError : the class needs arguments, or its objects cannot be made
+    InstanceError where the class needs arguments, or its objects cannot be made.
     """
     if not (isclass(item) and issubclass(item, Mechanism)):
         return item if isinstance(item, Mechanism) else None

@@ -19,12 +19,7 @@ __all__ = ["Edited", "edited"]
 
 
 def edited(base: Mechanism, id: Any, cvxpy: Any, pyomo: Any) -> "Edited":  # noqa: A002 (the public name of the attribute)
-    """See `Mechanism.edited`.
-
-    Parameters
-    ----------
-    base, id, cvxpy, pyomo : as for `Mechanism.edited`
-    """
+    """See `Mechanism.edited`."""
     if isinstance(id, str) and MECHANISMS.is_ours(id):
         raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
     return Edited(base, id, cvxpy, pyomo)

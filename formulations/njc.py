@@ -298,12 +298,8 @@ class NoJustifiedComplaints(Mechanism):
 def largest_complaint(used: Floats, unmet: Floats, entitlement: Floats, slack: Floats) -> float:
     """The largest complaint of users at a feasible point.
 
-    Parameters
-    ----------
-    used : (R, N) the loads x_i r_ij
-    unmet : (N,) 1 - x_i, the part of its request that each user wants yet; 1 without a limit
-    entitlement : (N,) e_i
-    slack : (R,) 1 - load_j
+    The loads `used` (R, N) are x_i r_ij, `unmet` (N,) is 1 - x_i, the part of its request that each user wants yet (1 without a
+    limit), `entitlement` (N,) e_i, and `slack` (R,) 1 - load_j.
     """
     free = np.minimum(slack / np.maximum(used @ unmet, np.finfo(float).tiny), 1.0)
     short = np.array([_short(entitlement, row) for row in used])
@@ -327,11 +323,8 @@ def _short(entitlement: Floats, used: Floats) -> Floats:
 class Requests:
     """D's data of an instance as rationals: one pool, x in fractions of full requests.
 
-    Attributes
-    ----------
     parts : for each user {j: r_ij} for r_ij > 0
-    entitlement : (N,) e_i
-    unit : (N,) q_i, tasks of a full request
+    entitlement, unit : (N,) e_i, and q_i, the tasks of a full request
     R : number of resources
     """
 

@@ -181,8 +181,6 @@ class PsDsf(Equilibrium):
 class LevelBounds:
     """The constants of the mixed-integer program. p runs over the pairs (arc, resource it demands).
 
-    Attributes
-    ----------
     arc, user, row : (P,) the arc, its user, and i R + r
     owner : (A x P) sparse 0/1
     G : (N,) tasks a user could run if it had every server for itself

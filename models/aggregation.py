@@ -115,13 +115,7 @@ def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
 
 
 def positions(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:
-    """Positions of arcs in `instance.arcs`, which are sorted by user, variant, server.
-
-    Parameters
-    ----------
-    instance : which has them
-    user, variant, server : (B,) the arcs that are looked for
-    """
+    """Positions in `instance.arcs`, which are sorted by user, variant, server, of arcs given by these three (B,)."""
     first, arcs = instance.vectors.first, instance.arcs
     keys = (first[arcs.user] + arcs.variant) * instance.K + arcs.server
     return np.searchsorted(keys, (first[user] + variant) * instance.K + server)

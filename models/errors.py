@@ -87,14 +87,7 @@ def unprintable(text: str) -> bool:
 
 
 def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
-    """The sentence about an unknown name.
-
-    Parameters
-    ----------
-    kind : what is named, such as "mechanism"
-    name : the name that was given
-    known : the names that exist
-    rule : what ends the sentence, default "the mechanisms are ..." with all of them
+    """The sentence about an unknown name of a kind such as "mechanism"; `rule` ends it, by default all the names known.
 
     >>> no_such("method", "higs", ["highs", "exact"])
     "there is no method 'higs' (did you mean 'highs'?): the methods are highs, exact"

@@ -11,7 +11,7 @@ __all__ = ["infeasibility", "overloads", "slack_of"]
 
 
 def overloads(allocation: Allocation) -> dict[str, float]:
-    """The worst violation of each rule: `capacity`, `sign` and `limit`.
+    """The worst violation of each rule.
 
     capacity : max over (server, resource) of used / capacity - 1, or of what is handed out where that is more
     sign     : max over arcs of -x / gamma, the negative tasks as a fraction of what the arc could run alone

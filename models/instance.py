@@ -220,20 +220,10 @@ class Instance(InstanceData):
         return Instance(**{**self._arguments(), **changes})
 
     def rescaled(self, weights: Floats, unit: Floats | None = None) -> "Instance":
-        """The same problem with other weights and in other units of tasks, made from what is validated already.
+        """The same problem with other weights (N,) and in other units of tasks, made from what is validated already.
 
-        Parameters
-        ----------
-        weights : (N,) > 0
-        unit : (N,) how many tasks one task of the result is; None = 1
-
-        Returns
-        -------
-        An instance with the same arcs in the same order
-
-        Raises
-        ------
-        InstanceError : a number leaves the range of floating point
+        `unit` (N,) is how many tasks one task of the result is, default 1. The arcs stay, in the same order.
+        InstanceError where a number leaves the range of floating point.
         """
         data: dict[str, Any] = {"weights": read_weights(weights, self._users), "_given": {**NOTHING_GIVEN, "demands_on": {}}}
         if unit is not None:

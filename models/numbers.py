@@ -104,22 +104,10 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def row(value: Any, names: Sequence[str], what: str, each: str | None = None) -> Floats:
-    """A vector with one finite number for each name.
+    """A vector (len(names),) with one finite number for each name, such as the resources, read as `rational` reads numbers.
 
-    Parameters
-    ----------
-    value : a sequence or array of numbers, as `rational` reads them
-    names : what the entries are about, such as the resources
-    what : names the vector in errors, such as "the capacity of server 's1'"
-    each : words before a name in errors about one entry; default: `what` and "for"
-
-    Returns
-    -------
-    (len(names),) floats
-
-    Raises
-    ------
-    InstanceError : where `value` is no list, has another length, or an entry is not a finite number
+    In errors `what` names the vector, such as "the count of server 's1'"; `each` stands before a name, default `what` + "for".
+    InstanceError where `value` is no list, has another length, or an entry is not a finite number.
     """
     each = each or f"{what} for"
     if not is_vector(value) or (plain(value) and value.ndim > 1):

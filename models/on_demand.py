@@ -11,11 +11,7 @@ __all__ = ["on_demand"]
 def on_demand(package: str, places: Mapping[str, str], parts: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package; what is found stays in the package, so each name is looked up once.
 
-    Parameters
-    ----------
-    package : its name
-    places : {module: the names that are taken from it, separated by spaces}
-    parts : {name: the module that is meant}
+    `places` is {module: the names that are taken from it, separated by spaces}, `parts` {name: the module that is meant}.
     """
     where = {name: module for module, names in places.items() for name in names.split()}
 

@@ -30,15 +30,8 @@ class Registry(Mapping[str, T], Generic[T]):
     """The things of one kind by id.
 
     Installed packages are asked only where a name is not one of ours, or all are wanted: so their modules may use ours by name
-    while they are loaded.
-
-    Parameters
-    ----------
-    kind : the word for one of them, such as "mechanism"
-    group : the entry points of installed packages
-    own : finds those of this package
-    read : an object as one of the kind, or None where it is none
-    names : the id and other names of one, which must all be distinct
+    while they are loaded. `own` finds those of this package, `group` names the entry points of others; `read` gives an object as
+    one of the kind, or None; `names` are the id and other names of one, which must all be distinct.
     """
 
     def __init__(

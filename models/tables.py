@@ -143,10 +143,7 @@ class Grid:
         return f"<{tag}{' class=right' if column in self.right else ''}>{inside}</{tag}>"
 
     def blocks(self, fixed: int) -> "list[Grid]":
-        """The table in pieces that are no wider than the terminal, each with the first `fixed` columns.
-
-        The title stands above the first piece, and the notes below the last one.
-        """
+        """The table in pieces no wider than the terminal, each with the first `fixed` columns; title first, notes last."""
         from rich.cells import cell_len
 
         cells = [[printable(row[k]) for row in (self.columns, *self.rows)] for k in range(len(self.columns))]

@@ -29,14 +29,7 @@ TINY = 1e-300
 
 
 class Bound(NamedTuple):
-    """A bound on the least objective.
-
-    Attributes
-    ----------
-    value : the bound
-    lack : what the dual values lack of proving it, dimensionless; 0 = it is proved
-    size : the size of the sums in it
-    """
+    """A bound on the least objective; what the dual values lack of proving it (dimensionless), and the size of the sums in it."""
 
     value: float
     lack: float
@@ -44,19 +37,10 @@ class Bound(NamedTuple):
 
 
 def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = True) -> Bound | None:
-    """The bound that dual values prove.
+    """The bound that dual values y, in the order of the rows of A, prove; None for data of another form and for unlisted cones.
 
-    Parameters
-    ----------
-    data : what `cvxpy.Problem.get_problem_data` gives for a conic solver: "A", "b", "c", "dims", and where there are some "P",
-        "lower_bounds" and "upper_bounds"
-    x : the primal values of the cone program; they matter only where there is a P or the bound lacks something
-    y : the dual values, in the order of the rows of A
-    upper : whether the entries of a semidefinite matrix are its upper triangle by columns, else the lower one
-
-    Returns
-    -------
-    The bound; None for data of another form and for a cone that is not listed above
+    `data` is what `cvxpy.Problem.get_problem_data` gives for a conic solver. The primal values x matter only where there is a P
+    or the bound lacks something; `upper`: a semidefinite matrix is its upper triangle by columns, else the lower one.
     """
     if "dims" not in data or "c" not in data or data["dims"].pnd:
         return None
@@ -75,13 +59,7 @@ def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = Tru
 
 
 def outside_of_signs(r: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-    """How far r is from the signs that bounds allow, its positive part and its negative part.
-
-    Parameters
-    ----------
-    r : (n,) the derivatives that must vanish where there are no bounds
-    low, high : (n,) bounds, infinite where there are none
-    """
+    """How far derivatives r (n,) are from the signs that bounds (n,), infinite for none, allow; their positive, negative part."""
     over, under = np.maximum(r, 0.0), np.maximum(-r, 0.0)
     return np.where(np.isfinite(low), 0.0, over) + np.where(np.isfinite(high), 0.0, under), over, under
 

@@ -339,12 +339,8 @@ def _has_no_negative(matrix: Any, group: Any) -> bool:
 def is_refuted(model: Any, instance: Instance) -> bool:
     """Whether a few pairs of allocations show that a model whose only variables are the tasks is no convex program.
 
-    The model allows both, and halfway either it does not, or its objective is worse than the mean of theirs, beyond rounding.
-
-    Parameters
-    ----------
-    model : a CVXPY problem or a Pyomo model, whose variables get other values
-    instance : on whose arcs its tasks are
+    The model allows both, and halfway either it does not, or its objective is worse than the mean of theirs, beyond rounding. The
+    variables of the model get other values.
     """
     judge = _of_tasks_in_cvxpy(model) if hasattr(model, "is_dcp") else _of_tasks_in_pyomo(model)
     random = np.random.default_rng(0)

@@ -17,18 +17,7 @@ __all__ = [
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
-    """What the cheapest task of each user costs at given prices.
-
-    Parameters
-    ----------
-    instance : the domain of the mechanism
-    prices : (K, R) or (K R,) in shares of capacity
-    closed : (A,) arcs that do not count; None = all count
-
-    Returns
-    -------
-    (N,) the least cost over the user's arcs
-    """
+    """(N,) what the cheapest task of each user costs at prices (K, R) or (K R,); arcs in `closed` (A,) do not count."""
     cost = instance.arcs.by_arc @ prices.ravel()
     if closed is not None:
         cost = np.where(closed, np.inf, cost)
@@ -81,14 +70,7 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
 
 
 def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
-    """The model with `full` in the place of some rows of `capacity`.
-
-    Parameters
-    ----------
-    model : with `capacity`
-    instance : of the model
-    full : (K R,) the load of rows that are full; nan = at most 1, inf = no row
-    """
+    """The model with `full` (K R,) in the place of some rows of `capacity`: their loads; nan = at most 1, inf = no row."""
     import pyomo.environ as pyo
 
     rows = dict(zip(server_resources(instance), full.tolist(), strict=True))
@@ -102,9 +84,7 @@ def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
 def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dict[str, Any]]:
     """A Pyomo model with `x[user, variant, server]` >= 0, and two sums of x.
 
-    Returns
-    -------
-    The model; by (server, resource) the used part of each capacity that somebody uses; by user its tasks
+    They are by (server, resource) the used part of each capacity that somebody uses, and by user its tasks.
     """
     import pyomo.environ as pyo
 
@@ -122,13 +102,7 @@ def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dic
 
 
 def pyomo_limit(model: Any, instance: Instance, tasks: dict[str, Any]) -> Any:
-    """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one.
-
-    Parameters
-    ----------
-    model, instance : without limits
-    tasks : by user the sum of its x
-    """
+    """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one; `tasks` are these sums by user."""
     import pyomo.environ as pyo
 
     capped = {n: limit for n, limit in by_user(instance, instance.max_tasks).items() if np.isfinite(limit)}

@@ -41,11 +41,8 @@ __all__ = ["LP", "ParametricRound", "Round", "cvxpy_round", "pyomo_round", "roun
 class Round:
     """What one round of the sequence starts from.
 
-    Attributes
-    ----------
-    active : (N,) bool, users who still rise
-    level : (N,) weighted share that each other user keeps
-    closed : (A,) bool, arcs that carry nothing; all false unless the round is written on its face
+    active, level : (N,) users who still rise; the weighted share that each other user keeps
+    closed : (A,) arcs that carry nothing; all false unless the round is written on its face
     full : (K R,) the load of rows that are full, nan = at most 1, inf = implied by the other rows
     on_face : whether levels and full rows are equations
     """
@@ -105,14 +102,7 @@ class LP:
 
 
 def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002
-    """The round as sparse arrays: capacity rows, then fairness, then limits; written column by column.
-
-    Parameters
-    ----------
-    instance : the domain of the rule
-    rate : (N,) sigma_n / phi_n, the weighted share of one task
-    round : what the round starts from
-    """
+    """The round as sparse arrays: capacity rows, then fairness, then limits; written column by column. `rate` (N,) as above."""
     arcs, load, rows = instance.arcs, instance.arcs.load.tocsc(), instance.K * instance.R
     capped = np.isfinite(instance.max_tasks)
     limit = rows + instance.N - 1 + np.cumsum(capped)  # the row of each limit
@@ -146,17 +136,9 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
 
 
 def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) -> "cp.Problem":  # noqa: A002
-    """The problem of a first round, changed to that of another round.
+    """The problem of a first round, changed to that of another; what its constraints are called beside the three stays.
 
-    Parameters
-    ----------
-    problem : variables "x" and "g", constraints "capacity" (load <= 1), "fairness" (shares >= g) and others, which stay
-    instance : the domain of the rule
-    round : what the round starts from; None = the first one
-
-    Returns
-    -------
-    The problem; in later rounds with the constraint "level" for fixed users, on a face also with "full", "open" and "closed"
+    Later rounds have the constraint "level" for fixed users, on a face also "full", "open" and "closed".
     """
     import cvxpy as cp
 
@@ -213,17 +195,9 @@ class ParametricRound:
 
 
 def pyomo_round(model: "pyo.ConcreteModel", instance: Instance, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
-    """The model of a first round, changed to that of another round.
+    """The model of a first round, with the expressions `share[user]`, changed to that of another; other constraints stay.
 
-    Parameters
-    ----------
-    model : `x`, `g`, the expressions `share[user]`, the constraints `capacity` and `fairness`, and others, which stay
-    instance : the domain of the rule
-    round : what the round starts from; None = the first one
-
-    Returns
-    -------
-    The model; in later rounds with the constraint `level` for fixed users, on a face also with `full`; closed arcs are fixed
+    Later rounds have the constraint `level` for fixed users, on a face also `full`; closed arcs are fixed.
     """
     import pyomo.environ as pyo
 

@@ -47,22 +47,10 @@ def feasible(instance: Instance, x: Floats) -> Floats:
 
 
 def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Round | None = None) -> Floats:
-    """The bound (*) on how much each weighted share of a feasible allocation can be raised, the best over layers of prices.
+    """(N,) the bound (*) on the rise of each weighted share v (N,) of a feasible allocation, the best of the prices (T, K, R).
 
-    On the face of a round only its open arcs count, equations may have prices of either sign, and fixed users stay put. The sums
-    are in floating point, so the gap is never taken to be less than ROUNDING times the prices.
-
-    Parameters
-    ----------
-    instance : the domain of the rule
-    rate : (N,) the weighted share of one task
-    v : (N,) the weighted shares of the allocation
-    prices : (T, K, R) layers of prices >= 0 in shares of capacity
-    on : the round on whose face the bound is for; None = all feasible allocations
-
-    Returns
-    -------
-    (N,) in weighted shares
+    On the face of a round, `on`, only its open arcs count, equations may have prices of either sign, and fixed users stay put.
+    The sums are in floating point, so the gap is never taken to be less than ROUNDING times the prices.
     """
     best = np.maximum(rate * instance.max_tasks - v, 0.0)
     layers = prices.reshape(len(prices), -1)

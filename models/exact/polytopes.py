@@ -115,16 +115,9 @@ def outermost(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
 def polytope_vertices(
     low: Sequence[Fraction], high: Sequence[Fraction], equations: Iterable[LinearRow], inequalities: Iterable[LinearRow]
 ) -> list[Rationals]:
-    """The vertices of the polytope {low <= x <= high, equations, inequalities}.
+    """The vertices of {low <= x <= high, equations, inequalities}, (N,) rationals each; none where it is empty.
 
-    Parameters
-    ----------
-    low, high : (N,) bounds; low[i] = high[i] fixes x[i]
-    equations, inequalities : rows ({i: a_i}, b) for sum_i a_i x_i = b and sum_i a_i x_i <= b
-
-    Returns
-    -------
-    (N,) rationals for each vertex; no vertex where the polytope is empty
+    low[i] = high[i] fixes x[i]; rows ({i: a_i}, b) mean sum_i a_i x_i = b and sum_i a_i x_i <= b.
     """
     exact_low, exact_high = [as_flint(v) for v in low], [as_flint(v) for v in high]
     # 1.
@@ -151,9 +144,7 @@ Vertex: TypeAlias = "tuple[list[fmpq], int]"
 
 
 def _cut(points: list[Vertex], row: list[tuple[int, Any]], side: Any, equal: bool, bit: int, free: int) -> list[Vertex]:
-    """Step 2: the vertices after one more row, an equation or an inequality, whose face has this bit; the box has `free`
-    dimensions.
-    """
+    """Step 2: the vertices after one more row, whose face has this bit; the box has `free` dimensions."""
     over = [sum((a * x[i] for i, a in row), -side) for x, _ in points]
     on = [(x, faces | bit) for (x, faces), v in zip(points, over, strict=True) if v == 0]
     below = [(p, v) for p, v in zip(points, over, strict=True) if v < 0]

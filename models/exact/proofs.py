@@ -64,12 +64,5 @@ class ExactLayer:
         return sum((part * self.prices[row - first] for row, part in arcs.load[a]), Fraction(0))
 
     def cheapest(self, arcs: ExactArcs, here: Iterable[int], user: int) -> Fraction:
-        """c_n(p), the cost of the user's cheapest task on the server.
-
-        Parameters
-        ----------
-        arcs : the arcs of the instance in rationals
-        here : the arcs of the server
-        user : n
-        """
+        """c_n(p), the cost of the user's cheapest task among the arcs `here`, those of the server."""
         return min(self.cost(arcs, a) for a in here if arcs.user[a] == user)

@@ -147,15 +147,8 @@ def best_mixture(loads: Sequence[Mapping[int, Fraction]]) -> tuple[Rationals, Ma
     """Max sum_v y_v  s.t.  sum_v load_vr y_v <= 1, y >= 0, and its dual  min sum_r p_r  s.t.  sum_r load_vr p_r >= 1, p >= 0.
 
     An optimal basis has k variants and k resources. They are tried, fewest first, until y and p are both feasible: then
-    sum y = sum p proves both, so the answer depends on nothing but the data. Variants of a user are few.
-
-    Parameters
-    ----------
-    loads : for each variant {resource: the part of it that a task takes, > 0}
-
-    Returns
-    -------
-    (V,) y, and {resource: p} for the resources with a price
+    sum y = sum p proves both, so the answer depends on nothing but the data. Variants of a user are few. `loads` has for each
+    variant {resource: the part of it that a task takes, > 0}; the answer is y (V,), and {resource: p} of those with a price.
     """
     resources = sorted({r for load in loads for r in load})
     zero = Fraction(0)

@@ -12,23 +12,32 @@ __all__ = ["Draws"]
 
 
 class Draws(np.random.Generator):
-    """The generator of one family at one size; `key` tells instances of that size apart, such as by the seed."""
+    """The generator of one family at one size; `key` tells instances of that size apart, such as by the seed.
+
+    users, servers : the shapes (N, R) and (K, R)
+    name : of the instance
+    """
 
     def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
         for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
             if not isinstance(size, int | np.integer) or size < 1:
                 raise InstanceError(f"{what} is {size!r}, but it must be a positive integer")
-        self.n_users, self.n_servers, self.n_resources = n_users, n_servers, n_resources
-        key = (family, n_users, n_servers, n_resources, *key)
-        super().__init__(np.random.PCG64([ord(c) for c in repr(key)]))
+        self.n_users, self.n_servers = n_users, n_servers
+        self.users, self.servers = (n_users, n_resources), (n_servers, n_resources)
+        self.name = "-".join([family.replace("_", "-"), f"{n_users}x{n_servers}x{n_resources}", *map(str, key)])
+        super().__init__(np.random.PCG64([ord(c) for c in repr((family, n_users, n_servers, n_resources, *key))]))
 
     def as_generic(self) -> dict[str, Any]:
         """Demands, capacities and weights of the generic family."""
         return {
-            "demands": self.spread((self.n_users, self.n_resources)),
-            "capacities": self.n_users * self.spread((self.n_servers, self.n_resources)) / self.n_servers,
+            "demands": self.spread(self.users),
+            "capacities": self.capacities(),
             "weights": self.uniform(0.5, 2.0, self.n_users),
         }
+
+    def capacities(self) -> Floats:
+        """(K, R) those of the generic family: about as much for a user whatever the numbers."""
+        return self.n_users * self.spread(self.servers) / self.n_servers
 
     def spread(self, shape: tuple[int, ...]) -> Floats:
         """Numbers from 0.3 to 3.2."""

@@ -18,34 +18,13 @@ def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mecha
     are set to what is bought, so the market clears. Hence for weights q_n u_n the tasks u are the nb allocation, proved by the
     prices; for weights sigma_n u_n the users have equal weighted shares on their cheapest servers, so u is the drfh allocation.
     All numbers are rationals with small denominators. A server that is the cheapest for no user is left out.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    mechanism : "drfh" or "nb"
-
-    Returns
-    -------
-    Instance
     """
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
 
 
 @checked
 def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
-    """The exact tasks of each user in the answer of `planted` with the same arguments.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    mechanism : "drfh" or "nb"
-
-    Returns
-    -------
-    (N,) Fractions, the tasks
-    """
+    """(N,) the exact tasks in the answer of `planted` with the same arguments."""
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
 
 

@@ -26,14 +26,7 @@ class CsvTable:
     columns: Mapping[str, Sequence[str]]
 
     def numbers(self, column: str, *, whole: bool = False, missing: bool = False) -> Floats:
-        """A column as finite numbers.
-
-        Parameters
-        ----------
-        column : its name
-        whole : whether the numbers must be whole
-        missing : whether an empty field is nan, or an error
-        """
+        """A column as finite numbers; `whole` where they must be whole, `missing` where an empty field is nan and no error."""
         text = self.columns[column]
         result = np.array([_number(t) for t in text])
         good = np.isfinite(result) & ((result == np.floor(result)) | (not whole))
@@ -60,18 +53,9 @@ def sample_file(folder: str | Path, *parts: str) -> Path:
 
 
 def csv_table(path: str | Path, columns: Sequence[str], *, header: bool = True, separator: str = ",") -> CsvTable:
-    """The given columns of a CSV file.
+    """The given columns of a .csv or .csv.gz file; without a header they are all that the file has, in this order.
 
-    Parameters
-    ----------
-    path : .csv or .csv.gz
-    columns : their names; without a header they are all that the file has, in this order
-    header : whether the first line holds the names
-    separator : between fields
-
-    Raises
-    ------
-    InstanceError : the file cannot be read or has no rows, or a column or a field is missing
+    InstanceError where the file cannot be read or has no rows, or a column or a field is missing.
     """
     lines = _lines(Path(path), separator)
     names = list(columns)

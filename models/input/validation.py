@@ -65,14 +65,7 @@ class NumberedNames(Sequence[str]):
 
 
 def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[str]:
-    """The names, or numbered ones where none are given.
-
-    Parameters
-    ----------
-    kind : "user", "server" or "resource"
-    given : distinct names, or None
-    count : how many there must be
-    """
+    """The names, distinct and `count` of them; numbered ones where none are given. `kind` is "user", "server" or "resource"."""
     if given is None:
         return NumberedNames(kind[0], count)
     if not is_list(given):
@@ -99,13 +92,7 @@ def _check_each_name(kind: str, names: Sequence[Any]) -> None:
 
 
 class Places:
-    """The positions that names and numbers of one kind of thing stand for.
-
-    Parameters
-    ----------
-    names : all of them
-    kind : "user", "server" or "resource", for errors
-    """
+    """The positions that names and numbers of one kind of thing ("user", "server" or "resource", for errors) stand for."""
 
     def __init__(self, names: Sequence[str], kind: str) -> None:
         self.names, self.kind = names, kind
@@ -147,13 +134,7 @@ def source_of(value: Any) -> Any:
 
 
 def read_capacities(value: Any, servers: Sequence[str], resources: Sequence[str]) -> Floats:
-    """(K, R) floats >= 0.
-
-    Parameters
-    ----------
-    value : a vector for each server
-    servers, resources : their names
-    """
+    """(K, R) floats >= 0, from a vector for each server."""
     if plain(value) and value.shape == (len(servers), len(resources)):
         whole: Floats = np.array(value, dtype=float)
         for i in np.flatnonzero(~_usable(whole))[:1]:
@@ -177,13 +158,7 @@ def _usable(rows: Floats) -> NDArray[np.bool_]:
 
 
 def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
-    """The demand vectors.
-
-    Parameters
-    ----------
-    value : for each user a vector or variants; or a matrix (N x R) of SciPy
-    users, resources : their names
-    """
+    """The demand vectors, from a vector or variants for each user, or from a matrix (N x R) of SciPy."""
     if isinstance(value, Vectors):
         return value
     if sp.issparse(value):
@@ -217,14 +192,7 @@ def _read_sparse_demands(value: Any, users: Sequence[str], resources: Sequence[s
 
 
 def read_demand(value: Any, what: str, resources: Sequence[str]) -> Floats:
-    """(V, R) one demand vector, or the vectors of several variants.
-
-    Parameters
-    ----------
-    value : a vector or a list of vectors
-    what : names it in errors
-    resources : their names
-    """
+    """(V, R) one demand vector, or the vectors of several variants; `what` names it in errors."""
     if is_vector(value) and len(value) == 0:
         raise InstanceError(f"{what} is empty, but it must be a vector or a list of variants")
     rows = value if is_vector(value) and is_vector(value[0]) else [value]
@@ -240,13 +208,9 @@ def read_demand(value: Any, what: str, resources: Sequence[str]) -> Floats:
 def read_own_demands(
     value: Any, users: Sequence[str], servers: Sequence[str], resources: Sequence[str], variants: NDArray[np.intp]
 ) -> dict[tuple[int, int], Floats]:
-    """The demands that hold on one server only.
+    """The demands of {(user, server): a vector or variants}, by name or number, that hold on one server only.
 
-    Parameters
-    ----------
-    value : {(user, server): a vector or variants}, by name or number
-    users, servers, resources : their names
-    variants : (N,) how many each user has
+    `variants` (N,) says how many each user has.
     """
     if not isinstance(value, Mapping):
         raise InstanceError(f"demands_on is {shown(value)}, but it must map pairs (user, server) to demands")
@@ -325,10 +289,7 @@ def is_unlimited(value: Any) -> bool:
 def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.csr_array | None:
     """Where each user may run: (N x K) sparse bool; None where everybody may run everywhere.
 
-    Parameters
-    ----------
-    value : None; a matrix of SciPy; an array or lists of shape (N, K), true or false; or pairs (user, server) by name or number
-    users, servers : their names
+    From None; a matrix of SciPy; an array or lists of shape (N, K), true or false; or pairs (user, server) by name or number.
     """
     shape = (len(users), len(servers))
     if value is None:
@@ -353,14 +314,7 @@ def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> 
 
 
 def truth(value: Any, user: str, server: str) -> bool:
-    """Whether the user may run on the server.
-
-    Parameters
-    ----------
-    value : a truth value, 0 or 1
-    user : such as "user 'ann'"
-    server : its name
-    """
+    """Whether the user, named such as "user 'ann'", may run on the server: a truth value, 0 or 1."""
     if not isinstance(value, bool | np.bool_ | int | np.integer) or value not in (0, 1):
         raise InstanceError(f"eligible of {user} on server {server!r} is {shown(value)}, but it must be true or false")
     return bool(value)
@@ -392,10 +346,7 @@ def _read_array_of_pairs(value: NDArray[Any], users: Sequence[str], servers: Seq
 def allowed_pairs(user: Any, server: Any, shape: tuple[int, int]) -> sp.csr_array | None:
     """Where each user may run: (N x K) sparse bool, rows sorted; None where everybody may run everywhere.
 
-    Parameters
-    ----------
-    user, server : (P,) the allowed pairs in any order, also more than once
-    shape : (N, K)
+    `user` and `server` (P,) are the allowed pairs in any order, also more than once.
     """
     result = sp.csr_array((np.ones(len(user), dtype=bool), (small(np.asarray(user)), small(np.asarray(server)))), shape=shape)
     if result.nnz == shape[0] * shape[1]:
