@@ -125,9 +125,8 @@ class Allocation:
         if x.shape != (arcs,):
             raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
         if not isinstance(self.termination, str) or self.termination not in TERMINATIONS:
-            raise InstanceError(
-                f"there is no termination {shown(self.termination)}: the terminations are {', '.join(TERMINATIONS)}"
-            )
+            known = ", ".join(TERMINATIONS)
+            raise InstanceError(f"there is no termination {shown(self.termination)}: the terminations are {known}")
         if self.x_exact is not None and not (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs):
             raise InstanceError(f"x_exact is {shown(self.x_exact)}, but it must be {arcs} rationals, one for each arc")
         object.__setattr__(self, "x", frozen(x))
@@ -145,10 +144,10 @@ class Allocation:
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "rule": _packed(self.rule)}
+        return {**self.__dict__, "rule": _moved(self.rule, "dumps")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, rule=_unpacked(state["rule"]))
+        self.__dict__.update(state, rule=_moved(state["rule"], "loads"))
 
     def __repr__(self) -> str:
         what = f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
@@ -311,26 +310,15 @@ class Allocation:
         return result
 
 
-def _packed(rule: Any) -> bytes | None:
-    """The pickle of a mechanism, by value where it was typed in; None where there is none."""
+def _moved(rule: Any, how: str) -> Any:
+    """The pickle of a mechanism by "dumps", or the mechanism by "loads"; None where there is none, or its author's code fails."""
     if rule is None:
         return None
     import cloudpickle
 
     try:
-        return bytes(cloudpickle.dumps(rule))
-    except Exception:  # what a mechanism holds is its author's
-        return None
-
-
-def _unpacked(data: bytes | None) -> Any:
-    if data is None:
-        return None
-    import cloudpickle
-
-    try:
-        return cloudpickle.loads(data)
-    except Exception:  # its module may be missing here
+        return getattr(cloudpickle, how)(rule)
+    except Exception:
         return None
 
 

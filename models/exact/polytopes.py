@@ -22,18 +22,6 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_
 if TYPE_CHECKING:
     from flint import fmpq
 
-__all__ = [
-    "LinearRow",
-    "Piece",
-    "affine_dimension",
-    "best_vertex",
-    "capacity_rows",
-    "full_rows",
-    "outermost",
-    "polytope_vertices",
-    "value_at",
-]
-
 LinearRow: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
 """({i: a_i}, b) for sum_i a_i x_i <= b or = b."""
 

@@ -13,25 +13,6 @@ from typing import Any, TypeAlias
 
 from fairalloc.models.instance import Instance
 
-__all__ = [
-    "ExactArcs",
-    "Rationals",
-    "as_ball",
-    "as_flint",
-    "as_fraction",
-    "asset_share",
-    "best_mixture",
-    "count",
-    "exact_arcs",
-    "exact_monopolies",
-    "global_dominant_share",
-    "monopoly",
-    "point_as_fraction",
-    "share_alone",
-    "solved",
-    "task_share",
-]
-
 Rationals: TypeAlias = tuple[Fraction, ...]
 
 

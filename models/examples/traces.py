@@ -173,17 +173,13 @@ def google2011(folder: str | Path, *, users: int | None = None, finite: bool = F
 
     Parameters
     ----------
-    folder
-        the data folder, see `data_dir`
-    users
-        take only the users with most tasks, this many; on equal numbers the lower code comes first
-    finite
-        limit each user to the number of its tasks (`max_tasks`), default unlimited
+    folder : the data folder, see `data_dir`
+    users : take only the users with most tasks, this many; on equal numbers the lower code comes first
+    finite : limit each user to the number of its tasks (`max_tasks`), default unlimited
 
     Returns
     -------
-    Loaded
-        user "user-7" has code 7 in users.csv.gz; server "cpu0.5-mem0.4995" is the class with these capacities
+    Loaded : user "user-7" has code 7 in users.csv.gz; server "cpu0.5-mem0.4995" is the class with these capacities
     """
     counts, capacities = google_machine_mix(folder)
     tasks = parquet_columns(sample_file(folder, "google2011", "tasks_t0.parquet"), ("user", "cpu_req", "mem_req"))
@@ -217,11 +213,8 @@ def google2019_demands(folder: str | Path) -> Floats:
     requests = np.column_stack([table["cpu_req"], table["mem_req"]]).astype(float)
     positive = requests[(requests > 0).all(axis=1)]
     result: Floats = np.unique(positive, axis=0)
-    left_out = {
-        "rows not positive in both": len(requests) - len(positive),
-        "rows that repeat others": len(positive) - len(result),
-    }
-    log.info("google2019: left out %s", left_out)
+    bad, twice = len(requests) - len(positive), len(positive) - len(result)
+    log.info("google2019: left out %s", {"rows not positive in both": bad, "rows that repeat others": twice})
     return result
 
 
@@ -235,10 +228,8 @@ def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    path
-        .csv or .csv.gz
-    table
-        "job_events", "task_events", "machine_events", "machine_attributes" or "task_usage"
+    path : .csv or .csv.gz
+    table : "job_events", "task_events", "machine_events", "machine_attributes" or "task_usage"
     """
     if table not in GOOGLE_TABLES:
         raise UnknownName(no_such("raw table", table, GOOGLE_TABLES, f"the tables are {', '.join(GOOGLE_TABLES)}"))
@@ -265,17 +256,13 @@ def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loa
 
     Parameters
     ----------
-    folder
-        the data folder, see `data_dir`
-    seed
-        draws the location of each VM
-    finite
-        limit each user to one task (`max_tasks`), the VM itself; default unlimited
+    folder : the data folder, see `data_dir`
+    seed : draws the location of each VM
+    finite : limit each user to one task (`max_tasks`), the VM itself; default unlimited
 
     Returns
     -------
-    Loaded
-        user "vm-7" is VM 7 of rnd_vms.csv.gz; server "type1-location2" is the class of type 1 at location 2
+    Loaded : user "vm-7" is VM 7 of rnd_vms.csv.gz; server "type1-location2" is the class of type 1 at location 2
     """
     table = csv_table(sample_file(folder, "bitbrains", "rnd_vms.csv.gz"), ("vm", "cpu_max", "mem_max"))
     peaks = np.column_stack([table.numbers("cpu_max") / 1e3, table.numbers("mem_max") / 2**20])
@@ -325,19 +312,14 @@ def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = Fals
 
     Parameters
     ----------
-    folder
-        the data folder, see `data_dir`
-    pods
-        take only the most common groups, this many; on equal numbers the one first in the file comes first
-    gpuspec
-        read pods_gpuspec33.csv.gz, to which its authors added GPU types at the measured rate of 33 %
-    finite
-        limit each user to the number of pods in its group (`max_tasks`), default unlimited
+    folder : the data folder, see `data_dir`
+    pods : take only the most common groups, this many; on equal numbers the one first in the file comes first
+    gpuspec : read pods_gpuspec33.csv.gz, to which its authors added GPU types at the measured rate of 33 %
+    finite : limit each user to the number of pods in its group (`max_tasks`), default unlimited
 
     Returns
     -------
-    Loaded
-        server "8xG2-96c-384G" has 8 GPUs of model G2, 96 cores, 384 GiB ("cpu-.." no GPU); user "6000m-12288Mi-1x460-T4"
+    Loaded : server "8xG2-96c-384G" has 8 GPUs of model G2, 96 cores, 384 GiB ("cpu-.." no GPU); user "6000m-12288Mi-1x460-T4"
         requests 6000 milli-cores, 12288 MiB, 460 thousandths of 1 GPU, of model T4
     """
     servers, capacities, models, counts = alibaba_nodes(sample_file(folder, "alibaba2023", "nodes.csv.gz"))

@@ -21,22 +21,6 @@ from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
 
-__all__ = [
-    "NotJson",
-    "allocation_document",
-    "fingerprint",
-    "instance_document",
-    "parse_allocation",
-    "parse_instance",
-    "parse_json",
-    "read_instance",
-    "read_json",
-    "read_json_from",
-    "write_allocation",
-    "write_instance",
-    "write_json",
-]
-
 INSTANCE_SCHEMA = "fairalloc-instance/1"
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 

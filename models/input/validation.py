@@ -19,25 +19,6 @@ from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
 from fairalloc.models.input.demand_matrix import Vectors, small
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, plain, rational, row
 
-__all__ = [
-    "NumberedNames",
-    "Places",
-    "allowed_pairs",
-    "count_of",
-    "is_unlimited",
-    "read_capacities",
-    "read_counts",
-    "read_demand",
-    "read_demands",
-    "read_limits",
-    "read_names",
-    "read_own_demands",
-    "read_placement",
-    "read_weights",
-    "source_of",
-    "truth",
-]
-
 LARGEST_COUNT = 2**53
 """Up to here floating point counts exactly."""
 
