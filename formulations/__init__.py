@@ -98,14 +98,9 @@ def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism]
 
     Parameters
     ----------
-    allocation : as `solve` gives it
-    name : an id, an alias or a mechanism; None = what the allocation was solved for
+    allocation : as `solve` gives it; InstanceError where it has no mechanism and no name is given
+    name : an id, an alias or a mechanism (UnknownName where there is none); None = what the allocation was solved for
     asked_by : the function of (allocation, mechanism) that asks, for the message; "" = whoever asks has a message of its own
-
-    Raises
-    ------
-    UnknownName : there is no such mechanism
-    InstanceError : no name is given, and the allocation has none
     """
     if asked_by and name is None and not allocation.mechanism:
         rule = f"{asked_by} needs one: {asked_by}(allocation, mechanism)"

@@ -169,10 +169,7 @@ class AlphaPfVds(Equilibrium):
         return write
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
-        """kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0.
-
-        Parameters and return value are those of `Mechanism.prices`.
-        """
+        """Kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0."""
         if "kappa" in values or duals is None:
             return super().prices(instance, duals, values)
         game = self.game(instance)
@@ -208,8 +205,15 @@ def best_response(
     """
     import cvxpy as cp
 
-    game, i = Game(instance, alpha, A, B), _place(instance, server)
-    here, elsewhere = np.flatnonzero(game.server == i), _elsewhere(instance, tasks_elsewhere)
+    game = Game(instance, alpha, A, B)
+    if server not in instance.servers:
+        raise UnknownName(no_such("server", server, instance.servers))
+    i, given = instance.servers.index(server), tasks_elsewhere
+    here = np.flatnonzero(game.server == i)
+    elsewhere = np.array([finite(v, "an entry of tasks_elsewhere") for v in given] if is_vector(given) else np.nan)
+    if elsewhere.shape != (instance.N,) or not np.all(np.isfinite(elsewhere) & (elsewhere >= 0)):
+        rule = f"it must be one finite number >= 0 for each of the {instance.N} users"
+        raise InstanceError(f"tasks_elsewhere is {given!r}, but {rule}")
     if not len(here):
         raise NotApplicable(f"nobody may use server {server!r}")
     if np.any(np.isfinite(instance.max_tasks)) or not instance.single_variant:
@@ -242,21 +246,6 @@ def _utility(phi: Floats, z: Any, equal: Floats, alpha: float, A: float, B: floa
     powers, logs = alpha * np.log(A) - np.log(alpha - 1), np.log(B) - s0  # logarithms of the coefficients
     top = max(powers, logs)
     return np.exp(logs - top) * (phi @ cp.log(z)) - np.exp(powers - top) * cp.exp(total - s0)
-
-
-def _place(instance: Instance, server: str) -> int:
-    if server not in instance.servers:
-        raise UnknownName(no_such("server", server, instance.servers))
-    return instance.servers.index(server)
-
-
-def _elsewhere(instance: Instance, tasks: Any) -> Floats:
-    result = np.array([finite(v, "an entry of tasks_elsewhere") for v in tasks] if is_vector(tasks) else np.nan)
-    if result.shape != (instance.N,) or not np.all(np.isfinite(result) & (result >= 0)):
-        raise InstanceError(
-            f"tasks_elsewhere is {tasks!r}, but it must be " + f"one finite number >= 0 for each of the {instance.N} users"
-        )
-    return result
 
 
 def _entries(value: Any) -> list[Any]:

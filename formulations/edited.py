@@ -26,7 +26,7 @@ def edited(base: Mechanism, id: Any, cvxpy: Any, pyomo: Any) -> "Edited":  # noq
 
 
 class Edited(Mechanism):
-    r"""The model of another mechanism, with constraints added or its objective replaced.
+    r"""The model of another mechanism, edited in each layer or in one, with constraints added or its objective replaced.
 
         capped = fa.mechanism("drfh").edited("capped", cvxpy=lambda problem, instance: ...)
 
@@ -36,14 +36,8 @@ class Edited(Mechanism):
     slackness). So users with y_n > 0 are fixed at g and the others go on (solvers/lexicographic/edited_rounds.py).
 
     An edit makes the mechanism one program, and each answer says so, where it adds integers or what is not proved to be convex,
-    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0.
-
-    Edits see the instance and its tasks in the user's own units: an edited model is not brought to canonical units.
-
-    Attributes
-    ----------
-    base : the mechanism that is edited
-    cvxpy_edit, pyomo_edit : the edit in each layer, None where there is none
+    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0. Edits see the instance
+    and its tasks in the user's own units: an edited model is not brought to canonical units.
     """
 
     def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
@@ -99,11 +93,13 @@ class Edited(Mechanism):
             return self
         if not self.layers:
             raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
-        if self._known is None or self._known[0] is not instance or self._known[1]._has_turned():
+        known, goal = self._known, None if self._known is None else self._known[1]._goal
+        turned = known is not None and goal is not None and rises_with(*goal) != known[1].takes_rounds
+        if known is None or known[0] is not instance or turned:
             result = Edited(self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
             result._settle(self.domain(instance))
-            self._known = instance, result
-        return self._known[1]
+            self._known = known = instance, result
+        return known[1]
 
     def _settle(self, domain: Instance) -> None:
         lost = self._lost(domain) if self.base.several_rounds else ""
@@ -138,12 +134,8 @@ class Edited(Mechanism):
             return model, FAIRNESS
         if any(v is g for c in model.constraints if c is not fairness for v in c.variables()):
             return model, LEVELS
-        self._goal = model.objective, g  # whose parameters may change
+        self._goal = model.objective, g  # whose parameters may change, so that it rises with g no more, or does again
         return model, "" if rises_with(*self._goal) else LEVEL
-
-    def _has_turned(self) -> bool:
-        """Whether a parameter of the objective has changed so that it rises with g no more, or does again."""
-        return self._goal is not None and rises_with(*self._goal) != self.takes_rounds
 
     def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
         """The base's problem, edited; once it is settled always the same object, set to the round."""

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.aggregation import pooled
@@ -69,10 +69,10 @@ class FairDominantShares(Mechanism):
         model = pyomo_tasks(instance)
         weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
         start = weighted @ (instance.arcs.gamma / instance.N)
-        model.v = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.tolist(), strict=True)))
-        share = dict(zip(users, linear_rows(weighted, list(model.x.values())), strict=True))
+        model.v = pyo.Var(users, domain=pyo.PositiveReals, initialize=by_user(instance, start))
+        share = by_user(instance, linear_rows(weighted, list(model.x.values())))
         model.shares = pyo.Constraint(users, rule=lambda m, n: share[n] - m.v[n] == 0)
-        phi = dict(zip(users, instance.weights.tolist(), strict=True))
+        phi = by_user(instance, instance.weights)
         if alpha == 1:
             objective = sum(phi[n] * pyo.log(model.v[n]) for n in users)
         else:

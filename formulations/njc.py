@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.aggregation import pooled
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 __all__ = ["OBJECTIVES", "NoJustifiedComplaints", "Requests", "largest_complaint", "requests"]
 
 OBJECTIVES = ("utilisation", "sum", "min", "closest")
-MODELS = ("market", "milp")
 
 
 class NoJustifiedComplaints(Mechanism):
@@ -90,22 +89,17 @@ class NoJustifiedComplaints(Mechanism):
         """
         if bottlenecks is not None:
             return self._cvxpy_given(instance, _places(instance, bottlenecks))
-        if self._chosen(model) == "market":
+        if self._is_market(model):
             return NashBargaining().write_cvxpy(instance)
         return self._cvxpy_milp(instance, relaxed)
 
     def write_pyomo(
         self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True
     ) -> "pyo.ConcreteModel":
-        """The same models with the same names: `x[user, variant, server]`, `bottleneck[resource]`, `satisfied[user]`.
-
-        Parameters
-        ----------
-        instance, model, bottlenecks, relaxed : as for `write_cvxpy`
-        """
+        """The same models with the same names: `x[user, variant, server]`, `bottleneck[resource]`, `satisfied[user]`."""
         if bottlenecks is not None:
             return self._pyomo_given(instance, _places(instance, bottlenecks))
-        if self._chosen(model) == "market":
+        if self._is_market(model):
             return NashBargaining().write_pyomo(instance)
         return self._pyomo_milp(instance, relaxed)
 
@@ -114,11 +108,10 @@ class NoJustifiedComplaints(Mechanism):
         own = ("given", "milp", "objective")
         return *(getattr(type(self), f"_{layer}_{part}") for part in own), getattr(NashBargaining, f"write_{layer}")
 
-    def _chosen(self, model: str | None) -> str:
-        chosen = model or ("milp" if self.integer else "market")
-        if chosen not in MODELS:
-            raise InstanceError(f"model is {model!r}, but it must be one of {', '.join(MODELS)}")
-        return chosen
+    def _is_market(self, model: str | None) -> bool:
+        if model not in (None, "market", "milp"):
+            raise InstanceError(f"model is {model!r}, but it must be one of market, milp")
+        return model == "market" or (model is None and not self.integer)
 
     def _cvxpy_given(self, instance: Instance, bottlenecks: list[int]) -> "cp.Problem":
         import cvxpy as cp
@@ -126,10 +119,7 @@ class NoJustifiedComplaints(Mechanism):
         x, constraints = cvxpy_tasks(instance)
         d = requests(instance)
         share = np.array([float(low * q) for low, q in zip(d.lowest(bottlenecks), d.unit, strict=True)])
-        constraints += [
-            (instance.arcs.load[bottlenecks] @ x == 1).set_label("full"),
-            (x >= share).set_label("share"),
-        ]
+        constraints += [(instance.arcs.load[bottlenecks] @ x == 1).set_label("full"), (x >= share).set_label("share")]
         return cp.Problem(self._cvxpy_objective(instance, x), constraints)
 
     def _cvxpy_milp(self, instance: Instance, relaxed: bool) -> "cp.Problem":
@@ -171,9 +161,9 @@ class NoJustifiedComplaints(Mechanism):
         import pyomo.environ as pyo
 
         model = pyomo_tasks(instance, np.where(np.isin(np.arange(instance.R), bottlenecks), 1.0, np.nan))
-        x = dict(zip(instance.users, model.x.values(), strict=True))
+        x = by_user(instance, model.x.values())
         d = requests(instance)
-        share = dict(zip(instance.users, d.tasks(d.lowest(bottlenecks)), strict=True))
+        share = by_user(instance, d.tasks(d.lowest(bottlenecks)))
         model.share = pyo.Constraint(instance.users, rule=lambda _, n: x[n] >= float(share[n]))
         self._pyomo_objective(instance, model, x)
         return model
@@ -182,14 +172,14 @@ class NoJustifiedComplaints(Mechanism):
         import pyomo.environ as pyo
 
         model = pyomo_tasks(instance)
-        x = dict(zip(instance.users, model.x.values(), strict=True))
+        x = by_user(instance, model.x.values())
         load = dict(zip(instance.resources, linear_rows(instance.arcs.load, list(x.values())), strict=True))
         users, resources, least, unit = _pairs(instance)
         pairs = [(instance.users[n], instance.resources[j]) for n, j in zip(users, resources, strict=True)]
-        tasks, full = dict(zip(pairs, least.tolist(), strict=True)), dict(zip(instance.users, unit.tolist(), strict=True))
-        by_user: dict[str, list[tuple[str, str]]] = {n: [] for n in instance.users}
+        tasks, full = dict(zip(pairs, least.tolist(), strict=True)), by_user(instance, unit)
+        own: dict[str, list[tuple[str, str]]] = {n: [] for n in instance.users}
         for pair in pairs:
-            by_user[pair[0]].append(pair)
+            own[pair[0]].append(pair)
         kind = pyo.UnitInterval if relaxed else pyo.Binary
         model.bottleneck = pyo.Var(instance.resources, domain=pyo.Binary)
         model.justified = pyo.Var(pairs, domain=kind)
@@ -199,11 +189,11 @@ class NoJustifiedComplaints(Mechanism):
         )
         model.justified_by_bottleneck = pyo.Constraint(pairs, rule=lambda m, n, j: m.justified[n, j] <= m.bottleneck[j])
         model.one_justification = pyo.Constraint(
-            instance.users, rule=lambda m, n: m.satisfied[n] + sum(m.justified[pair] for pair in by_user[n]) == 1
+            instance.users, rule=lambda m, n: m.satisfied[n] + sum(m.justified[pair] for pair in own[n]) == 1
         )
         model.share = pyo.Constraint(
             instance.users,
-            rule=lambda m, n: x[n] >= full[n] * m.satisfied[n] + sum(tasks[pair] * m.justified[pair] for pair in by_user[n]),
+            rule=lambda m, n: x[n] >= full[n] * m.satisfied[n] + sum(tasks[pair] * m.justified[pair] for pair in own[n]),
         )
         self._pyomo_objective(instance, model, x)
         return model
@@ -246,8 +236,8 @@ class NoJustifiedComplaints(Mechanism):
     @property
     def parameters(self) -> dict[str, Any]:
         """The objective and, for "closest", the target, where they are given."""
-        target = {} if self.target is None else {"target": [float(v) for v in self.target]}
-        return ({} if self.objective is None else {"objective": self.objective}) | target
+        given = {"objective": self.objective, "target": None if self.target is None else [float(v) for v in self.target]}
+        return {name: value for name, value in given.items() if value is not None}
 
     def domain(self, instance: Instance) -> Instance:
         """One pool and one demand vector for each user; InstanceError where there is none."""
@@ -335,9 +325,7 @@ class Requests:
 
     def loads(self, x: Sequence[Fraction]) -> Rationals:
         """(R,) used part of each resource."""
-        from flint import fmpq
-
-        result = [fmpq(0)] * self.R
+        result = [as_flint(0)] * self.R
         for part, value in zip(self._entries, x, strict=True):
             granted = as_flint(value)
             for j, r in part if granted else ():
@@ -347,9 +335,7 @@ class Requests:
     @cached_property
     def _entries(self) -> "list[list[tuple[int, fmpq]]]":
         """The parts as fmpq, which are ten times as fast as Fraction."""
-        from flint import fmpq
-
-        return [[(j, fmpq(r.numerator, r.denominator)) for j, r in part.items()] for part in self.parts]
+        return [[(j, as_flint(r)) for j, r in part.items()] for part in self.parts]
 
     def lowest(self, bottlenecks: Collection[int]) -> Rationals:
         """(N,) l_i(I); 0 for a user with e_i = 0, whom any bottleneck answers (D Theorem 1 allows it)."""
@@ -377,11 +363,7 @@ class Requests:
 
     def matrix(self) -> Floats:
         """(N, R) r_ij in floating point."""
-        result = np.zeros((len(self.parts), self.R))
-        for i, part in enumerate(self.parts):
-            for j, r in part.items():
-                result[i, j] = float(r)
-        return result
+        return np.array([[float(part.get(j, 0)) for j in range(self.R)] for part in self.parts])
 
 
 @lru_cache(maxsize=8)

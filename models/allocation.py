@@ -33,11 +33,9 @@ TERMINATIONS = (
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a method, as it reports them by phase and as they were taken around it.
+    """Seconds of a method: its own report by phase, and around it.
 
-    Attributes
-    ----------
-    build, compile, solve, read : write the model, hand it to the solver's form, solve, read the answer: the method's own report
+    build, compile, solve, read : write the model, hand it to the solver's form, solve, read the answer
     wall, cpu : around the whole method, taken outside it by `solve`: on the clock, and of all its threads and child processes
     """
 

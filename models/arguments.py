@@ -79,10 +79,8 @@ PLAIN: Mapping[Any, Rule] = {
 def checked(function: F) -> F:
     """The function with its arguments checked before it is called.
 
-    Raises
-    ------
-    UnknownName : an argument has a name that no parameter has
-    InstanceError : an argument is missing, or of a kind that the annotation does not allow
+    UnknownName where an argument has a name that no parameter has; InstanceError where one is missing, or of a kind that the
+    annotation does not allow.
     """
     known = signature(function)
     rules: dict[str, Rule] = {}

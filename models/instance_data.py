@@ -23,8 +23,6 @@ __all__ = ["Arcs", "ExactData", "InstanceData"]
 class Arcs:
     """Every eligible (user, variant, server), in that order.
 
-    Attributes
-    ----------
     user, variant, server : (A,) int arrays; `variant` counts within its user
     load : ((K R) x A) sparse, by columns; the fraction of that server's resource a task takes, row i R + r
     owner : (N x A) sparse 0/1; `owner @ x` is the number of tasks of each user

@@ -118,7 +118,6 @@ def row(value: Any, names: Sequence[str], what: str, each: str | None = None) ->
     if not plain(value):
         value = [finite(v, f"{each} {name!r}") for v, name in zip(value, names, strict=True)]
     result = np.array(value, dtype=float)
-    if not np.all(np.isfinite(result)):
-        r = int(np.argmin(np.isfinite(result)))
+    for r in np.flatnonzero(~np.isfinite(result))[:1]:
         raise InstanceError(f"{each} {names[r]!r} is {result[r]}, but it must be a finite number")
     return result

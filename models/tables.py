@@ -15,14 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "Grid", "csv_text", "markdown_text", "pandas", "printable", "tex", "tex_comment", "width"]
 
-WIDTH = 100
-"""Columns that tables are written for where the output is no terminal."""
-
-NARROWEST = 40
-"""Columns below which tables are not folded further."""
-
-GAP = 2
-"""Spaces between columns."""
+WIDTH, NARROWEST, GAP = 100, 40, 2
+"""Columns of tables where the output is no terminal, and below which they are not folded; spaces between columns."""
 
 _TEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
@@ -66,14 +60,8 @@ def printable(text: str) -> str:
 
 @dataclass(frozen=True)
 class Grid:
-    """A titled table.
+    """A table with a title above it, heads of columns, rows of cells, and notes below it.
 
-    Attributes
-    ----------
-    title : a line above it, or ""
-    columns : the heads
-    rows : the cells, as many in each row as there are columns
-    notes : lines below it
     links : `links[row, column]` is the anchor to which a cell leads in HTML
     right : columns that are set to the right, such as numbers
     """
@@ -128,10 +116,8 @@ class Grid:
 
     def html(self) -> str:
         """A table element and its notes, without a title; everything is escaped."""
-        lines = ["<table>"]
-        if any(self.columns):
-            lines.append(f"<thead><tr>{''.join(self._cell('th', text, k) for k, text in enumerate(self.columns))}</tr></thead>")
-        lines.append("<tbody>")
+        head = "".join(self._cell("th", text, k) for k, text in enumerate(self.columns)) if any(self.columns) else ""
+        lines = ["<table>", *([f"<thead><tr>{head}</tr></thead>"] if head else []), "<tbody>"]
         for i, row in enumerate(self.rows):
             cells = (self._cell("td", text, k, (self.links or {}).get((i, k), "")) for k, text in enumerate(row))
             lines.append(f"<tr>{''.join(cells)}</tr>")
@@ -156,15 +142,9 @@ class Grid:
         result = []
         for number, piece in enumerate(pieces):
             kept = [*range(fixed), *piece]
-            result.append(
-                Grid(
-                    "" if number else self.title,
-                    [self.columns[k] for k in kept],
-                    [[row[k] for k in kept] for row in self.rows],
-                    self.notes if number == len(pieces) - 1 else (),
-                    right=[place for place, k in enumerate(kept) if k in self.right],
-                )
-            )
+            rows = [[row[k] for k in kept] for row in (self.columns, *self.rows)]
+            notes, right = self.notes if number == len(pieces) - 1 else (), [at for at, k in enumerate(kept) if k in self.right]
+            result.append(Grid("" if number else self.title, rows[0], rows[1:], notes, right=right))
         return result
 
     def head(self, most: int = 20) -> "Grid":
@@ -196,15 +176,13 @@ def _inert(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = printable(cell)
-    return f"'{text}" if text.startswith(_FORMULA) and text != "-" and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
+    if text == "-" or not text.startswith(_FORMULA):
+        return text
     try:
         float(text)
     except ValueError:
-        return False
-    return True
+        return f"'{text}"
+    return text
 
 
 def markdown_text(text: str) -> str:

@@ -1,15 +1,11 @@
-r"""A bound on the optimum of a cone program from any dual values: how models without derivatives are judged.
+r"""A bound on the optimum of a cone program from any dual values (docs/theory/residuals.md).
 
     min  1/2 x'P x + c'x    s.t.   A x + s = b,  s in K,  l <= x <= h
 
-K is a product of zero, nonnegative, second-order, positive semidefinite, exponential and three-dimensional power cones. For any
-x, any y in the dual cone K* and r = P x + c + A'y, weak duality says of every feasible point that its objective is at least
+    bound = -1/2 x'P x - b'y + sum_j (l_j max(r_j, 0) - h_j max(-r_j, 0)),    y in K*,  r = P x + c + A'y
 
-    bound = -1/2 x'P x - b'y + sum_j (l_j max(r_j, 0) - h_j max(-r_j, 0))
-
-where r_j must be 0, >= 0 or <= 0 if x_j lacks both bounds, the upper one or the lower one. So a bound holds up to its `lack`: how
-far y is from K*, relative to its largest entry, and how far r_j is from the sign it must have, relative to its terms.
-A point whose constraints hold and whose objective is the bound is optimal, whoever found x and y.
+K is a product of zero, nonnegative, second-order, positive semidefinite, exponential and three-dimensional power cones. The
+bound holds up to its `lack`: how far y is from K*, and how far r_j is from the sign it must have where x_j lacks a bound.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,7 +44,8 @@ def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = Tru
     curved = data["P"] @ x if data.get("P") is not None else np.zeros(len(x))
     r = curved + c + matrix.T @ y
     size = np.abs(curved) + np.abs(c) + abs(matrix).T @ np.abs(y)
-    low, high = (_side(data, name, len(x)) for name in ("lower_bounds", "upper_bounds"))
+    sides = (data.get(name) for name in ("lower_bounds", "upper_bounds"))
+    low, high = (np.full(len(x), np.inf) if side is None else np.asarray(side, dtype=float) for side in sides)
     free, over, under = outside_of_signs(r, low, high)
     at_sides = np.where(np.isfinite(low), low, 0.0) @ over - np.where(np.isfinite(high), high, 0.0) @ under
     value = -0.5 * float(x @ curved) - float(data["b"] @ y) + float(at_sides) - float(np.abs(x) @ free)
@@ -68,12 +65,6 @@ def relative(excess: Floats, size: Floats) -> Floats:
     """Excess in parts of sizes, small sizes in parts of the largest."""
     result: Floats = excess / (size + NOISE * size.max(initial=0.0) + TINY)
     return result
-
-
-def _side(data: Mapping[str, Any], name: str, count: int) -> Floats:
-    """(n,) lower or upper bounds, infinite where there are none."""
-    given = data.get(name)
-    return np.full(count, np.inf) if given is None else np.asarray(given, dtype=float)
 
 
 def _outside_dual_cones(dims: Any, y: Floats, upper: bool) -> float:

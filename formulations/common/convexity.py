@@ -49,11 +49,8 @@ MOST = 700.0
 UNREADABLE = (ArithmeticError, ValueError, TypeError, NotImplementedError, RecursionError)
 """What Pyomo raises of an expression with the logarithm of 0, a parameter without a value, or an inequality in it."""
 
-PAIRS = 20
-"""How many pairs of allocations are tried against a model that is declared to be convex."""
-
-NOISE, SEEN = 1e-9, 1e-6
-"""Relative violations up to here are rounding; from there they are none."""
+PAIRS, NOISE, SEEN = 20, 1e-9, 1e-6
+"""Of allocations so many pairs are tried; relative violations up to NOISE are rounding, and from SEEN on they are none."""
 
 HUGE = sys.float_info.max
 
@@ -85,13 +82,10 @@ def _doubt_of_cvxpy(problem: "cp.Problem") -> str:
     if problem.is_dcp():
         return ""
     if not problem.objective.is_dcp():
-        return f"its objective is not proved to be {_sort(type(problem.objective).__name__ == 'Maximize')} by CVXPY's rules"
+        curvature = "concave" if type(problem.objective).__name__ == "Maximize" else "convex"
+        return f"its objective is not proved to be {curvature} by CVXPY's rules"
     name = next((c.label or str(c) for c in problem.constraints if not c.is_dcp()), "one")
     return f"its constraint {name} is not proved to be convex by CVXPY's rules"
-
-
-def _sort(concave: bool) -> str:
-    return "concave" if concave else "convex"
 
 
 def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
@@ -104,7 +98,7 @@ def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
         return f"it has {len(goals)} objectives"
     concave = goals[0].sense == pyo.maximize
     if not _proved(goals[0].expr, not concave, concave):
-        return f"its objective is not proved to be {_sort(concave)}"
+        return f"its objective is not proved to be {'concave' if concave else 'convex'}"
     for row in model.component_data_objects(pyo.Constraint, active=True):
         if not _proved(row.body, row.has_ub(), row.has_lb()):
             return f"its constraint {row.name} is not proved to be convex"
@@ -116,7 +110,7 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
     from pyomo.core.expr.numvalue import polynomial_degree
 
     try:
-        shown = polynomial_degree(expr) in (0, 1) or _is(_shape_of(expr), convex, concave)
+        shown = polynomial_degree(expr) in (0, 1) or _shape_of(expr).curves(convex, concave)
         return shown or _proved_in_parts(expr, convex, concave)
     except UNREADABLE:
         return False
@@ -132,6 +126,10 @@ class Shape(NamedTuple):
     log_convex: bool = False
     log_concave: bool = False
 
+    def curves(self, convex: bool, concave: bool) -> bool:
+        """Whether it is proved to be convex, concave, or both, as asked."""
+        return self.convex >= convex and self.concave >= concave
+
     @property
     def constant(self) -> bool:
         """Whether it is one number."""
@@ -144,10 +142,6 @@ class Shape(NamedTuple):
 
 
 UNKNOWN = Shape()
-
-
-def _is(shape: Shape, convex: bool, concave: bool) -> bool:
-    return shape.convex >= convex and shape.concave >= concave
 
 
 def _shape(convex: bool, concave: bool, low: float, high: float, log_convex: bool = False, log_concave: bool = False) -> Shape:
@@ -166,14 +160,10 @@ def _sum(parts: Iterable[Shape]) -> Shape:
     return _shape(all(p.convex for p in parts), all(p.concave for p in parts), low, high, all(p.log_convex for p in parts))
 
 
-def _times(a: float, b: float) -> float:
-    return a * b if a and b else 0.0
-
-
 def _product(f: Shape, g: Shape) -> Shape:
     if g.constant:
         f, g = g, f
-    ends = [_times(a, b) for a in (f.low, f.high) for b in (g.low, g.high)]
+    ends = [a * b if a and b else 0.0 for a in (f.low, f.high) for b in (g.low, g.high)]
     logs = f.log_convex and g.log_convex, f.log_concave and g.log_concave
     if not f.constant:
         return _shape(False, False, min(ends), max(ends), *logs)
@@ -204,11 +194,9 @@ def _power(f: Shape, p: float) -> Shape:
 
 def _raised(side: float, p: float) -> float:
     """A bound of f to the power p."""
-    if side == 0 and p < 0:
-        return math.inf
     try:
         return float(side**p)
-    except OverflowError:
+    except (OverflowError, ZeroDivisionError):
         return math.inf
 
 
@@ -228,12 +216,10 @@ def _abs(f: Shape) -> Shape:
     return _shape(f.affine, False, 0.0, max(-f.low, f.high))
 
 
-def _largest(parts: list[Shape]) -> Shape:
-    return _shape(all(p.convex for p in parts), False, max(p.low for p in parts), max(p.high for p in parts))
-
-
-def _smallest(parts: list[Shape]) -> Shape:
-    return _shape(False, all(p.concave for p in parts), min(p.low for p in parts), min(p.high for p in parts))
+def _extreme(which: Callable[..., float], parts: list[Shape]) -> Shape:
+    """Of max or min."""
+    low, high = which(p.low for p in parts), which(p.high for p in parts)
+    return _shape(which is max and all(p.convex for p in parts), which is min and all(p.concave for p in parts), low, high)
 
 
 FUNCTIONS = {
@@ -277,7 +263,7 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
     if name in ("sum", "linear"):
         return _sum(parts)
     if name in ("max", "min"):
-        return (_largest if name == "max" else _smallest)(parts)
+        return _extreme(max if name == "max" else min, parts)
     if name == "neg":
         return _product(_number(-1.0), parts[0])
     if name in ("prod", "mon"):
@@ -285,7 +271,10 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
     if name == "div":
         return _product(parts[0], _power(parts[1], -1.0))
     if name == "pow":
-        return _general_power(*parts)
+        f, p = parts
+        if f.constant and f.low > 0 and not p.constant:
+            return _exp(_product(_number(math.log(f.low)), p))
+        return _power(f, p.low) if p.constant else UNKNOWN
     return FUNCTIONS[name](parts[0]) if name in FUNCTIONS and isinstance(node, UnaryFunctionExpression) else UNKNOWN
 
 
@@ -300,12 +289,6 @@ def _entropy(node: Any, parts: list[Shape]) -> Shape | None:
     return None
 
 
-def _general_power(f: Shape, p: Shape) -> Shape:
-    if p.constant:
-        return _power(f, p.low)
-    return _exp(_product(_number(math.log(f.low)), p)) if f.constant and f.low > 0 else UNKNOWN
-
-
 def _proved_in_parts(expr: Any, convex: bool, concave: bool) -> bool:
     """Rule 3."""
     from pyomo.repn import generate_standard_repn
@@ -315,7 +298,7 @@ def _proved_in_parts(expr: Any, convex: bool, concave: bool) -> bool:
         return False
     if not _semidefinite(parts.quadratic_vars, np.array(parts.quadratic_coefs, dtype=float) * (1.0 if convex else -1.0)):
         return False
-    return parts.nonlinear_expr is None or _is(_shape_of(parts.nonlinear_expr), convex, concave)
+    return parts.nonlinear_expr is None or _shape_of(parts.nonlinear_expr).curves(convex, concave)
 
 
 def _semidefinite(pairs: list[tuple[Any, Any]], coefficients: Floats) -> bool:
@@ -326,14 +309,10 @@ def _semidefinite(pairs: list[tuple[Any, Any]], coefficients: Floats) -> bool:
     matrix = sp.csr_array((np.tile(coefficients / 2, 2), (both[:, 0], both[:, 1])), shape=(len(place), len(place)))
     _, part = sp.csgraph.connected_components(matrix, directed=False)
     groups = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
-    return all(_has_no_negative(matrix, group) for group in groups)
-
-
-def _has_no_negative(matrix: Any, group: Any) -> bool:
-    if len(group) > DENSE:
+    if max(map(len, groups)) > DENSE:
         return False
-    eigenvalues = np.linalg.eigvalsh(matrix[group][:, group].toarray())
-    return bool(eigenvalues[0] >= -len(group) * np.finfo(float).eps * np.abs(eigenvalues).max())
+    spectra = [np.linalg.eigvalsh(matrix[group][:, group].toarray()) for group in groups]
+    return all(values[0] >= -len(values) * np.finfo(float).eps * np.abs(values).max() for values in spectra)
 
 
 def is_refuted(model: Any, instance: Instance) -> bool:

@@ -25,13 +25,9 @@ def read_off(model: Any) -> dict[str, bool]:
 def _of_cvxpy(problem: "cp.Problem") -> dict[str, bool]:
     convex = bool(problem.is_dcp())
     parts = [problem.objective.expr, *(part for c in problem.constraints for part in c.args)]
-    linear = convex and all(_simple(c) for c in problem.constraints) and all(part.is_pwl() for part in parts)
+    simple = all(type(c).__name__ in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos") for c in problem.constraints)
+    linear = convex and simple and all(part.is_pwl() for part in parts)  # simple: no cones
     return {"linear": linear, "integer": bool(problem.is_mixed_integer()), "convex": convex}
-
-
-def _simple(constraint: Any) -> bool:
-    """Whether it is an equation or an inequality between numbers, and no cone."""
-    return type(constraint).__name__ in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos")
 
 
 def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:

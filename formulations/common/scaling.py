@@ -24,15 +24,11 @@ def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = No
     scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
     if rate is not None:
         worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
-        scaled = scaled.rescaled(scaled.weights * rate(scaled) / worth * equal_level(worth, scaled))
+        arcs = scaled.arcs
+        alone: Floats = arcs.owner @ arcs.gamma if scaled.single_variant else _best_variants(scaled)
+        level = float((worth * np.minimum(alone / scaled.N, scaled.max_tasks)).min())  # the lowest of an equal partition
+        scaled = scaled.rescaled(scaled.weights * rate(scaled) / worth * level)
     return scaled, unit
-
-
-def equal_level(rate: Floats, instance: Instance) -> float:
-    """The lowest weighted share when every server is divided equally: the level fair sharing is expected to beat."""
-    arcs = instance.arcs
-    alone: Floats = arcs.owner @ arcs.gamma if instance.single_variant else _best_variants(instance)
-    return float((rate * np.minimum(alone / instance.N, instance.max_tasks)).min())
 
 
 def _best_variants(instance: Instance) -> Floats:

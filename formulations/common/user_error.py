@@ -1,19 +1,13 @@
-r"""How far the tasks of each user may be from its right ones, relative, where these are unique.
+r"""How far the tasks of each user may be from right ones that are unique, relative (proof: docs/theory/residuals.md).
 
-**Programs** max sum_n U_n(u_n) with U_n' = b_n u^-alpha (nb: alpha = 1; fds). Let u be feasible, u* right, r_n = u*_n / u_n,
-y_n = U_n'(u_n) u_n, and p >= 0 prices with cheapest tasks q_n. As sum_n U_n'(u*_n)(u_n - u*_n) <= 0 and sum_n q_n u*_n <= sum p,
+**Programs** max sum_n U_n(u_n), U_n' = b_n u^-alpha, with y_n = U_n'(u_n) u_n, a_n = y_n - q_n u_n, S = sum p - sum_n q_n u_n:
 
-    sum_n y_n h(r_n)  <=  S + sum_n |a_n| |r_n - 1|,     h(r) = (r^-alpha - 1)(1 - r),     a_n = y_n - q_n u_n,
-    S = sum p - sum_n q_n u_n
+    |u*_n / u_n - 1| <= sqrt(E / (c y_n)),   sqrt(E) <= A + sqrt(A^2 + S),   A^2 = sum_n a_n^2 / (4 c y_n)
 
-and for r <= 1 + D, h(r) >= c (r - 1)^2 with c = alpha (1 + D)^-(alpha + 1). So E = sum_n y_n h(r_n) has, with A^2 =
-sum_n a_n^2 / (4 c y_n), sqrt(E) <= A + sqrt(A^2 + S), and |r_n - 1| <= sqrt(E / (c y_n)). A user at its limit may have a price
-z_n = a_n / u_n of the limit in place of a_n, which adds z_n (M_n - u_n) to S. Rounding adds to S a few units in the last place.
+with c = alpha (1 + D)^-(alpha + 1). At a limit M_n, a_n may be a price of the limit instead: S grows by a_n (M_n / u_n - 1).
 
-**Lexicographic rules.** By (*) of lexicographic/weak_duality.py user n can rise by no more than the part rho_n. It has too much
-only where a user below it can rise: u* gains nothing by lowering n otherwise. All rises together need load_mj rho_m of each pool
-j, and what is missing there comes from who uses it. So user n gives way by at most sum_a min(x_a, max_r missing_ir / load_air)
-tasks, to first order. SAFETY is for what moves when those who gave way are no longer in the way of others.
+**Lexicographic rules.** User n can rise by the part rho_n, and gives way by at most sum_a min(x_a, max_r missing_ir / load_air)
+tasks, to first order, where missing is what all rises together need beyond what there is.
 """
 
 import numpy as np
@@ -29,10 +23,8 @@ __all__ = ["MOST", "SAME", "errors_of_levels", "errors_of_program"]
 MOST = 1e-2
 """D: a larger error is not bounded."""
 
-SAFETY = 10.0
-
-SAME = 1e-9
-"""Levels within this of each other are one."""
+SAFETY, SAME = 10.0, 1e-9
+"""For what moves when those who gave way are no longer in the way of others; levels within SAME of each other are one."""
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 """Of a sum of prices: with square roots of the gap, this is what floating point can tell."""

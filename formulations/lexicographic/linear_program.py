@@ -9,14 +9,12 @@ r"""The rounds of lexicographic max-min fairness: as sparse arrays, and in CVXPY
 `rate` is sigma_n / phi_n, the weighted share of one task. The first round has everybody active; the models of first rounds stand
 in the files of the rules, and `cvxpy_round` and `pyomo_round` change what these say.
 
-**The face.** A later round as above has no interior: complementary slackness already makes equalities of its inequalities. With
-the prices p of an earlier round, in every allocation that keeps its levels
+**The face.** A later round has no interior: with the prices p of an earlier round, in every allocation that keeps its levels
 
     a priced row is full (p_ir > 0), a fixed user is at its level, an arc dearer than its user's cheapest carries nothing.
 
-Simplex codes do not mind. For interior-point and first-order codes the round is written on that face: full rows and levels as
-equations, dear arcs closed; one full row a round is left out when every priced user is fixed, because it is then implied by the
-others (sum_n y_n v_n = sum_ir p_ir). solvers/lexicographic/faces.py finds the face.
+For interior-point and first-order codes the round is written on that face: full rows and levels as equations, dear arcs closed,
+one full row a round left out when every priced user is fixed, because the others imply it (solvers/lexicographic/faces.py).
 """
 
 from dataclasses import dataclass
@@ -63,11 +61,6 @@ class Round:
     def at_most(self) -> NDArray[np.bool_]:
         """(K R,) rows that are inequalities."""
         result: NDArray[np.bool_] = np.isnan(self.full)
-        return result
-
-    def full_since(self, before: "Round") -> NDArray[np.bool_]:
-        """(K R,) rows that were inequalities before."""
-        result: NDArray[np.bool_] = before.at_most & ~self.at_most
         return result
 
     def is_like(self, other: "Round | None") -> bool:

@@ -20,14 +20,7 @@ import numpy as np
 from fairalloc.formulations.common.scaling import canonical
 from fairalloc.formulations.common.tasks import by_user, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
-from fairalloc.formulations.lexicographic.linear_program import (
-    LP,
-    ParametricRound,
-    Round,
-    cvxpy_round,
-    pyomo_round,
-    round_as_lp,
-)
+from fairalloc.formulations.lexicographic.linear_program import LP, ParametricRound, Round, cvxpy_round, pyomo_round, round_as_lp
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -90,21 +83,16 @@ class Leximin(Mechanism):
         """(N,) sigma_n / phi_n: the weighted share of one task; FairallocError for shares that are not N positive numbers."""
         memo, key = instance.memo, (self, "rate")
         if key not in memo:
-            memo[key] = self._rate(instance)
+            share = np.asarray(self.share(instance), dtype=float)
+            if share.shape != (instance.N,):
+                rule = f"it must be ({instance.N},), one a user"
+                raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
+            for n in np.flatnonzero(~((share > 0) & (share < np.inf)))[:1]:
+                where = f"the share of {self.id!r} for user {instance.users[n]!r}"
+                raise FairallocError(f"{where} is {share[n]}, but it must be positive")
+            memo[key] = frozen(share / instance.weights)
         result: Floats = memo[key]
         return result
-
-    def _rate(self, instance: Instance) -> Floats:
-        share = np.asarray(self.share(instance), dtype=float)
-        if share.shape != (instance.N,):
-            raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but it must be ({instance.N},), one a user")
-        sound = (share > 0) & (share < np.inf)
-        if not sound.all():
-            n = int(np.argmin(sound))
-            raise FairallocError(
-                f"the share of {self.id!r} for user {instance.users[n]!r} is {share[n]}, but it must be positive"
-            )
-        return frozen(share / instance.weights)
 
     def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
         """(N,) the same as rationals."""

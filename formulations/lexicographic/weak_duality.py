@@ -1,16 +1,12 @@
-r"""How much a user's share can still rise: a bound from any prices, by weak duality.
+r"""How much a user's share can still rise: a bound from any prices, by weak duality (docs/theory/residuals.md).
 
-Any prices p >= 0 on the capacities give every user the cost q_n(p) of its cheapest task, and for every feasible x'
+With q_n(p) the cost of user n's cheapest task, any prices p >= 0 prove that no x' with v'_m >= min(v_m, v_n) for all m raises
+v_n by more than
 
-    sum_n y_n v'_n <= sum_ir p_ir,    y_n = q_n(p) phi_n / sigma_n            (weak duality, capacities scaled to 1).
+    excess_n = (sum_ir p_ir - sum_m y_m min(v_m, v_n)) / y_n,    y_n = q_n(p) phi_n / sigma_n                       (*)
 
-So no x' that leaves every m at min(v_m, v_n) or more can raise v_n by more than
-
-    excess_n = (sum_ir p_ir - sum_m y_m min(v_m, v_n)) / y_n                                                      (*)
-
-nor above the user's own limit. The bound (*) is a proof that needs no solver, whoever handed the prices over; bad prices can
-only make it larger. The rounds (solvers/lexicographic/rounds.py) fix a user when it is 0 for the round's dual prices, and the
-residual of an allocation is the largest relative excess (rule.py).
+nor above the user's own limit. Bad prices only make it larger. The rounds (solvers/lexicographic/rounds.py) fix a user when it
+is 0 for the round's dual prices, and the residual of an allocation is the largest relative excess (rule.py).
 """
 
 from collections.abc import Iterator

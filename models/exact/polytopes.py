@@ -30,8 +30,6 @@ LinearRow: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
 class Piece:
     """A polytope of allocations.
 
-    Attributes
-    ----------
     bottlenecks : rows i R + r of capacities that are full in all of it; those of njc justify everybody
     equations, inequalities : rows ({arc: coefficient}, side), in tasks; with those of the same form this is all of the piece
     vertices : (A,) tasks on the arcs each, sorted

@@ -13,10 +13,7 @@ __all__ = ["ExactLayer", "ExactProgram", "ExactRound"]
 class ExactRound:
     """Dual solution of one lexicographic round, which proves that its users cannot rise above its level.
 
-    Attributes
-    ----------
-    level : g
-    users : indices of the users that the round fixes
+    level, users : g, and the indices of the users that the round fixes
     prices : (K R,) p, in parts of capacity; 0 where the users are fixed by their own limits alone
     worth : (N,) y_n = q_n / rate_n, what a unit of weighted share costs at these prices; 1 for all active users together
     """
@@ -29,11 +26,8 @@ class ExactRound:
 
 @dataclass(frozen=True)
 class ExactProgram:
-    """Dual solution of one linear program over tasks.
+    """Dual solution of one linear program over tasks, which proves the objective `value`.
 
-    Attributes
-    ----------
-    value : the objective
     prices : (K R,) p, in parts of capacity
     worth : (N,) what a task adds to the objective; for max-min, the weight of the user in the bound times its rate
     limits : (N,) z, what one more task would be worth to a user beyond its price; 0 without a limit
@@ -47,13 +41,7 @@ class ExactProgram:
 
 @dataclass(frozen=True)
 class ExactLayer:
-    """Prices at one server that keep users of PS-DSF with variants from more (formulations/game/ps_dsf_variants.py).
-
-    Attributes
-    ----------
-    server : its index i
-    prices : (R,) p >= 0, in parts of capacity, of sum 1
-    """
+    """Prices (R,) p >= 0 of sum 1, in parts of capacity, at server i that keep users of PS-DSF with variants from more."""
 
     server: int
     prices: Rationals

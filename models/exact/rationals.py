@@ -20,12 +20,9 @@ Rationals: TypeAlias = tuple[Fraction, ...]
 class ExactArcs:
     """The arcs of an instance, in the order of `instance.arcs`.
 
-    Attributes
-    ----------
-    user : (A,) index of the user of each arc
+    user, rows : (A,) index of the user of each arc, and K R
     load : (A,) pairs (i R + r, part): the part of resource r of server i that one task takes
     limits : (N,) max_tasks, None = unlimited
-    rows : K R
     """
 
     user: tuple[int, ...]

@@ -5,8 +5,7 @@ users and servers that are alike (identical), finite tasks, several variants, un
 degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or
 requests and entitlements as in D (njc).
 
-n_users, n_servers, n_resources : how many there are; InstanceError where one is not a positive integer
-seed : of the random numbers
+`n_users`, `n_servers` and `n_resources` are positive integers (InstanceError where one is not); `seed` is of the random numbers.
 """
 
 from fractions import Fraction
@@ -129,7 +128,7 @@ def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, cla
 def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
     """Racks of five servers (or half of fewer than ten), nine users in ten bound to one: about as many levels as racks.
 
-    several : whether every user has one to three variants, as in `variants`
+    With `several`, every user has one to three variants (Z II-A).
     """
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
     rng = Draws("racks", n_users, n_servers, n_resources, seed)

@@ -79,13 +79,7 @@ POD_COLUMNS = ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec")
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """An instance read from a trace.
-
-    Attributes
-    ----------
-    instance : the instance
-    left_out : what the loader left out of it, reason -> count; the reasons are always listed, also with count 0
-    """
+    """An instance read from a trace, and what the loader left out, reason -> count; all reasons are listed, also with 0."""
 
     instance: Instance
     left_out: Mapping[str, int]

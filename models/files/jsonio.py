@@ -115,10 +115,8 @@ def parse_instance(document: Any) -> Instance:
         if isinstance(server.get("count", 1), str):
             raise InstanceError(f"the count of server {server['name']!r} is {server['count']!r}, but it must be a JSON integer")
     for user in users:
-        if not _vectors(user["demands"]):
-            raise InstanceError(
-                f"the demands of user {user['name']!r} are {shown(user['demands'])}, but they must be a list of vectors"
-            )
+        if not _vectors(demands := user["demands"]):
+            raise InstanceError(f"the demands of user {user['name']!r} are {shown(demands)}, but they must be a list of vectors")
     if not isinstance(document["resources"], list):
         raise InstanceError(f"the resources are {shown(document['resources'])}, but they must be a list of names")
     return Instance(
@@ -147,30 +145,19 @@ def instance_document(instance: Instance) -> dict[str, Any]:
     for (n, i), vectors in exact.demands_on.items():
         on.setdefault(n, {})[instance.servers[i]] = [_numbers(v) for v in vectors]
     users: list[dict[str, Any]] = []
-    allowed = _allowed_servers(instance)
+    allowed: list[list[str] | None] = [None] * instance.N  # the servers that placement allows, None for all
+    if instance.allowed is not None:
+        rows = pairwise(instance.allowed.indptr.tolist())
+        lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in rows]
+        allowed = [None if len(found) == instance.K else found for found in lists]
     for n, name in enumerate(instance.users):
         limit = exact.max_tasks[n]
         user: dict[str, Any] = {"name": name, "demands": [_numbers(d) for d in exact.demands[n]]}
-        user["weight"] = _number(exact.weights[n])
-        user["max_tasks"] = None if limit is None else _number(limit)
+        user |= {"weight": _number(exact.weights[n]), "max_tasks": None if limit is None else _number(limit)}
         user["eligible"] = allowed[n]
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
-    return {
-        "schema": INSTANCE_SCHEMA,
-        "name": instance.name,
-        "resources": list(instance.resources),
-        "servers": servers,
-        "users": users,
-    }
-
-
-def _allowed_servers(instance: Instance) -> list[list[str] | None]:
-    """For each user the servers that placement allows, None for all."""
-    if instance.allowed is None:
-        return [None] * instance.N
-    rows = pairwise(instance.allowed.indptr.tolist())
-    lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in rows]
-    return [None if len(servers) == instance.K else servers for servers in lists]
+    head = {"schema": INSTANCE_SCHEMA, "name": instance.name, "resources": list(instance.resources)}
+    return {**head, "servers": servers, "users": users}
 
 
 def fingerprint(instance: Instance) -> str:
@@ -183,6 +170,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
     """The allocation as a document of schema fairalloc-allocation/1; numbers that are not finite become null."""
     instance = allocation.instance
     users = [_user_document(allocation, n) for n in range(instance.N)]
+    prices = {"prices": allocation.prices, "round_prices": allocation.round_prices}
     return {
         "schema": ALLOCATION_SCHEMA,
         "instance": instance.name,
@@ -199,16 +187,10 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
         | {"iterations": allocation.iterations, "threads": allocation.threads},
         "versions": dict(allocation.versions),
-        **_price_fields(allocation),
+        **{name: value.tolist() for name, value in prices.items() if value is not None},
         **({"log": list(allocation.log)} if allocation.log else {}),
         **({"trace": [{k: _plain(v) for k, v in event.items()} for event in allocation.trace]} if allocation.trace else {}),
     }
-
-
-def _price_fields(allocation: Allocation) -> dict[str, Any]:
-    """`prices` and `round_prices` as nested lists, those that the allocation has."""
-    fields = {"prices": allocation.prices, "round_prices": allocation.round_prices}
-    return {name: value.tolist() for name, value in fields.items() if value is not None}
 
 
 @checked
@@ -273,25 +255,25 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
                 raise InstanceError(f"the allocation gives {where} twice")
             filled.add((n, variant, i))
             a = position[n, variant, i]
-            x[a] = _tasks(tasks, user["name"], server)
+            what = f"the number of tasks of user {user['name']!r} on server {server!r}"
+            x[a] = np.nan if tasks is None else finite(tasks, what)
             x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
     for n in range(instance.N):
         if n not in seen:
             raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
     names = {field: document.get(field, "") for field in ("mechanism", "method")}
     for field, name in names.items():
-        if not isinstance(name, str):
-            raise InstanceError(f"the {field} of the allocation is {shown(name)}, but it must be a string")
-        if unprintable(name):
-            raise InstanceError(
-                f"the {field} of the allocation is {shown(name)}, but a name has no control characters or surrogates"
-            )
+        if not isinstance(name, str) or unprintable(name):
+            rule = "a name has no control characters or surrogates" if isinstance(name, str) else "it must be a string"
+            raise InstanceError(f"the {field} of the allocation is {shown(name)}, but {rule}")
     parameters = document.get("parameters", {})
     if not isinstance(parameters, dict):
         raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
-    exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), _log(document.get("log", []))
+    exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), document.get("log", [])
+    if not isinstance(log, list) or not all(isinstance(line, str) for line in log):
+        raise InstanceError(f"the log of the allocation is {shown(log)}, but it must be a list of lines")
     prices = {field: _prices(document[field], field) for field in ("prices", "round_prices") if field in document}
-    return Allocation(instance, x, parameters=parameters, trace=trace, log=log, x_exact=exact, **prices, **names)
+    return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **prices, **names)
 
 
 # ---- helpers ----------------------------------------------------------------------------------------------------
@@ -355,13 +337,6 @@ def _trace(value: Any) -> tuple[dict[str, Any], ...]:
     return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
 
 
-def _log(value: Any) -> tuple[str, ...]:
-    """The lines of a log."""
-    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-        raise InstanceError(f"the log of the allocation is {shown(value)}, but it must be a list of lines")
-    return tuple(value)
-
-
 def _fact(value: Any, what: str) -> Any:
     if isinstance(value, dict):
         raise InstanceError(f"{what} is {shown(value)}, but it must be a number, a string, or a list of these")
@@ -375,10 +350,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | bool | int):
         return value
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else _finite(value)
-
-
-def _tasks(value: Any, user: str, server: str) -> float:
-    return np.nan if value is None else finite(value, f"the number of tasks of user {user!r} on server {server!r}")
 
 
 def _no_number(text: str) -> float:
@@ -440,9 +411,8 @@ def _allowed(user: Mapping[str, Any], servers: Sequence[str], known: Collection[
 def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
     value = user.get("demands_on", {})
     if not isinstance(value, dict) or not all(_vectors(v) for v in value.values()):
-        raise InstanceError(
-            f"demands_on of user {user['name']!r} is {shown(value)}, but it must give each server a list of vectors"
-        )
+        rule = "it must give each server a list of vectors"
+        raise InstanceError(f"demands_on of user {user['name']!r} is {shown(value)}, but {rule}")
     return value
 
 

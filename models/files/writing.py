@@ -27,7 +27,10 @@ def write_file(path: str | Path, content: str | bytes) -> None:
             return
         new = _new_file(target)
         try:
-            _fill(new, data)
+            with new.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())  # until the disk has them
             if target.exists():
                 shutil.copymode(target, new)
             os.replace(new, target)
@@ -54,14 +57,6 @@ def _new_file(target: Path) -> Path:
     new = target.with_name(f".{target.name[:40]}-{secrets.token_hex(6)}")
     new.open("xb").close()
     return new
-
-
-def _fill(new: Path, data: bytes) -> None:
-    """Write the data and wait until the disk has them."""
-    with new.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 @contextlib.contextmanager

@@ -17,8 +17,6 @@ __all__ = ["Vectors", "index_type", "scaled_rows", "small", "small_range"]
 class Vectors:
     """The demand vectors of N users with R resources.
 
-    Attributes
-    ----------
     matrix : (M x R) sparse, every stored entry > 0, sorted by rows and columns; the resource that one task takes
     first : (N + 1,) the rows first[n] to first[n + 1] are the variants of user n
     """

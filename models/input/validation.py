@@ -56,20 +56,16 @@ def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[s
         raise InstanceError(f"the number of {kind} names is {len(names)}, but the data has {count} {kind}s")
     if isinstance(names, NumberedNames):
         return names
-    if not all(isinstance(name, str) for name in names) or "" in names or unprintable("".join(names)):
-        _check_each_name(kind, names)
+    sound = all(isinstance(name, str) for name in names) and "" not in names and not unprintable("".join(names))
+    for k, name in enumerate(() if sound else names):
+        if not isinstance(name, str) or not name or unprintable(name):
+            printable = isinstance(name, str) and name
+            rule = "a name has no control characters or surrogates" if printable else "a name is a non-empty string"
+            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but {rule}")
     if len(set(names)) < count:
         twice = next(name for name, times in Counter(names).items() if times > 1)
         raise InstanceError(f"two {kind}s have the name {twice!r}, but names must be distinct")
     return tuple(map(str, names))
-
-
-def _check_each_name(kind: str, names: Sequence[Any]) -> None:
-    for k, name in enumerate(names):
-        if not isinstance(name, str) or not name:
-            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name is a non-empty string")
-        if unprintable(name):
-            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name has no control characters or surrogates")
 
 
 class Places:
@@ -178,8 +174,7 @@ def read_demand(value: Any, what: str, resources: Sequence[str]) -> Floats:
         raise InstanceError(f"{what} is empty, but it must be a vector or a list of variants")
     rows = value if is_vector(value) and is_vector(value[0]) else [value]
     result = np.array([row(v, resources, what) for v in rows])
-    if np.any(result < 0):
-        v, r = np.argwhere(result < 0)[0]
+    for v, r in np.argwhere(result < 0)[:1]:
         raise InstanceError(f"{what} for {resources[r]!r} is {result[v, r]:g}, but it must not be negative")
     if not np.all(result.any(axis=1)):
         raise InstanceError(f"{what} is zero for every resource, but a task must take something")
@@ -223,8 +218,8 @@ def read_counts(value: Any, servers: Sequence[str]) -> NDArray[np.int64]:
     result = [rational(v, "the count") for v in value]
     for server, count, v in zip(servers, result, value, strict=True):
         if count.denominator != 1 or not 1 <= count <= LARGEST_COUNT:
-            what = f"the count of server {server!r}"
-            raise InstanceError(f"{what} is {shown(v)}, but it must be an integer from 1 to {LARGEST_COUNT}")
+            rule = f"it must be an integer from 1 to {LARGEST_COUNT}"
+            raise InstanceError(f"the count of server {server!r} is {shown(v)}, but {rule}")
     return frozen(np.array(result, dtype=np.int64))
 
 
@@ -233,8 +228,7 @@ def read_weights(value: Any, users: Sequence[str]) -> Floats:
     if value is None:
         return frozen(np.ones(len(users)))
     result = row(value, users, "weights", "the weight of user")
-    if np.any(result <= 0):
-        n = int(np.argmax(result <= 0))
+    for n in np.flatnonzero(result <= 0)[:1]:
         raise InstanceError(f"the weight of user {users[n]!r} is {result[n]:g}, but it must be positive")
     return frozen(result)
 
@@ -244,17 +238,14 @@ def read_limits(value: Any, users: Sequence[str]) -> Floats:
     if value is None:
         return frozen(np.full(len(users), np.inf))
     if not is_vector(value) or len(value) != len(users):
-        rule = f"it must be a list of {len(users)} numbers, one for each user"
-        raise InstanceError(f"max_tasks is {shown(value)}, but {rule}")
+        raise InstanceError(f"max_tasks is {shown(value)}, but it must be a list of {len(users)} numbers, one for each user")
     if plain(value) and value.ndim == 1 and not np.any(value == -np.inf):
         result = np.array(value, dtype=float)
         result[np.isnan(result)] = np.inf
     else:
-        result = np.array(
-            [np.inf if is_unlimited(v) else finite(v, f"max_tasks of user {u!r}") for v, u in zip(value, users, strict=True)]
-        )
-    if not np.all(result > 0):
-        n = int(np.argmin(result > 0))
+        pairs = zip(value, users, strict=True)
+        result = np.array([np.inf if is_unlimited(v) else finite(v, f"max_tasks of user {u!r}") for v, u in pairs])
+    for n in np.flatnonzero(~(result > 0))[:1]:
         raise InstanceError(f"max_tasks of user {users[n]!r} is {result[n]:g}, but it must be positive, or null for unlimited")
     return frozen(result)
 
@@ -318,9 +309,8 @@ def _read_array_of_pairs(value: NDArray[Any], users: Sequence[str], servers: Seq
     shape = (len(users), len(servers))
     whole = value.dtype.kind in "iu"
     for p in np.flatnonzero(~np.all((value >= 0) & (value < shape), axis=1) | (not whole))[:1]:
-        n, i = value[p].tolist()
-        Places(users, "user")(n)
-        Places(servers, "server")(i)
+        Places(users, "user")(value[p, 0].item())
+        Places(servers, "server")(value[p, 1].item())
     return allowed_pairs(value[:, 0], value[:, 1], shape)
 
 
