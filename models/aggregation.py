@@ -78,16 +78,11 @@ def _classes(instance: Instance) -> tuple[Indices, Indices]:
     here: list[list[object]] = [[] for _ in range(instance.K)]
     for (n, i), vectors in sorted(instance.exact.demands_on.items()):
         here[i].append((n, vectors))
-    kinds: dict[object, int] = {}
-    rows: list[int] = []
-    of = []
-    for i, capacity in enumerate(instance.exact.capacities):
-        kind = (capacity, instance.placement[:, i].tobytes(), tuple(here[i]))
-        if kind not in kinds:
-            kinds[kind] = len(rows)
-            rows.append(i)
-        of.append(kinds[kind])
-    return np.array(rows), np.array(of)
+    kinds = zip(instance.exact.capacities, (placed.tobytes() for placed in instance.placement.T), map(tuple, here), strict=True)
+    first: dict[object, int] = {}
+    of = [first.setdefault(kind, i) for i, kind in enumerate(kinds)]
+    rows, place = np.unique(of, return_inverse=True)
+    return rows, place
 
 
 def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
@@ -103,15 +98,9 @@ def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
             copies[i] += name in taken
         taken.add(name)
         names.append(name)
-    exact = instance.exact
-    on = {(n, k): v for (n, j), v in exact.demands_on.items() for k in np.flatnonzero(rows == j)}
-    return instance.replace(
-        capacities=[exact.capacities[i] for i in rows],
-        counts=counts,
-        eligible=instance.placement[:, rows],
-        servers=names,
-        demands_on=on,
-    )
+    on = {(n, k): v for (n, j), v in instance.exact.demands_on.items() for k in np.flatnonzero(rows == j)}
+    capacities, eligible = [instance.exact.capacities[i] for i in rows], instance.placement[:, rows]
+    return instance.replace(capacities=capacities, counts=counts, eligible=eligible, servers=names, demands_on=on)
 
 
 def positions(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:

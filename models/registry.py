@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -85,19 +85,17 @@ class Registry(Mapping[str, T], Generic[T]):
         except (Exception, SystemExit) as error:
             _left_out(where, error)
             return
+        assert self._joined is not None
         for item in given if isinstance(given, list | tuple) else (given,):
             thing = self._read(item)
+            names = () if thing is None else self._names(thing)
+            there = {name for other in (*self._ours().values(), *self._joined.values()) for name in self._names(other)}
             if thing is None:
                 warnings.warn(f"{where} is left out: {shown(item)} is no {self.kind}", stacklevel=2)
-            elif taken := self._taken(self._names(thing)):
-                warnings.warn(f"{where} is left out: there is another {self.kind} named {taken!r}", stacklevel=2)
+            elif taken := [name for name in names if name in there]:
+                warnings.warn(f"{where} is left out: there is another {self.kind} named {taken[0]!r}", stacklevel=2)
             else:
-                assert self._joined is not None
-                self._joined[self._names(thing)[0]] = thing
-
-    def _taken(self, names: Iterable[str]) -> str | None:
-        there = {name for item in (*self._ours().values(), *(self._joined or {}).values()) for name in self._names(item)}
-        return next((name for name in names if name in there), None)
+                self._joined[names[0]] = thing
 
 
 def imported(module: str) -> Any:
@@ -119,16 +117,12 @@ def naming_the_file(module: str) -> Iterator[None]:
         yield
     except (Exception, SystemExit) as error:
         own = getattr(sys.modules.get(module), "__file__", None) or module
-        file, line = _place(error) or (own, None)
+        places = [(frame.filename, frame.lineno, frame.name) for frame in traceback.extract_tb(error.__traceback__)]
+        frames = [(file, line) for file, line, name in places if name == "<module>"]
+        if isinstance(error, SyntaxError) and error.filename:
+            frames.append((error.filename, error.lineno))
+        file, line = frames[-1] if frames else (own, None)  # the error may come after the file is loaded
         raise InstanceError(f"{file} cannot be loaded: {fault(error, line)}") from error
-
-
-def _place(error: BaseException) -> tuple[str, int | None] | None:
-    """The file that was being loaded and its line, or None where the error came after that."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return error.filename, error.lineno
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == "<module>"]
-    return (frames[-1].filename, frames[-1].lineno) if frames else None
 
 
 def _left_out(what: str, error: BaseException) -> None:

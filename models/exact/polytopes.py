@@ -105,14 +105,14 @@ def polytope_vertices(
 
     low[i] = high[i] fixes x[i]; rows ({i: a_i}, b) mean sum_i a_i x_i = b and sum_i a_i x_i <= b.
     """
-    exact_low, exact_high = [as_flint(v) for v in low], [as_flint(v) for v in high]
+    ends = [[as_flint(v) for v in side] for side in (low, high)]
     # 1.
     free = [i for i in range(len(low)) if low[i] < high[i]]
     points = []
-    for ends in product((0, 1), repeat=len(free)):
-        x, faces = list(exact_low), 0
-        for place, (i, end) in enumerate(zip(free, ends, strict=True)):
-            x[i] = exact_high[i] if end else exact_low[i]
+    for chosen in product((0, 1), repeat=len(free)):
+        x, faces = list(ends[0]), 0
+        for place, (i, end) in enumerate(zip(free, chosen, strict=True)):
+            x[i] = ends[end][i]
             faces |= 1 << (2 * place + end)
         points.append((x, faces))
     # 2.

@@ -55,13 +55,11 @@ class ExactArcs:
 
 def exact_arcs(instance: Instance) -> ExactArcs:
     """The arcs of an instance with its exact data."""
-    arcs, exact, width = instance.arcs, instance.exact, instance.R
+    arcs, exact, width, counts = instance.arcs, instance.exact, instance.R, instance.counts.tolist()
     loads = []
     for n, v, i in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True):
-        demand = exact.demands_on.get((n, i), exact.demands[n])[v]
-        count = int(instance.counts[i])
-        parts = zip(demand, exact.capacities[i], strict=True)
-        loads.append(tuple((i * width + r, d / (count * c)) for r, (d, c) in enumerate(parts) if d))
+        parts = zip(exact.demands_on.get((n, i), exact.demands[n])[v], exact.capacities[i], strict=True)
+        loads.append(tuple((i * width + r, d / (counts[i] * c)) for r, (d, c) in enumerate(parts) if d))
     return ExactArcs(tuple(arcs.user.tolist()), tuple(loads), exact.max_tasks, instance.K * width)
 
 
@@ -186,10 +184,8 @@ def monopoly(instance: Instance) -> Rationals:
 
 def _parts(instance: Instance) -> list[list[Fraction]]:
     exact = instance.exact
-    totals = [
-        sum((int(q) * c[r] for q, c in zip(instance.counts, exact.capacities, strict=True)), Fraction(0))
-        for r in range(instance.R)
-    ]
+    pools = [[int(q) * c for c in capacity] for q, capacity in zip(instance.counts, exact.capacities, strict=True)]
+    totals = [sum(column, Fraction(0)) for column in zip(*pools, strict=True)]
     return [[d / c for d, c in zip(vectors[0], totals, strict=True) if d] for vectors in exact.demands]
 
 

@@ -97,18 +97,13 @@ def data_dir() -> Path | None:
 
 def data_missing() -> str:
     """One sentence where the samples are not found, else ""."""
-    if data_dir() is not None:
-        return ""
-    return (
-        "the workload samples are not found: say where they are by --data FOLDER, by the environment variable FAIRALLOC_DATA, or "
-        "once and for all by `fairalloc data FOLDER`"
-    )
+    ways = "by --data FOLDER, by the environment variable FAIRALLOC_DATA, or once and for all by `fairalloc data FOLDER`"
+    return "" if data_dir() is not None else f"the workload samples are not found: say where they are {ways}"
 
 
 def found_data() -> Path:
     """The folder with the samples; NotInstalled where they are not found."""
-    folder = data_dir()
-    if folder is None:
+    if (folder := data_dir()) is None:
         raise NotInstalled(data_missing())
     return folder
 

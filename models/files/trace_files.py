@@ -33,8 +33,8 @@ class CsvTable:
         if missing:
             good |= np.array([t == "" for t in text])
         for k in np.flatnonzero(~good)[:1]:
-            rule = f"it must be a {'whole' if whole else 'finite'} number"
-            raise InstanceError(f"{column} in line {self.lines[k]} of {self.path} is {text[k]!r}, but {rule}")
+            where, kind = f"{column} in line {self.lines[k]} of {self.path}", "whole" if whole else "finite"
+            raise InstanceError(f"{where} is {text[k]!r}, but it must be a {kind} number")
         return result
 
 
@@ -58,16 +58,13 @@ def csv_table(path: str | Path, columns: Sequence[str], *, header: bool = True, 
     InstanceError where the file cannot be read or has no rows, or a column or a field is missing.
     """
     lines = _lines(Path(path), separator)
-    names = list(columns)
-    if header and lines:
-        names = lines.pop(0)[1]
+    names = lines.pop(0)[1] if header and lines else list(columns)
     if not lines:
         raise InstanceError(f"{path} has no rows")
     for column in columns:
         if (found := names.count(column)) != 1:
-            raise InstanceError(
-                f"{path} has {found} columns {column!r}, but it must have one: the columns are {', '.join(names)}"
-            )
+            there = ", ".join(names)
+            raise InstanceError(f"{path} has {found} columns {column!r}, but it must have one: the columns are {there}")
     for number, fields in lines:
         if len(fields) != len(names):
             raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")

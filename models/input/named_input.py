@@ -198,13 +198,10 @@ def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence
         return [k for k, (value, server) in enumerate(given) if truth(value, user, server)]
     if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
         raise InstanceError(f"eligible of {user} is {shown(chosen)}, but it must be a list of servers or None")
-    return [place(_name(name, known)) for name in chosen]
-
-
-def _name(name: Any, known: Sequence[Any]) -> str:
-    if not isinstance(name, str):
+    chosen = list(chosen)
+    for name in [name for name in chosen if not isinstance(name, str)][:1]:
         raise InstanceError(no_such("server", name, known, f"the servers are {_listed(known)}"))
-    return name
+    return list(map(place, chosen))
 
 
 def _listed(names: Sequence[Any]) -> str:
