@@ -109,10 +109,7 @@ class Mechanism:
         """The mechanism with `linear`, `integer` and `convex` known, read off its model where they are not declared.
 
         That it is convex is read off also where that is declared, unless it has a residual of its own, which needs no convexity.
-
-        Raises
-        ------
-        FairallocError : it has no id or no model
+        FairallocError where it has no id or no model.
         """
         self.check_complete()
         claimed = bool(self.convex) and not self.has_residual
@@ -141,17 +138,13 @@ class Mechanism:
         cvxpy: "Callable[[cp.Problem, Instance], cp.Problem] | None" = None,
         pyomo: "Callable[[pyo.ConcreteModel, Instance], None] | None" = None,
     ) -> "Mechanism":
-        """A mechanism of its own whose model is this one's, edited.
+        """A mechanism of its own whose model is this one's, edited; see `Edited` for what `solve` makes of it.
 
         Parameters
         ----------
         id : its name, which must not be that of a mechanism of this package
         cvxpy : `f(problem, instance) -> cp.Problem`
         pyomo : `h(model, instance) -> None`, which changes the model in place; either edit is enough
-
-        Returns
-        -------
-        The mechanism; see `Edited` for what `solve` makes of it
 
         Raises
         ------
@@ -217,7 +210,7 @@ class Mechanism:
         return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002 (for the others)
-        """The prices of the model on its domain, from those of the same model in canonical units.
+        """(K, R) dual prices of the constraints "capacity" of `write_cvxpy(domain)`, from those of the model in canonical units.
 
         Parameters
         ----------
@@ -225,10 +218,6 @@ class Mechanism:
         scaled : `canonical(domain)`, where the model was solved; `domain` itself for methods that take no canonical units
         x : (A,) the tasks on `domain`
         given : (T, K, R) the prices on `scaled`; one layer where there are no rounds
-
-        Returns
-        -------
-        (K, R) dual prices of the constraints "capacity" of `write_cvxpy(domain)`
         """
         last: Floats = given[-1]
         return last

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.kkt_residual import gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
+from fairalloc.formulations.common.kkt_residual import active, gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -89,17 +89,15 @@ def _doubt_of_cvxpy(problem: "cp.Problem") -> str:
 
 
 def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
-    import pyomo.environ as pyo
-
     if others := {part.ctype.__name__ for part in model.component_objects(active=True)} & DISCRETE:
         return f"it has a {min(others)}"
-    goals = list(model.component_data_objects(pyo.Objective, active=True))
+    goals = active(model, "Objective")
     if len(goals) != 1:
         return f"it has {len(goals)} objectives"
-    concave = goals[0].sense == pyo.maximize
+    concave = not goals[0].is_minimizing()
     if not _proved(goals[0].expr, not concave, concave):
         return f"its objective is not proved to be {'concave' if concave else 'convex'}"
-    for row in model.component_data_objects(pyo.Constraint, active=True):
+    for row in active(model, "Constraint"):
         if not _proved(row.body, row.has_ub(), row.has_lb()):
             return f"its constraint {row.name} is not proved to be convex"
     return ""
@@ -358,8 +356,8 @@ def _of_tasks_in_pyomo(model: "pyo.ConcreteModel") -> Judge | None:
     """The same."""
     import pyomo.environ as pyo
 
-    goals = list(model.component_data_objects(pyo.Objective, active=True))
-    sign = -1.0 if goals and goals[0].sense == pyo.maximize else 1.0
+    goals = active(model, "Objective")
+    sign = 1.0 if not goals or goals[0].is_minimizing() else -1.0
 
     def judge(tasks: Floats) -> tuple[float, float]:
         for variable, value in zip(model.x.values(), tasks.tolist(), strict=True):

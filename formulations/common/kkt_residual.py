@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["gap_of_cvxpy", "gap_of_pyomo", "optimality_of_cvxpy", "optimality_of_pyomo", "value_of_pyomo", "violation_of_cvxpy"]
-
 SMOOTH = frozenset(
     ("log", "exp", "power", "Power", "PowerApprox", "quad_over_lin", "QuadForm", "SymbolicQuadForm", "log_sum_exp", "entr")
 ) | frozenset(("geo_mean", "GeoMean", "GeoMeanApprox", "kl_div", "rel_entr", "logistic", "log1p", "inv_prod"))
@@ -189,8 +187,7 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
     """
     import pyomo.environ as pyo
 
-    given = list(model.component_data_objects(pyo.Constraint, active=True))
-    free, goals = _free(model), list(model.component_data_objects(pyo.Objective, active=True))
+    given, free, goals = active(model, "Constraint"), _free(model), active(model, "Objective")
     if duals is None or len(goals) != 1 or any(row not in duals for row in given) or not all(v.is_continuous() for v in free):
         return None
     place, x = {id(v): k for k, v in enumerate(free)}, np.array([v.value for v in free])
@@ -219,13 +216,10 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
 
 def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     """The residual of a Pyomo model at the values of its variables by a bound on its objective, as branch and bound proves it."""
-    import pyomo.environ as pyo
-
-    goals = list(model.component_data_objects(pyo.Objective, active=True))
+    given, free, goals = active(model, "Constraint"), _free(model), active(model, "Objective")
     if len(goals) != 1 or not np.isfinite(bound):
         return None
-    value, free = value_of_pyomo(goals[0]), _free(model)
-    given = list(model.component_data_objects(pyo.Constraint, active=True))
+    value = value_of_pyomo(goals[0])
     body = np.array([value_of_pyomo(row.body) for row in given])
     if not np.isfinite([value, *body]).all():
         return np.inf
@@ -237,6 +231,13 @@ def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     beyond = _beyond(body, *_sides([(row.lower, row.upper) for row in given]), rows, x)
     gap = abs(value - bound) / (max(abs(value), abs(bound)) + TINY)
     return float(max(gap, beyond.max(initial=0.0), away.max(initial=0.0)))
+
+
+def active(model: Any, kind: str) -> list[Any]:
+    """The active parts of a Pyomo model of the kind "Constraint", "Objective" or "Var", each by itself."""
+    import pyomo.environ as pyo
+
+    return list(model.component_data_objects(getattr(pyo, kind), active=True))
 
 
 def _free(model: "pyo.ConcreteModel") -> list[Any]:

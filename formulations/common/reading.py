@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairalloc.formulations.common.convexity import UNREADABLE, doubt
+from fairalloc.formulations.common.kkt_residual import active
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -31,13 +32,11 @@ def _of_cvxpy(problem: "cp.Problem") -> dict[str, bool]:
 
 
 def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:
-    import pyomo.environ as pyo
     from pyomo.core.expr.numvalue import polynomial_degree
 
-    rows = [row.body for row in model.component_data_objects(pyo.Constraint, active=True)]
-    goals = [goal.expr for goal in model.component_data_objects(pyo.Objective, active=True)]
-    linear = all(polynomial_degree(part) in (0, 1) for part in [*rows, *goals])
-    integer = any(not v.is_continuous() for v in model.component_data_objects(pyo.Var, active=True))
+    parts = [*(row.body for row in active(model, "Constraint")), *(goal.expr for goal in active(model, "Objective"))]
+    linear = all(polynomial_degree(part) in (0, 1) for part in parts)
+    integer = any(not v.is_continuous() for v in active(model, "Var"))
     return {"linear": linear, "integer": integer, "convex": not doubt(model)}
 
 
@@ -67,7 +66,6 @@ def _slopes_in_cvxpy(goal: Any) -> dict[int, float] | None:
 
 def _slopes_in_pyomo(goal: Any) -> dict[int, float] | None:
     """The same."""
-    import pyomo.environ as pyo
     from pyomo.repn import generate_standard_repn
 
     try:
@@ -76,5 +74,5 @@ def _slopes_in_pyomo(goal: Any) -> dict[int, float] | None:
         return None
     if parts.nonlinear_expr is not None:
         return None
-    sign = 1.0 if goal.sense == pyo.maximize else -1.0
+    sign = -1.0 if goal.is_minimizing() else 1.0
     return {id(v): sign * float(c) for v, c in zip(parts.linear_vars, parts.linear_coefs, strict=True)}
