@@ -25,7 +25,7 @@ from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.shares import global_dominant_share
@@ -86,8 +86,8 @@ class FairDominantShares(Mechanism):
         alpha = parameters.pop("alpha", self.alpha)
         for name in parameters:
             raise NotApplicable(f"mechanism 'fds' has no parameter {name!r}: it has alpha")
-        if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha <= sys.float_info.max:
-            raise InstanceError(f"alpha is {shown(alpha)}, but it must be a positive number")
+        number = isinstance(alpha, int | float) and not isinstance(alpha, bool)
+        require(number and 0 < alpha <= sys.float_info.max, "alpha is", alpha, "it must be a positive number")
         return FairDominantShares(float(alpha))
 
     @property

@@ -36,11 +36,11 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require, shown
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.feasibility import infeasibility, slack_of
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, finite, rational
+from fairalloc.models.numbers import Floats, finite, is_vector, rational
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ class NoJustifiedComplaints(Mechanism):
         return *(getattr(type(self), f"_{layer}_{part}") for part in own), getattr(NashBargaining, f"write_{layer}")
 
     def _is_market(self, model: str | None) -> bool:
-        if model not in (None, "market", "milp"):
-            raise InstanceError(f"model is {model!r}, but it must be one of market, milp")
+        require(model in (None, "market", "milp"), "model is", model, "it must be one of market, milp")
         return model == "market" or (model is None and not self.integer)
 
     def _cvxpy_given(self, instance: Instance, bottlenecks: list[int]) -> "cp.Problem":
@@ -226,8 +225,7 @@ class NoJustifiedComplaints(Mechanism):
         objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
         for name in parameters:
             raise NotApplicable(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
-        if objective is not None and objective not in OBJECTIVES:
-            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(OBJECTIVES)}")
+        require(objective in (None, *OBJECTIVES), "objective is", objective, f"it must be one of {', '.join(OBJECTIVES)}")
         if (target is not None) != (objective == "closest"):
             both = f"objective is {objective!r} and target is {shown(target)}"
             raise InstanceError(f"{both}, but 'closest' and target come together")
@@ -389,8 +387,7 @@ def _pool(instance: Instance) -> Instance:
 
 
 def _target(value: Any) -> tuple[Fraction, ...]:
-    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str):
-        raise InstanceError(f"target is {shown(value)}, but it must be a list of tasks, one number for each user")
+    require(is_vector(value), "target is", value, "it must be a list of tasks, one number for each user")
     result = tuple(rational(v, "an entry of target") for v in value)
     for given, v in zip(value, result, strict=True):
         if finite(given, "an entry of target") < 0:

@@ -32,7 +32,7 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -132,8 +132,8 @@ class PsDsf(Equilibrium):
         objective = parameters.pop("objective", self.objective)
         for name in parameters:
             raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
-        if objective is not None and objective not in LINEAR_OBJECTIVES:
-            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(LINEAR_OBJECTIVES)}")
+        known = (None, *LINEAR_OBJECTIVES)
+        require(objective in known, "objective is", objective, f"it must be one of {', '.join(LINEAR_OBJECTIVES)}")
         return PsDsf(objective)
 
     @property

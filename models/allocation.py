@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, require, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, worst
@@ -116,8 +116,8 @@ class Allocation:
     rule: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.instance, Instance):
-            raise InstanceError(f"the instance of the allocation is {shown(self.instance)}, but it must be an Instance")
+        made = isinstance(self.instance, Instance)
+        require(made, "the instance of the allocation is", self.instance, "it must be an Instance")
         arcs = len(self.instance.arcs)
         x = floats(self.x, "x")
         if x.shape != (arcs,):
@@ -125,8 +125,8 @@ class Allocation:
         if not isinstance(self.termination, str) or self.termination not in TERMINATIONS:
             known = ", ".join(TERMINATIONS)
             raise InstanceError(f"there is no termination {shown(self.termination)}: the terminations are {known}")
-        if self.x_exact is not None and not (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs):
-            raise InstanceError(f"x_exact is {shown(self.x_exact)}, but it must be {arcs} rationals, one for each arc")
+        exact = self.x_exact is None or (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs)
+        require(exact, "x_exact is", self.x_exact, f"it must be {arcs} rationals, one for each arc")
         object.__setattr__(self, "x", frozen(x))
         pools = self.instance.K, self.instance.R
         for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):

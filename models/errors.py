@@ -23,8 +23,10 @@ __all__ = [
     "NotApplicable",
     "NotInstalled",
     "UnknownName",
+    "check_name",
     "fault",
     "no_such",
+    "require",
     "said",
     "shown",
     "unprintable",
@@ -67,6 +69,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def require(holds: object, about: str, value: Any, rule: str) -> None:
+    """InstanceError "`about` value, but `rule`" where something does not hold."""
+    if not holds:
+        raise InstanceError(f"{about} {shown(value)}, but {rule}")
+
+
 def said(error: BaseException) -> str:
     """The text of an error, of which code of the caller's may have made the class."""
     try:
@@ -84,6 +92,12 @@ def fault(error: BaseException, line: int | None) -> str:
 def unprintable(text: str) -> bool:
     """Whether a text has control characters or lone surrogates, which no terminal or file should get."""
     return _UNPRINTABLE.search(text) is not None
+
+
+def check_name(name: Any, what: str) -> None:
+    """InstanceError where a name is no text, or a text that is `unprintable`."""
+    require(isinstance(name, str), f"{what} is", name, "it must be a string")
+    require(not unprintable(name), f"{what} is", name, "a name has no control characters or surrogates")
 
 
 def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:

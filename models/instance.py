@@ -12,13 +12,13 @@ from fractions import Fraction
 from functools import cached_property, partial
 from sys import modules
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import named
-from fairalloc.models.errors import InstanceError, shown, unprintable
+from fairalloc.models.errors import InstanceError, check_name, require
 from fairalloc.models.input import validation
 from fairalloc.models.input.named_input import plain_arguments
 from fairalloc.models.instance_data import InstanceData
@@ -88,19 +88,14 @@ class Instance(InstanceData):
     def _read(self, name: str, given: Mapping[str, Any]) -> None:
         """Check the arguments, as rows, and keep them."""
         for what in ("demands", "capacities"):
-            if validation.count_of(given[what]) is None:
-                raise InstanceError(f"{what} are {shown(given[what])}, but they must be a list of vectors")
+            require(validation.count_of(given[what]) is not None, f"{what} are", given[what], "they must be a list of vectors")
         demands, capacities = given["demands"], given["capacities"]
         N, K = validation.count_of(demands) or 0, validation.count_of(capacities) or 0
         if N == 0 or K == 0:
             raise InstanceError(f"there are {N} users and {K} servers, but both must be at least 1")
         wide = max((len(c) for c in capacities if is_vector(c)), default=0)
-        if wide == 0:
-            raise InstanceError(f"capacities are {shown(capacities)}, but each must be a vector with at least one resource")
-        if not isinstance(name, str):
-            raise InstanceError(f"the name of the instance is {shown(name)}, but it must be a string")
-        if unprintable(name):
-            raise InstanceError(f"the name of the instance is {shown(name)}, but a name has no control characters or surrogates")
+        require(wide, "capacities are", capacities, "each must be a vector with at least one resource")
+        check_name(name, "the name of the instance")
         users, servers, resources = (
             validation.read_names(kind, given[f"{kind}s"], size)
             for kind, size in (("user", N), ("server", K), ("resource", wide))
@@ -293,6 +288,5 @@ def _bytes(values: Floats) -> bytes:
 
 def as_instance(value: Any) -> Instance:
     """The value, which must be an Instance: what public functions say of a first argument that is none."""
-    if not isinstance(value, Instance):
-        raise InstanceError(f"the instance is {shown(value)}, but it must be an Instance")
-    return value
+    require(isinstance(value, Instance), "the instance is", value, "it must be an Instance")
+    return cast(Instance, value)

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid
@@ -218,8 +218,7 @@ def show(what: Instance | Allocation, head: int = HEAD) -> Overview | Allocation
     >>> overview.user(0)["dominant"], overview.alone(0)
     ('memory', 12.0)
     """
-    if not isinstance(head, int) or head < 1:
-        raise InstanceError(f"head is {shown(head)}, but it must be a positive number of rows")
+    require(isinstance(head, int) and head >= 1, "head is", head, "it must be a positive number of rows")
     return AllocationOverview(what, head) if isinstance(what, Allocation) else Overview(what, head)
 
 

@@ -7,7 +7,7 @@ sum           sum_n x_n / G_n,   G_n = min(max_tasks_n, what n could run alone o
 
 from fractions import Fraction
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import require
 from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 
@@ -18,8 +18,8 @@ LINEAR_OBJECTIVES = ("utilisation", "tasks", "sum")
 
 def linear_objective(instance: Instance, objective: str) -> Rationals:
     """(A,) what one task on each arc adds to the objective, for users with one variant; InstanceError for another objective."""
-    if not isinstance(objective, str) or objective not in LINEAR_OBJECTIVES:
-        raise InstanceError(f"objective is {shown(objective)}, but it must be {', '.join(LINEAR_OBJECTIVES)}, which are linear")
+    known = isinstance(objective, str) and objective in LINEAR_OBJECTIVES
+    require(known, "objective is", objective, f"it must be {', '.join(LINEAR_OBJECTIVES)}, which are linear")
     arcs = exact_arcs(instance)
     if objective == "tasks":
         return (Fraction(1),) * len(arcs.user)

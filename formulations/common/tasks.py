@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats
 
@@ -61,8 +61,8 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     import pyomo.environ as pyo
 
     rows = None if full is None else floats(full, "full")
-    if rows is not None and rows.shape != (instance.K * instance.R,):
-        raise InstanceError(f"full is {shown(full)}, but it must be {instance.K * instance.R} numbers")
+    size = instance.K * instance.R
+    require(rows is None or rows.shape == (size,), "full is", full, f"it must be {size} numbers")
     model, load, tasks = pyomo_arcs(instance)
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
     model = pyomo_limit(model, instance, tasks)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import require
 from fairalloc.models.numbers import Floats
 
 __all__ = ["Draws"]
@@ -20,8 +20,7 @@ class Draws(np.random.Generator):
 
     def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
         for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
-            if not isinstance(size, int | np.integer) or size < 1:
-                raise InstanceError(f"{what} is {size!r}, but it must be a positive integer")
+            require(isinstance(size, int | np.integer) and size >= 1, f"{what} is", size, "it must be a positive integer")
         self.n_users, self.n_servers = n_users, n_servers
         self.users, self.servers = (n_users, n_resources), (n_servers, n_resources)
         self.name = "-".join([family.replace("_", "-"), f"{n_users}x{n_servers}x{n_resources}", *map(str, key)])
@@ -46,8 +45,7 @@ class Draws(np.random.Generator):
 
     def far_apart(self, size: int, decades: int) -> Floats:
         """Powers of ten from 0 to `decades`, the first two at the ends."""
-        if not 0 <= decades <= 100:
-            raise InstanceError(f"decades is {decades}, but it must be a whole number from 0 to 100")
+        require(0 <= decades <= 100, "decades is", decades, "it must be a whole number from 0 to 100")
         exponents = self.uniform(0, decades, size)
         exponents[:2] = (decades, 0)[:size]
         result: Floats = 10.0**exponents

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import require
 from fairalloc.models.examples.draws import Draws
 from fairalloc.models.examples.planted import planted, planted_tasks
 from fairalloc.models.instance import Instance
@@ -105,8 +105,7 @@ def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
 @checked
 def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: float = 0.01) -> Instance:
     """The generic family where every user may use a random `part` of the servers, in (0, 1], rounded up to whole ones."""
-    if not 0 < part <= 1:
-        raise InstanceError(f"part is {part!r}, but it must be above 0 and at most 1")
+    require(0 < part <= 1, "part is", part, "it must be above 0 and at most 1")
     rng = Draws("sparse", n_users, n_servers, n_resources, seed)
     return Instance(**rng.as_generic(), eligible=rng.few(int(np.ceil(part * n_servers))), name=rng.name)
 
@@ -177,8 +176,7 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
     Users: lognormal requests with the medians, spreads and correlation (0.58) of the 2011 trace's jobs, in the trace's units
     (the largest machine has 1 of each); a synthetic stand-in for the trace's own users.
     """
-    if n_resources != 2:
-        raise InstanceError(f"n_resources is {n_resources}, but the machines of W Table 1 have 2: cpu and memory")
+    require(n_resources == 2, "n_resources is", n_resources, "the machines of W Table 1 have 2: cpu and memory")
     rng = Draws("google_mix", n_users, n_servers, n_resources, seed)
     counts = np.array([q for q, _, _ in GOOGLE_MIX])
     if n_servers != counts.sum():
@@ -232,8 +230,7 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     user (ties); users whose demands differ from its in the sixth digit (nearly parallel); servers whose last resource is twice
     as much as anybody there could use (redundant); and users and resources in units up to 10^(severity / 20) apart.
     """
-    if not 0 <= severity <= 100:
-        raise InstanceError(f"severity is {severity!r}, but it must be an integer from 0 to 100")
+    require(0 <= severity <= 100, "severity is", severity, "it must be an integer from 0 to 100")
     rng = Draws("degenerate", n_users, n_servers, n_resources, seed)
     demands, capacities = rng.spread(rng.users), rng.spread(rng.servers)
     weights = rng.integers(1, 5, n_users)

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import require
 from fairalloc.models.examples.draws import Draws
 from fairalloc.models.instance import Instance
 
@@ -29,8 +29,7 @@ def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0,
 
 
 def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, tuple[Fraction, ...]]:
-    if mechanism not in ("drfh", "nb"):
-        raise InstanceError(f"mechanism is {mechanism!r}, but answers are planted for 'drfh' and 'nb' only")
+    require(mechanism in ("drfh", "nb"), "mechanism is", mechanism, "answers are planted for 'drfh' and 'nb' only")
     rng = Draws("planted", n_users, n_servers, n_resources, seed)
     prices = [[Fraction(int(v), int(row.sum())) for v in row] for row in rng.integers(1, 17, (n_servers, n_resources))]
     demands = [[Fraction(int(v), 4) for v in row] for row in rng.integers(1, 17, (n_users, n_resources))]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such
+from fairalloc.models.errors import NotInstalled, UnknownName, no_such, require
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
@@ -130,8 +130,7 @@ def _remembered() -> str:
 
 
 def _folder(chosen: str | Path, name: str) -> Path:
-    if not Path(chosen).is_dir():
-        raise InstanceError(f"{name} is {str(chosen)!r}, but it must be a folder")
+    require(Path(chosen).is_dir(), f"{name} is", str(chosen), "it must be a folder")
     return Path(chosen)
 
 
@@ -360,10 +359,10 @@ def pod_name(key: tuple[Any, ...]) -> str:
 
 
 def _how_many(wanted: int | None, available: int, what: str) -> int:
-    if wanted is None:
-        return available
-    if not isinstance(wanted, int) or not 1 <= wanted <= available:
-        raise InstanceError(f"{what} is {wanted!r}, but it must be an integer from 1 to {available}")
+    wanted = available if wanted is None else wanted
+    require(
+        isinstance(wanted, int) and 1 <= wanted <= available, f"{what} is", wanted, f"it must be an integer from 1 to {available}"
+    )
     return wanted
 
 

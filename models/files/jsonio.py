@@ -10,13 +10,13 @@ from dataclasses import asdict
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
+from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
@@ -37,8 +37,7 @@ class NotJson(InstanceError):  # noqa: N818 (the words users read)
 
 def read_json(path: str | Path) -> Any:
     """The JSON value in a file of UTF-8 text; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
-    if not isinstance(path, str | Path):
-        raise InstanceError(f"the file is {shown(path)}, but it must be a path")
+    require(isinstance(path, str | Path), "the file is", path, "it must be a path")
     try:
         with open(path, "rb") as file:
             return parse_json(_bytes(file, str(path)), str(path))
@@ -104,21 +103,20 @@ def parse_instance(document: Any) -> Instance:
     """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
     known = ("schema", "name", "resources", "servers", "users")
     _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
-    if document["schema"] != INSTANCE_SCHEMA:
-        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {INSTANCE_SCHEMA!r}")
+    require(document["schema"] == INSTANCE_SCHEMA, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
     servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on")
     users = _objects(document["users"], "user", fields, ("name", "demands"))
     names = [s["name"] for s in servers]
     named = {name for name in names if isinstance(name, str)}
     for server in servers:
-        if isinstance(server.get("count", 1), str):
-            raise InstanceError(f"the count of server {server['name']!r} is {server['count']!r}, but it must be a JSON integer")
+        count = server.get("count", 1)
+        require(not isinstance(count, str), f"the count of server {server['name']!r} is", count, "it must be a JSON integer")
     for user in users:
-        if not _vectors(demands := user["demands"]):
-            raise InstanceError(f"the demands of user {user['name']!r} are {shown(demands)}, but they must be a list of vectors")
-    if not isinstance(document["resources"], list):
-        raise InstanceError(f"the resources are {shown(document['resources'])}, but they must be a list of names")
+        about = f"the demands of user {user['name']!r} are"
+        require(_vectors(user["demands"]), about, user["demands"], "they must be a list of vectors")
+    resources = document["resources"]
+    require(isinstance(resources, list), "the resources are", resources, "they must be a list of names")
     return Instance(
         [u["demands"] for u in users],
         [s["capacity"] for s in servers],
@@ -130,7 +128,7 @@ def parse_instance(document: Any) -> Instance:
         name=document.get("name", ""),
         users=[u["name"] for u in users],
         servers=names,
-        resources=document["resources"],
+        resources=resources,
     )
 
 
@@ -235,8 +233,7 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
     """
     _object(document, "the allocation", None, required=("schema", "users"))
-    if document["schema"] != ALLOCATION_SCHEMA:
-        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {ALLOCATION_SCHEMA!r}")
+    require(document["schema"] == ALLOCATION_SCHEMA, "the schema is", document["schema"], f"it must be {ALLOCATION_SCHEMA!r}")
     x = np.zeros(len(instance.arcs))
     position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
     x_exact: list[Fraction | None] = [Fraction(0)] * len(x)
@@ -263,15 +260,12 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
             raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
     names = {field: document.get(field, "") for field in ("mechanism", "method")}
     for field, name in names.items():
-        if not isinstance(name, str) or unprintable(name):
-            rule = "a name has no control characters or surrogates" if isinstance(name, str) else "it must be a string"
-            raise InstanceError(f"the {field} of the allocation is {shown(name)}, but {rule}")
+        check_name(name, f"the {field} of the allocation")
     parameters = document.get("parameters", {})
-    if not isinstance(parameters, dict):
-        raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
+    require(isinstance(parameters, dict), "the parameters of the allocation are", parameters, "they must be an object")
     exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), document.get("log", [])
-    if not isinstance(log, list) or not all(isinstance(line, str) for line in log):
-        raise InstanceError(f"the log of the allocation is {shown(log)}, but it must be a list of lines")
+    lines = isinstance(log, list) and all(isinstance(line, str) for line in log)
+    require(lines, "the log of the allocation is", log, "it must be a list of lines")
     prices = {field: _prices(document[field], field) for field in ("prices", "round_prices") if field in document}
     return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **prices, **names)
 
@@ -292,8 +286,8 @@ def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any
     if variants > 1:
         raise InstanceError(f"user {user['name']!r} has {variants} variants, so its tasks must be given in the field 'by_arc'")
     for field in ("by_server", "by_server_exact"):
-        if not isinstance(user.get(field, {}), dict):
-            raise InstanceError(f"{field} of user {user['name']!r} is {shown(user[field])}, but it must be a JSON object")
+        given = user.get(field, {})
+        require(isinstance(given, dict), f"{field} of user {user['name']!r} is", given, "it must be a JSON object")
     given, exact = user["by_server"], user.get("by_server_exact", {})
     for server in exact if exact.keys() != given.keys() else ():
         if server not in given:
@@ -324,11 +318,11 @@ def _all_or_none(x_exact: list[Fraction | None], filled: set[Any], instance: Ins
 
 def _prices(value: Any, what: str) -> Any:
     """Nested lists of finite numbers; `Allocation` looks at their shape."""
-    if not isinstance(value, list):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InstanceError(f"{what} of the allocation holds {shown(value)}, but it must hold numbers in nested lists")
-        return finite(value, f"a number in {what} of the allocation")
-    return [_prices(item, what) for item in value]
+    if isinstance(value, list):
+        return [_prices(item, what) for item in value]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    require(number, f"{what} of the allocation holds", value, "it must hold numbers in nested lists")
+    return finite(value, f"a number in {what} of the allocation")
 
 
 def _trace(value: Any) -> tuple[dict[str, Any], ...]:
@@ -338,8 +332,7 @@ def _trace(value: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _fact(value: Any, what: str) -> Any:
-    if isinstance(value, dict):
-        raise InstanceError(f"{what} is {shown(value)}, but it must be a number, a string, or a list of these")
+    require(not isinstance(value, dict), f"{what} is", value, "it must be a number, a string, or a list of these")
     if isinstance(value, list):
         return tuple(_fact(item, what) for item in value)
     return np.nan if value is None else value
@@ -371,8 +364,7 @@ def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequence[str]) -> None:
-    if not isinstance(value, dict):
-        raise InstanceError(f"{what} is {shown(value)}, but it must be a JSON object")
+    require(isinstance(value, dict), f"{what} is", value, "it must be a JSON object")
     for field in required:
         if field not in value:
             raise InstanceError(f"{what} has no field {field!r}")
@@ -384,12 +376,11 @@ def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequen
 def _objects(
     value: Any, kind: str, known: Sequence[str] | None, required: Sequence[str], key: str = "name"
 ) -> list[dict[str, Any]]:
-    if not isinstance(value, list):
-        raise InstanceError(f"the {kind}s are {shown(value)}, but they must be a list")
+    require(isinstance(value, list), f"the {kind}s are", value, "they must be a list")
     for k, item in enumerate(value):
         label = shown(item[key]) if isinstance(item, dict) and key in item else str(k + 1)
         _object(item, f"{kind} {label}", known, required)
-    return value
+    return cast(list[dict[str, Any]], value)
 
 
 def _vectors(value: Any) -> bool:
@@ -400,20 +391,18 @@ def _allowed(user: Mapping[str, Any], servers: Sequence[str], known: Collection[
     chosen = user.get("eligible")
     if chosen is None:
         return None
-    if not isinstance(chosen, list):
-        raise InstanceError(f"eligible of user {user['name']!r} is {shown(chosen)}, but it must be a list of servers or null")
+    require(isinstance(chosen, list), f"eligible of user {user['name']!r} is", chosen, "it must be a list of servers or null")
     for server in chosen:
         if not (isinstance(server, str) and server in known):
             _position(servers, server, "server")
-    return chosen
+    return cast(list[str], chosen)
 
 
 def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
     value = user.get("demands_on", {})
-    if not isinstance(value, dict) or not all(_vectors(v) for v in value.values()):
-        rule = "it must give each server a list of vectors"
-        raise InstanceError(f"demands_on of user {user['name']!r} is {shown(value)}, but {rule}")
-    return value
+    vectors = isinstance(value, dict) and all(map(_vectors, value.values()))
+    require(vectors, f"demands_on of user {user['name']!r} is", value, "it must give each server a list of vectors")
+    return cast(Mapping[str, Any], value)
 
 
 def _position(names: Sequence[str], name: Any, kind: str) -> int:

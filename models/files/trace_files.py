@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotInstalled
+from fairalloc.models.errors import InstanceError, NotInstalled, require
 from fairalloc.models.numbers import Floats, plain
 
 __all__ = ["CsvTable", "csv_table", "parquet_columns", "sample_file"]
@@ -47,8 +47,7 @@ def _number(text: str) -> float:
 
 def sample_file(folder: str | Path, *parts: str) -> Path:
     """A file of the data folder; InstanceError where there is no such folder."""
-    if not Path(folder).is_dir():
-        raise InstanceError(f"the data folder is {str(folder)!r}, but there is no such folder")
+    require(Path(folder).is_dir(), "the data folder is", str(folder), "there is no such folder")
     return Path(folder, *parts)
 
 

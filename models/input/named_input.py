@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, no_such, shown
+from fairalloc.models.errors import InstanceError, no_such, require, shown
 from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, truth
 from fairalloc.models.numbers import is_vector
 
@@ -196,8 +196,8 @@ def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence
     if _has_names(chosen):
         given = zip(_complete(chosen, f"eligible of {user}", servers), known, strict=True)
         return [k for k, (value, server) in enumerate(given) if truth(value, user, server)]
-    if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
-        raise InstanceError(f"eligible of {user} is {shown(chosen)}, but it must be a list of servers or None")
+    listed = hasattr(chosen, "__iter__") and not isinstance(chosen, str | bytes)
+    require(listed, f"eligible of {user} is", chosen, "it must be a list of servers or None")
     chosen = list(chosen)
     for name in [name for name in chosen if not isinstance(name, str)][:1]:
         raise InstanceError(no_such("server", name, known, f"the servers are {_listed(known)}"))

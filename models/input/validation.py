@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
+from fairalloc.models.errors import InstanceError, no_such, require, shown, unprintable
 from fairalloc.models.input.demand_matrix import Vectors, small
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, plain, rational, row
 
@@ -49,8 +49,7 @@ def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[s
     """The names, distinct and `count` of them; numbered ones where none are given. `kind` is "user", "server" or "resource"."""
     if given is None:
         return NumberedNames(kind[0], count)
-    if not is_list(given):
-        raise InstanceError(f"the names of {kind}s are {shown(given)}, but they must be a list of names")
+    require(is_list(given), f"the names of {kind}s are", given, "they must be a list of names")
     names = given if isinstance(given, NumberedNames) else tuple(given)
     if len(names) != count:
         raise InstanceError(f"the number of {kind} names is {len(names)}, but the data has {count} {kind}s")
@@ -188,8 +187,7 @@ def read_own_demands(
 
     `variants` (N,) says how many each user has.
     """
-    if not isinstance(value, Mapping):
-        raise InstanceError(f"demands_on is {shown(value)}, but it must map pairs (user, server) to demands")
+    require(isinstance(value, Mapping), "demands_on is", value, "it must map pairs (user, server) to demands")
     user_of, server_of = Places(users, "user"), Places(servers, "server")
     result: dict[tuple[int, int], Floats] = {}
     for key, vectors in value.items():
@@ -217,9 +215,8 @@ def read_counts(value: Any, servers: Sequence[str]) -> NDArray[np.int64]:
     row(value, servers, "counts", "the count of server")
     result = [rational(v, "the count") for v in value]
     for server, count, v in zip(servers, result, value, strict=True):
-        if count.denominator != 1 or not 1 <= count <= LARGEST_COUNT:
-            rule = f"it must be an integer from 1 to {LARGEST_COUNT}"
-            raise InstanceError(f"the count of server {server!r} is {shown(v)}, but {rule}")
+        sound = count.denominator == 1 and 1 <= count <= LARGEST_COUNT
+        require(sound, f"the count of server {server!r} is", v, f"it must be an integer from 1 to {LARGEST_COUNT}")
     return frozen(np.array(result, dtype=np.int64))
 
 
@@ -237,8 +234,8 @@ def read_limits(value: Any, users: Sequence[str]) -> Floats:
     """(N,) positive floats, inf = unlimited."""
     if value is None:
         return frozen(np.full(len(users), np.inf))
-    if not is_vector(value) or len(value) != len(users):
-        raise InstanceError(f"max_tasks is {shown(value)}, but it must be a list of {len(users)} numbers, one for each user")
+    rule = f"it must be a list of {len(users)} numbers, one for each user"
+    require(is_vector(value) and len(value) == len(users), "max_tasks is", value, rule)
     if plain(value) and value.ndim == 1 and not np.any(value == -np.inf):
         result = np.array(value, dtype=float)
         result[np.isnan(result)] = np.inf
