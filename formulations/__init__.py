@@ -58,11 +58,7 @@ def _needed(kind: type) -> str:
 
 
 MECHANISMS: Registry[Mechanism] = Registry(
-    "mechanism",
-    "fairalloc.mechanisms",
-    _discover,
-    as_mechanism,
-    lambda item: (item.id, *item.aliases),
+    "mechanism", "fairalloc.mechanisms", _discover, as_mechanism, lambda item: (item.id, *item.aliases)
 )
 """All mechanisms by id."""
 

@@ -139,11 +139,7 @@ def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) 
         return problem
     capacity, fairness, *others = problem.constraints
     x, load, (g, share) = problem.var_dict["x"], capacity.args[0], fairness.args
-    constraints = [
-        (load[round.at_most] <= 1).set_label("capacity"),
-        (share[round.active] >= g).set_label("fairness"),
-        *others,
-    ]
+    constraints = [(load[round.at_most] <= 1).set_label("capacity"), (share[round.active] >= g).set_label("fairness"), *others]
     if not round.active.all():
         kept, level = share[~round.active], round.level[~round.active]
         constraints.append((kept == level if round.on_face else kept >= level).set_label("level"))
