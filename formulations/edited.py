@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
-from fairalloc.formulations.common.reading import read_off, rises_with
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
@@ -79,15 +79,12 @@ class Edited(Mechanism):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Those of the base."""
         return self.base.parameters
 
     def domain(self, instance: Instance) -> Instance:
-        """That of the base."""
         return self.base.domain(instance)
 
     def home(self, instance: Instance) -> Instance:
-        """That of the base."""
         return self.base.home(instance)
 
     def settled(self, instance: Instance) -> Mechanism:

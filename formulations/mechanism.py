@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.convexity import is_refuted
-from fairalloc.formulations.common.reading import read_off
+from fairalloc.formulations.common.convexity import is_refuted, read_off
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance

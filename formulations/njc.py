@@ -70,22 +70,11 @@ class NoJustifiedComplaints(Mechanism):
     ) -> "cp.Problem":
         """The market (c); with `objective` or `model="milp"` the MILP (b); with `bottlenecks` the program (a).
 
-        Parameters
-        ----------
-        instance : a domain: one pool, one demand vector for each user
-        model : "market" or "milp"; None = the MILP where there is an objective, else the market
-        bottlenecks : names of resources, the set I of (a); None = (b) or (c)
-        relaxed : whether the z of (b) are continuous
-
-        Returns
-        -------
-        The problem with the variable "x" and the constraints "capacity" and "limit". (a) adds the constraints "full" and
-        "share". (b) adds the variables "bottleneck" (R,), "justified" (pairs of user and resource) and "satisfied" (N,), which
-        are b_j, z_ij and z_i, and the constraints "full_at_bottleneck", "justified_by_bottleneck", "one_justification", "share".
-
-        Raises
-        ------
-        InstanceError : an unknown model or resource, or a bottleneck that nobody requests
+        `bottlenecks` are names of resources; the z of (b) are continuous where it is `relaxed`. There are the variable "x" and
+        the constraints "capacity" and "limit"; for (a) also the constraints "full" and "share"; for (b) the variables b_j, z_ij
+        and z_i, "bottleneck" (R,), "justified" (pairs of user and resource) and "satisfied" (N,), and the constraints
+        "full_at_bottleneck", "justified_by_bottleneck", "one_justification" and "share". InstanceError for an unknown model or
+        resource, or a bottleneck that nobody requests.
         """
         if bottlenecks is not None:
             return self._cvxpy_given(instance, _places(instance, bottlenecks))
@@ -259,8 +248,6 @@ class NoJustifiedComplaints(Mechanism):
         ones, limits = [[Fraction(1)] * d.R], [Fraction(1)] * instance.N
         scaled = instance.replace(demands=demands, capacities=ones, max_tasks=limits, weights=d.entitlement)
         return scaled, np.array([float(q) for q in d.unit])
-
-    # ---- the definition
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """`utilisation`, `sum` and `min` as above, and for "closest" the `distance`."""

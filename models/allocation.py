@@ -184,17 +184,10 @@ class Allocation:
 
     @checked
     def to_frame(self, what: str = "tasks") -> Any:
-        """A DataFrame of pandas.
+        """A DataFrame of pandas; NotInstalled where it is missing.
 
-        Parameters
-        ----------
-        what : "tasks", users x servers; "used", resource that each user takes on each server, (user, server) x resources; or
-            "load", used parts of the capacities, servers x resources
-
-        Raises
-        ------
-        NotInstalled : pandas is missing
-        UnknownName : `what` is something else
+        `what` is "tasks", users x servers; "used", resource that each user takes on each server, (user, server) x resources; or
+        "load", used parts of the capacities, servers x resources.
         """
         pd = pandas()
         users, servers, resources = self.instance.users, self.instance.servers, self.instance.resources
@@ -209,18 +202,10 @@ class Allocation:
 
     @checked
     def plot(self, kind: str = "allocation", ax: Any = None) -> Any:
-        """A figure of this allocation on Matplotlib Axes, which are returned; each kind is the function of that name in `plots`.
+        """A figure of this allocation on Matplotlib Axes, which are returned; None = new ones. NotInstalled without Matplotlib.
 
-        Parameters
-        ----------
-        kind : "allocation", "dominant_shares", "feasible_region" (with the allocation in it), "convergence", "rounds", "prices"
-            or "eligibility"
-        ax : Axes to draw on, None = a new figure
-
-        Raises
-        ------
-        UnknownName : for another kind
-        NotInstalled : Matplotlib is missing
+        `kind` is "allocation", "dominant_shares", "feasible_region" (with the allocation in it), "convergence", "rounds",
+        "prices" or "eligibility", the function of that name in `plots`.
         """
         kinds = self.drawn_by
         if kind not in kinds:

@@ -170,8 +170,6 @@ class Instance(InstanceData):
         text: str = modules[__package__].show(self)._repr_html_()
         return text
 
-    # ---- checks ------------------------------------------------------------------------------------------------
-
     def _check_totals(self) -> None:
         with np.errstate(over="ignore"):
             for r in np.flatnonzero(~np.isfinite(self.totals))[:1]:
@@ -181,8 +179,6 @@ class Instance(InstanceData):
     def _check_every_user_fits_somewhere(self) -> None:
         for n in np.flatnonzero(np.diff(self.arcs.owner.indptr) == 0)[:1]:
             raise InstanceError(f"user {self._users[n]!r} has no eligible server: no server it may use has all it demands")
-
-    # ---- instances made of this one ------------------------------------------------------------------------------
 
     @named
     def replace(self, **changes: Any) -> "Instance":

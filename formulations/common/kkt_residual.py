@@ -58,9 +58,6 @@ def _residual(values: tuple[Floats, ...], goal: tuple[Floats, ...], constraints:
     return float(max(gap, *(part.max(initial=0.0) for part in parts)))
 
 
-# ---- CVXPY -----------------------------------------------------------------------------------------------------------
-
-
 def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     """The residual at the values and dual values in the problem.
 
@@ -175,9 +172,6 @@ def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
         for v, part in expr.grad.items()
         if part is not None
     }
-
-
-# ---- Pyomo -----------------------------------------------------------------------------------------------------------
 
 
 def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] | None") -> float | None:

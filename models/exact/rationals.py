@@ -101,9 +101,6 @@ def solved(matrix: Sequence[Sequence[Fraction]], sides: Sequence[Fraction]) -> R
     return tuple(as_fraction(v) for v in answer.entries())
 
 
-# ---- monopolies ------------------------------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=8)
 def exact_monopolies(instance: Instance) -> Rationals:
     """(A,) gamma_ni in rationals: the most tasks that the arc's user runs alone on its server, variants side by side (K 8)."""
@@ -141,9 +138,6 @@ def best_mixture(loads: Sequence[Mapping[int, Fraction]]) -> tuple[Rationals, Ma
                 if dear and fits:
                     return tuple(tasks.get(v, zero) for v in range(len(loads))), price
     raise AssertionError("a linear program with a feasible and bounded set has an optimal basis")
-
-
-# ---- shares, where shares.py defines them ---------------------------------------------------------------------------
 
 
 def global_dominant_share(instance: Instance) -> Rationals:

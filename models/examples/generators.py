@@ -9,14 +9,15 @@ requests and entitlements as in D (njc).
 """
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import require
-from fairalloc.models.examples.draws import Draws
-from fairalloc.models.examples.planted import planted, planted_tasks
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 
 __all__ = [
     "GOOGLE_MIX",
@@ -53,6 +54,61 @@ GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
     (1, "0.50", "0.06"),
 )
 """(count, cpu, memory) of the 12,583 machines of W Table 1."""
+
+
+class Draws(np.random.Generator):
+    """The generator of one family at one size; `key` tells instances of that size apart, such as by the seed.
+
+    users, servers : the shapes (N, R) and (K, R)
+    name : of the instance
+    """
+
+    def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
+        for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
+            require(isinstance(size, int | np.integer) and size >= 1, f"{what} is", size, "it must be a positive integer")
+        self.n_users, self.n_servers = n_users, n_servers
+        self.users, self.servers = (n_users, n_resources), (n_servers, n_resources)
+        self.name = "-".join([family.replace("_", "-"), f"{n_users}x{n_servers}x{n_resources}", *map(str, key)])
+        super().__init__(np.random.PCG64([ord(c) for c in repr((family, n_users, n_servers, n_resources, *key))]))
+
+    def as_generic(self) -> dict[str, Any]:
+        """Demands, capacities and weights of the generic family."""
+        demands, capacities = self.spread(self.users), self.capacities()
+        return {"demands": demands, "capacities": capacities, "weights": self.uniform(0.5, 2.0, self.n_users)}
+
+    def capacities(self) -> Floats:
+        """(K, R) those of the generic family: about as much for a user whatever the numbers."""
+        return self.n_users * self.spread(self.servers) / self.n_servers
+
+    def spread(self, shape: tuple[int, ...]) -> Floats:
+        """Numbers from 0.3 to 3.2."""
+        result: Floats = np.exp(self.uniform(-1.15, 1.15, shape)).round(4)
+        return result
+
+    def far_apart(self, size: int, decades: int) -> Floats:
+        """Powers of ten from 0 to `decades`, the first two at the ends."""
+        require(0 <= decades <= 100, "decades is", decades, "it must be a whole number from 0 to 100")
+        exponents = self.uniform(0, decades, size)
+        exponents[:2] = (decades, 0)[:size]
+        result: Floats = 10.0**exponents
+        return result
+
+    def heavy(self, shape: tuple[int, ...]) -> Floats:
+        """Numbers from 1 on with a heavy tail."""
+        result: Floats = (1.0 + self.pareto(1.5, shape)).round(4)
+        return result
+
+    def few(self, degree: int) -> sp.csr_array:
+        """True on `degree` random servers of every user; sparse."""
+        servers = np.concatenate([np.sort(self.choice(self.n_servers, degree, replace=False)) for _ in range(self.n_users)])
+        start = degree * np.arange(self.n_users + 1)
+        return sp.csr_array((np.ones(len(servers), bool), servers, start), shape=(self.n_users, self.n_servers))
+
+    def some(self, shape: tuple[int, int], part: float) -> np.ndarray:
+        """True with probability `part`, and at least once in every row."""
+        result = self.random(shape) < part
+        result[np.arange(shape[0]), self.integers(shape[1], size=shape[0])] = True
+        return result
 
 
 @checked
@@ -264,3 +320,40 @@ def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
     given = rng.as_generic()
     given["demands"] = given["demands"] * rng.far_apart(n_users, decades)[:, None]
     return Instance(**given, name=f"demands-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
+
+
+@checked
+def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> Instance:
+    """An instance whose answer for "drfh" or "nb" is known at any size, see `planted_tasks`.
+
+    Prices p[i, r] > 0 are drawn first. Every user buys u_n tasks on the server where a task is cheapest, q_n, and the capacities
+    are set to what is bought, so the market clears. Hence for weights q_n u_n the tasks u are the nb allocation, proved by the
+    prices; for weights sigma_n u_n the users have equal weighted shares on their cheapest servers, so u is the drfh allocation.
+    All numbers are rationals with small denominators. A server that is the cheapest for no user is left out.
+    """
+    return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
+
+
+@checked
+def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
+    """(N,) the exact tasks in the answer of `planted` with the same arguments."""
+    return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
+
+
+def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, tuple[Fraction, ...]]:
+    require(mechanism in ("drfh", "nb"), "mechanism is", mechanism, "answers are planted for 'drfh' and 'nb' only")
+    rng = Draws("planted", n_users, n_servers, n_resources, seed)
+    prices = [[Fraction(int(v), int(row.sum())) for v in row] for row in rng.integers(1, 17, rng.servers)]
+    demands = [[Fraction(int(v), 4) for v in row] for row in rng.integers(1, 17, rng.users)]
+    tasks = [Fraction(int(v), 2) for v in rng.integers(1, 17, n_users)]
+    cost = [[sum((p * d for p, d in zip(row, demand, strict=True)), Fraction(0)) for row in prices] for demand in demands]
+    server = [min(range(n_servers), key=row.__getitem__) for row in cost]
+    bought = {i: [Fraction(0)] * n_resources for i in sorted(set(server))}
+    for n, i in enumerate(server):
+        bought[i] = [c + tasks[n] * d for c, d in zip(bought[i], demands[n], strict=True)]
+    totals = [sum((c[r] for c in bought.values()), Fraction(0)) for r in range(n_resources)]
+    shares = [max(d / c for d, c in zip(demand, totals, strict=True)) for demand in demands]
+    worth = shares if mechanism == "drfh" else [row[i] for row, i in zip(cost, server, strict=True)]
+    weights = [w * u for w, u in zip(worth, tasks, strict=True)]
+    name = f"planted-{mechanism}-{n_users}x{n_servers}x{n_resources}-{seed}"
+    return Instance(demands, list(bought.values()), weights=weights, name=name), tuple(tasks)

@@ -270,9 +270,6 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **prices, **names)
 
 
-# ---- helpers ----------------------------------------------------------------------------------------------------
-
-
 def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:
     """(variant, server, tasks, rational or None) of one user: `by_arc` where a user has several variants, else `by_server`."""
     if "by_arc" in user:

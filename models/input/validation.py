@@ -23,9 +23,6 @@ LARGEST_COUNT = 2**53
 """Up to here floating point counts exactly."""
 
 
-# ---- names --------------------------------------------------------------------------------------------------------
-
-
 class NumberedNames(Sequence[str]):
     """u1, u2, ..: names that nobody gave, made when they are asked for."""
 
@@ -87,9 +84,6 @@ class Places:
         if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
             return int(key)
         raise InstanceError(f"there is no {kind} {shown(key)}: {kind}s are numbered 0 to {len(names) - 1}")
-
-
-# ---- numbers ------------------------------------------------------------------------------------------------------
 
 
 def count_of(rows: Any) -> int | None:
@@ -250,9 +244,6 @@ def read_limits(value: Any, users: Sequence[str]) -> Floats:
 def is_unlimited(value: Any) -> bool:
     """None, inf, or nan, which is what pandas and NumPy make of None."""
     return value is None or (isinstance(value, float | np.floating) and not value < np.inf)
-
-
-# ---- placement ----------------------------------------------------------------------------------------------------
 
 
 def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.csr_array | None:
