@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["AlphaPfVds", "best_response", "mechanism"]
-
 NAMES = ("alpha", "A", "B", "utility")
 
 MERIT = (

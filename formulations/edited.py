@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 
-__all__ = ["Edited", "edited"]
-
 FAIRNESS = 'its constraints "fairness" are not those of the rule'
 LEVELS = "a constraint that is not of the rule is about the level g"
 LEVEL = "its objective is not one that rises with g alone"

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["LexicographicMaxMin", "iterations", "mechanism"]
-
 PRICED = 1e-6
 """The part of the largest dual price from which one counts as positive."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from fairalloc.formulations.lexicographic.linear_program import ParametricRound
 
-__all__ = ["Mechanism"]
-
 
 class Mechanism:
     """A fair allocation mechanism: an id, and a model in CVXPY, in Pyomo, or in both.

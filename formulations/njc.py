@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
     from flint import fmpq
 
-__all__ = ["OBJECTIVES", "NoJustifiedComplaints", "Requests", "largest_complaint", "requests"]
-
 OBJECTIVES = ("utilisation", "sum", "min", "closest")
 
 
@@ -104,9 +102,8 @@ class NoJustifiedComplaints(Mechanism):
     def _cvxpy_given(self, instance: Instance, bottlenecks: list[int]) -> "cp.Problem":
         import cvxpy as cp
 
-        x, constraints = cvxpy_tasks(instance)
-        d = requests(instance)
-        share = np.array([float(low * q) for low, q in zip(d.lowest(bottlenecks), d.unit, strict=True)])
+        (x, constraints), d = cvxpy_tasks(instance), requests(instance)
+        share = np.array(d.tasks(d.lowest(bottlenecks)), dtype=float)
         constraints += [(instance.arcs.load[bottlenecks] @ x == 1).set_label("full"), (x >= share).set_label("share")]
         return cp.Problem(self._cvxpy_objective(instance, x), constraints)
 
@@ -115,8 +112,7 @@ class NoJustifiedComplaints(Mechanism):
 
         x, constraints = cvxpy_tasks(instance)
         users, resources, least, unit = _pairs(instance)
-        count = len(users)
-        kind: dict[str, Any] = {"nonneg": True} if relaxed else {"boolean": True}
+        count, kind = len(users), {"nonneg" if relaxed else "boolean": True}
         b = cp.Variable(instance.R, boolean=True, name="bottleneck")
         z = cp.Variable(count, name="justified", **kind)
         satisfied = cp.Variable(instance.N, name="satisfied", **kind)
@@ -133,7 +129,7 @@ class NoJustifiedComplaints(Mechanism):
     def _cvxpy_objective(self, instance: Instance, x: Any) -> Any:
         import cvxpy as cp
 
-        unit = np.array([float(q) for q in requests(instance).unit])
+        unit = np.array(requests(instance).unit, dtype=float)
         if self.objective == "utilisation":
             return cp.Maximize((instance.arcs.load.sum(axis=0) / np.count_nonzero(instance.capacities)) @ x)
         if self.objective == "sum":
@@ -141,7 +137,7 @@ class NoJustifiedComplaints(Mechanism):
         if self.objective == "min":
             return cp.Maximize(cp.min(cp.multiply(1.0 / unit, x)))
         if self.objective == "closest":
-            wish = np.array([float(v) for v in self.wish(requests(instance))])
+            wish = np.array(self.wish(requests(instance)), dtype=float)
             return cp.Maximize(-cp.norm1(cp.multiply(1.0 / unit, x) - wish))
         return cp.Maximize(0)
 
@@ -159,37 +155,29 @@ class NoJustifiedComplaints(Mechanism):
     def _pyomo_milp(self, instance: Instance, relaxed: bool) -> "pyo.ConcreteModel":
         import pyomo.environ as pyo
 
-        model = pyomo_tasks(instance)
+        model, users, resources = pyomo_tasks(instance), instance.users, instance.resources
         x = by_user(instance, model.x.values())
-        load = dict(zip(instance.resources, linear_rows(instance.arcs.load, list(x.values())), strict=True))
-        users, resources, least, unit = _pairs(instance)
-        pairs = [(instance.users[n], instance.resources[j]) for n, j in zip(users, resources, strict=True)]
+        load = dict(zip(resources, linear_rows(instance.arcs.load, list(x.values())), strict=True))
+        n_of, j_of, least, unit = _pairs(instance)
+        pairs = [(users[n], resources[j]) for n, j in zip(n_of, j_of, strict=True)]
         tasks, full = dict(zip(pairs, least.tolist(), strict=True)), by_user(instance, unit)
-        own: dict[str, list[tuple[str, str]]] = {n: [] for n in instance.users}
-        for pair in pairs:
-            own[pair[0]].append(pair)
+        own = {n: [pair for pair in pairs if pair[0] == n] for n in users}
         kind = pyo.UnitInterval if relaxed else pyo.Binary
-        model.bottleneck = pyo.Var(instance.resources, domain=pyo.Binary)
-        model.justified = pyo.Var(pairs, domain=kind)
-        model.satisfied = pyo.Var(instance.users, domain=kind)
-        model.full_at_bottleneck = pyo.Constraint(
-            instance.resources, rule=lambda m, j: (0 if load[j] is None else load[j]) - m.bottleneck[j] >= 0
-        )
-        model.justified_by_bottleneck = pyo.Constraint(pairs, rule=lambda m, n, j: m.justified[n, j] <= m.bottleneck[j])
-        model.one_justification = pyo.Constraint(
-            instance.users, rule=lambda m, n: m.satisfied[n] + sum(m.justified[pair] for pair in own[n]) == 1
-        )
-        model.share = pyo.Constraint(
-            instance.users,
-            rule=lambda m, n: x[n] >= full[n] * m.satisfied[n] + sum(tasks[pair] * m.justified[pair] for pair in own[n]),
-        )
+        model.bottleneck = b = pyo.Var(resources, domain=pyo.Binary)
+        model.justified = z = pyo.Var(pairs, domain=kind)
+        model.satisfied = pyo.Var(users, domain=kind)
+        model.full_at_bottleneck = pyo.Constraint(resources, rule=lambda _, j: (0 if load[j] is None else load[j]) - b[j] >= 0)
+        model.justified_by_bottleneck = pyo.Constraint(pairs, rule=lambda _, n, j: z[n, j] <= b[j])
+        model.one_justification = pyo.Constraint(users, rule=lambda m, n: m.satisfied[n] + sum(z[p] for p in own[n]) == 1)
+        share = {n: full[n] * model.satisfied[n] + sum(tasks[p] * z[p] for p in own[n]) for n in users}
+        model.share = pyo.Constraint(users, rule=lambda _, n: x[n] >= share[n])
         self._pyomo_objective(instance, model, x)
         return model
 
     def _pyomo_objective(self, instance: Instance, model: Any, x: Mapping[str, Any]) -> None:
         import pyomo.environ as pyo
 
-        unit = {n: float(q) for n, q in zip(instance.users, requests(instance).unit, strict=True)}
+        unit = by_user(instance, map(float, requests(instance).unit))
         if self.objective == "utilisation":
             worth = sp.csr_array(instance.arcs.load.sum(axis=0)[None] / np.count_nonzero(instance.capacities))
             (value,) = linear_rows(worth, list(x.values()))
@@ -200,7 +188,7 @@ class NoJustifiedComplaints(Mechanism):
             model.at_least = pyo.Constraint(instance.users, rule=lambda m, n: x[n] / unit[n] >= m.least)
             value = model.least
         elif self.objective == "closest":
-            wish = {n: float(v) for n, v in zip(instance.users, self.wish(requests(instance)), strict=True)}
+            wish = by_user(instance, map(float, self.wish(requests(instance))))
             model.distance = pyo.Var(instance.users, domain=pyo.NonNegativeReals)
             model.above = pyo.Constraint(instance.users, rule=lambda m, n: m.distance[n] >= x[n] / unit[n] - wish[n])
             model.below = pyo.Constraint(instance.users, rule=lambda m, n: m.distance[n] >= wish[n] - x[n] / unit[n])
@@ -247,13 +235,12 @@ class NoJustifiedComplaints(Mechanism):
         demands = [[part.get(j, Fraction(0)) for j in range(d.R)] for part in d.parts]
         ones, limits = [[Fraction(1)] * d.R], [Fraction(1)] * instance.N
         scaled = instance.replace(demands=demands, capacities=ones, max_tasks=limits, weights=d.entitlement)
-        return scaled, np.array([float(q) for q in d.unit])
+        return scaled, np.array(d.unit, dtype=float)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """`utilisation`, `sum` and `min` as above, and for "closest" the `distance`."""
-        domain = allocation.instance
-        d = requests(domain)
-        x = allocation.tasks / np.array([float(q) for q in d.unit])
+        domain, d = allocation.instance, requests(allocation.instance)
+        x = allocation.tasks / np.array(d.unit, dtype=float)
         used = float(allocation.load[domain.capacities > 0].mean())
         result = {"utilisation": used, "sum": float(x.sum()), "min": float(x.min())}
         wish = [float(v) for v in self.wish(d)]
@@ -400,7 +387,7 @@ def _pairs(instance: Instance) -> tuple[list[int], list[int], Floats, Floats]:
     entitled = list(zip(d.parts, d.entitlement, strict=True))
     found = [(i, j, e / r * d.unit[i]) for i, (part, e) in enumerate(entitled) for j, r in part.items() if r >= e]
     users, resources, least = zip(*found, strict=True) if found else ((), (), ())
-    return list(users), list(resources), np.array([float(v) for v in least]), np.array([float(q) for q in d.unit])
+    return list(users), list(resources), np.array(least, dtype=float), np.array(d.unit, dtype=float)
 
 
 mechanism = NoJustifiedComplaints()

@@ -26,8 +26,6 @@ from fairalloc.models.instance import Instance
 
 Indices: TypeAlias = NDArray[np.intp]
 
-__all__ = ["aggregate", "aggregate_allocation", "expand", "expand_allocation", "pooled", "positions"]
-
 
 @checked
 def aggregate(instance: Instance) -> Instance:

@@ -20,8 +20,6 @@ from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, w
 from fairalloc.models.plot_hook import SOURCES
 from fairalloc.models.tables import Grid, pandas
 
-__all__ = ["USER_ERROR_NOT_KNOWN", "Allocation", "Times"]
-
 USER_ERROR_NOT_KNOWN = "optimal, user error not known"
 """The termination of an answer whose residual meets the accuracy, and whose tasks nothing bounds for each user."""
 

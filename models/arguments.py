@@ -19,8 +19,6 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 
-__all__ = ["Count", "Duration", "Processes", "Rule", "Seed", "Tolerance", "check_fields", "checked", "is_list", "kinds", "named"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 LARGEST = 2**63 - 1
@@ -55,7 +53,6 @@ Count = Annotated[int, Rule(lambda value: value >= 1, "a positive whole number")
 Processes = Annotated[int, Rule(lambda value: 1 <= value <= 1024, "a whole number from 1 to 1024")]
 Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number, 0 or more")]
 Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive, finite number")]
-Tolerance = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "a finite number, 0 or more")]
 
 PLAIN: Mapping[Any, Rule] = {
     NoneType: Rule(lambda value: value is None, "None"),

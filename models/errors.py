@@ -17,22 +17,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "FairallocError",
-    "InstanceError",
-    "NotApplicable",
-    "NotInstalled",
-    "UnknownName",
-    "check_name",
-    "fault",
-    "no_such",
-    "require",
-    "said",
-    "shown",
-    "unprintable",
-]
-
-
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 

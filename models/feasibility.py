@@ -7,8 +7,6 @@ import numpy as np
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats, worst
 
-__all__ = ["infeasibility", "overloads", "slack_of"]
-
 
 def overloads(allocation: Allocation) -> dict[str, float]:
     """The worst violation of each rule.

@@ -24,8 +24,6 @@ from fairalloc.models.input.named_input import plain_arguments
 from fairalloc.models.instance_data import InstanceData
 from fairalloc.models.numbers import Floats, frozen, is_vector
 
-__all__ = ["Instance", "as_instance"]
-
 
 class Instance(InstanceData):
     """One multi-resource allocation problem, validated and read-only.

@@ -16,8 +16,6 @@ from fairalloc.models.input.demand_matrix import Vectors, index_type, scaled_row
 from fairalloc.models.input.validation import Places, is_unlimited
 from fairalloc.models.numbers import Floats, frozen, is_vector, rational
 
-__all__ = ["Arcs", "ExactData", "InstanceData"]
-
 
 @dataclass(frozen=True, eq=False)
 class Arcs:

@@ -5,8 +5,6 @@ from importlib import import_module
 from sys import modules
 from typing import Any
 
-__all__ = ["on_demand"]
-
 
 def on_demand(package: str, places: Mapping[str, str], parts: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package; what is found stays in the package, so each name is looked up once.

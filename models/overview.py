@@ -17,8 +17,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid
 
-__all__ = ["AllocationOverview", "Overview", "show"]
-
 HEAD = 20
 """Rows of a table where nothing else is asked for."""
 

@@ -21,8 +21,6 @@ from typing import Any, Generic, TypeVar
 
 from fairalloc.models.errors import InstanceError, fault, said, shown
 
-__all__ = ["Registry", "imported", "naming_the_file"]
-
 T = TypeVar("T")
 
 

@@ -18,8 +18,6 @@ from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["asset_share", "count", "dominant_resource", "gamma", "global_dominant_share", "task_share", "vds"]
-
 
 def gamma(instance: Instance, placement: bool = True) -> Floats:
     """(N, K) tasks each user could run alone on each server (K 8); 0 where it may not or cannot run.

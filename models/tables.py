@@ -13,8 +13,6 @@ from fairalloc.models.errors import NotInstalled
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["FORMATS", "Grid", "csv_text", "markdown_text", "pandas", "printable", "tex", "tex_comment", "width"]
-
 WIDTH, NARROWEST, GAP = 100, 40, 2
 """Columns of tables where the output is no terminal, and below which they are not folded; spaces between columns."""
 

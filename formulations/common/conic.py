@@ -16,8 +16,6 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["NOISE", "TINY", "Bound", "conic_bound", "outside_of_signs", "relative"]
-
 NOISE = 1e-4
 """Terms below this part of the largest are measured against the largest: solvers leave rounding where they mean 0."""
 

@@ -17,8 +17,6 @@ from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats, worst
 
-__all__ = ["first_order_gain", "reference_prices"]
-
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:

@@ -11,8 +11,6 @@ from fairalloc.models.errors import require
 from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 
-__all__ = ["LINEAR_OBJECTIVES", "linear_objective"]
-
 LINEAR_OBJECTIVES = ("utilisation", "tasks", "sum")
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["canonical"]
-
 
 def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = None) -> tuple[Instance, Floats]:
     """The instance in canonical units, and (N,) how many tasks one of its task units is.

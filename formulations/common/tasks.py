@@ -10,11 +10,6 @@ from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats
 
-__all__ = [
-    *("by_user", "cheapest", "cvxpy_limit", "cvxpy_tasks", "linear_rows"),
-    *("pyomo_arcs", "pyomo_full", "pyomo_limit", "pyomo_tasks", "scaled_to_one", "server_resources"),
-]
-
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
     """(N,) what the cheapest task of each user costs at prices (K, R) or (K R,); arcs in `closed` (A,) do not count."""

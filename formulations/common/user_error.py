@@ -18,8 +18,6 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["MOST", "SAME", "errors_of_levels", "errors_of_program"]
-
 MOST = 1e-2
 """D: a larger error is not bounded."""
 

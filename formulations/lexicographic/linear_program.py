@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["LP", "ParametricRound", "Round", "cvxpy_round", "pyomo_round", "round_as_lp", "round_bounds"]
-
 
 @dataclass(frozen=True)
 class Round:

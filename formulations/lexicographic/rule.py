@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["Leximin", "MaxMin"]
-
 AT_LIMIT = 1e-6
 """A share within this of a user's limit is at the limit."""
 

@@ -19,8 +19,6 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["excess", "feasible"]
-
 ROUNDING = 1e-15
 """A few units in the last place: a dual price below 1e-9 of the others proves nothing to 1e-6."""
 

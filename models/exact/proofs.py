@@ -6,8 +6,6 @@ from fractions import Fraction
 
 from fairalloc.models.exact.rationals import ExactArcs, Rationals
 
-__all__ = ["ExactLayer", "ExactProgram", "ExactRound"]
-
 
 @dataclass(frozen=True)
 class ExactRound:

@@ -14,8 +14,6 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.instance import Instance
 
-__all__ = ["EXAMPLES", "Example", "example"]
-
 
 @dataclass(frozen=True)
 class Example:

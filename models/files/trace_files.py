@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, NotInstalled, require
 from fairalloc.models.numbers import Floats, plain
 
-__all__ = ["CsvTable", "csv_table", "parquet_columns", "sample_file"]
-
 
 @dataclass(frozen=True)
 class CsvTable:

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from fairalloc.models.errors import InstanceError, shown
 
-__all__ = ["check_writable", "write_file"]
-
 
 def write_file(path: str | Path, content: str | bytes) -> None:
     """Write a file, text as UTF-8; where that fails, the old file stays as it was, and the InstanceError says so.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats, frozen
 
-__all__ = ["Vectors", "index_type", "scaled_rows", "small", "small_range"]
-
 
 @dataclass(frozen=True, eq=False)
 class Vectors:

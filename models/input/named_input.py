@@ -28,8 +28,6 @@ from fairalloc.models.errors import InstanceError, no_such, require, shown
 from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, truth
 from fairalloc.models.numbers import is_vector
 
-__all__ = ["plain_arguments"]
-
 
 class _Names:
     """The names of one kind of thing, as the first source gives them; later sources are put in their order."""
