@@ -103,7 +103,6 @@ class AlphaPfVds(Equilibrium):
         return all(entry is None or isinstance(entry, Utility) for entry in _entries(self.utility))
 
     def write_game(self, instance: Instance) -> Game:
-        """The game of Problem 1."""
         return Game(instance, self.alpha, self.A, self.B, self.utility)
 
     def settled(self, instance: Instance) -> Mechanism:

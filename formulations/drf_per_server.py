@@ -19,6 +19,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import one_vector
 
 
 class PerServer(Leximin):
@@ -46,9 +47,7 @@ def pairs(instance: Instance) -> Instance:
     """Every eligible (user, server) pair as a user that may use that server only."""
     for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
         raise NotApplicable(f"drf-per-server knows no limits across servers, but user {instance.users[n]!r} has max_tasks")
-    for user, demand in zip(instance.users, instance.demands, strict=True):
-        if len(demand) > 1:
-            raise NotApplicable(f"drf-per-server needs one demand vector for each user, but user {user!r} has {len(demand)}")
+    one_vector(instance, "drf-per-server")
     n, i = instance.arcs.user, instance.arcs.server
     exact = instance.exact
     return Instance(

@@ -92,7 +92,6 @@ class FairDominantShares(Mechanism):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Alpha."""
         return {"alpha": self.alpha}
 
     def domain(self, instance: Instance) -> Instance:

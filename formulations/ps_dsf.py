@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.objectives import LINEAR_OBJECTIVES, linear_objective
-from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, linear_rows, pyomo_tasks
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
@@ -100,29 +100,25 @@ class PsDsf(Equilibrium):
         model.used = pyo.Var(list(model.x), domain=pyo.Binary)
         model.saturated = pyo.Var(keys, domain=pyo.Binary)
         model.bottleneck = pyo.Var(pairs, domain=pyo.Binary)
-        limits = {n: M for n, M in zip(users, instance.max_tasks.tolist(), strict=True) if np.isfinite(M)}
+        limits = {n: M for n, M in by_user(instance, instance.max_tasks).items() if np.isfinite(M)}
         model.satisfied = pyo.Var(list(limits), domain=pyo.Binary)
         satisfied = dict.fromkeys(users, 0.0) | dict(model.satisfied.items())
         used, level = list(model.used.values()), list(model.level.values())
         load = {key: 0 if row is None else row for key, row in zip(keys, linear_rows(arcs.load, x), strict=True)}
-        tasks = dict(zip(users, linear_rows(arcs.owner, x), strict=True))
+        tasks = by_user(instance, linear_rows(arcs.owner, x))
         gamma = dict(zip(model.x, arcs.gamma.tolist(), strict=True))
         choices = dict(zip(model.x, linear_rows(part.owner, list(model.bottleneck.values())), strict=True))
         terms = zip(part.user, part.row, part.c.tolist(), strict=True)
-        share = [model.u[users[n]] / float(part.G[n]) - c * level[row] for n, row, c in terms]
-        place = {pair: p for p, pair in enumerate(pairs)}
+        share = dict(zip(pairs, (model.u[users[n]] / float(part.G[n]) - c * level[row] for n, row, c in terms), strict=True))
+        above, below, of = (dict(zip(pairs, row.tolist(), strict=True)) for row in (part.above, part.below, part.arc))
         model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
         model.full_where_saturated = pyo.Constraint(keys, rule=lambda m, *key: load[key] >= m.saturated[key])
         model.users = pyo.Constraint(list(model.x), rule=lambda m, *arc: m.x[arc] / gamma[arc] <= m.used[arc])
         model.one_bottleneck = pyo.Constraint(list(model.x), rule=lambda _, *arc: choices[arc] + satisfied[arc[0]] == 1)
         model.at_limit_where_satisfied = pyo.Constraint(list(limits), rule=lambda m, n: m.u[n] / limits[n] >= m.satisfied[n])
         model.at_saturated = pyo.Constraint(pairs, rule=lambda m, *pair: m.bottleneck[pair] <= m.saturated[pair[1:]])
-        above = {pair: float(part.above[p]) for pair, p in place.items()}
-        below = {pair: float(part.below[p]) for pair, p in place.items()}
-        model.above = pyo.Constraint(pairs, rule=lambda m, *pair: share[place[pair]] >= -above[pair] * (1 - m.bottleneck[pair]))
-        model.below = pyo.Constraint(
-            pairs, rule=lambda _, *pair: share[place[pair]] <= below[pair] * (1 - used[part.arc[place[pair]]])
-        )
+        model.above = pyo.Constraint(pairs, rule=lambda m, *pair: share[pair] >= -above[pair] * (1 - m.bottleneck[pair]))
+        model.below = pyo.Constraint(pairs, rule=lambda _, *pair: share[pair] <= below[pair] * (1 - used[of[pair]]))
         worth = sum(c * v for c, v in zip(self._cost(instance).tolist(), x, strict=True)) if self.chooses else 0.0
         model.objective = pyo.Objective(expr=worth, sense=pyo.maximize)
         return model
@@ -138,7 +134,6 @@ class PsDsf(Equilibrium):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The objective, where it is given."""
         return {} if self.objective is None else {"objective": self.objective}
 
     @property
@@ -163,7 +158,6 @@ class PsDsf(Equilibrium):
         return np.array([float(v) for v in linear_objective(instance, self.objective)])
 
     def write_game(self, instance: Instance) -> Game:
-        """The game at alpha = infinity."""
         return Game(instance, np.inf)
 
     def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (the same in both)
@@ -216,11 +210,9 @@ class LevelBounds:
 
 def several_vectors(instance: Instance) -> str:
     """One sentence that names a user with several variants, "" where there is none."""
-    for user, demand in zip(instance.users, instance.demands, strict=True):
-        if len(demand) > 1:
-            return (
-                f"the mixed-integer program of ps-dsf needs one demand vector for each user, but user {user!r} has {len(demand)}"
-            )
+    for n in np.flatnonzero(instance.vectors.counts > 1)[:1]:
+        has = f"user {instance.users[n]!r} has {instance.vectors.counts[n]}"
+        return f"the mixed-integer program of ps-dsf needs one demand vector for each user, but {has}"
     return ""
 
 

@@ -53,15 +53,12 @@ class TimeShared(Equilibrium):
         return mixed(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """The concave program of nb on the time-shared instance."""
         return nash_bargaining.write_cvxpy(instance)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        """The concave program of nb on the time-shared instance."""
         return nash_bargaining.write_pyomo(instance)
 
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
-        """The market is nb's."""
         return nash_bargaining.written_by(layer)
 
     def residual(self, allocation: Allocation) -> float:

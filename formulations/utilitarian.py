@@ -80,7 +80,6 @@ class Utilitarian(Mechanism):
         return {"objective": float(allocation.instance.weights @ allocation.tasks)}
 
     def marginal(self, allocation: Allocation) -> Floats | None:
-        """w_n."""
         return allocation.instance.weights
 
     def residual(self, allocation: Allocation) -> float:

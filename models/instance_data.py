@@ -58,9 +58,9 @@ class Arcs:
 
 
 class ExactData:
-    """The data of an instance as rationals, each read when it is first asked for; `None` in `max_tasks` means unlimited.
+    """The data of an instance as rationals, for each user (its variants) or row of servers, read when they are first asked for.
 
-    What was given in rationals stays exact, a float is the decimal it prints as.
+    What was given in rationals stays exact, a float is the decimal it prints as. `None` in `max_tasks` means unlimited.
     """
 
     def __init__(self, instance: "InstanceData", given: Mapping[str, Any]) -> None:
@@ -72,27 +72,22 @@ class ExactData:
 
     @cached_property
     def demands(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
-        """For each user its variants."""
         return tuple(map(_rationals, self._source("demands")))
 
     @cached_property
     def capacities(self) -> tuple[tuple[Fraction, ...], ...]:
-        """For each row of servers."""
         return tuple(_rationals(c)[0] for c in self._source("capacities"))
 
     @cached_property
     def weights(self) -> tuple[Fraction, ...]:
-        """For each user."""
         return _rationals(self._source("weights"))[0]
 
     @cached_property
     def max_tasks(self) -> tuple[Fraction | None, ...]:
-        """For each user."""
         return tuple(None if is_unlimited(v) else rational(v, "max_tasks") for v in self._source("max_tasks"))
 
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
-        """By user and server."""
         user, server = Places(self._instance.users, "user"), Places(self._instance.servers, "server")
         return MappingProxyType({(user(n), server(i)): _rationals(v) for (n, i), v in self._given["demands_on"].items()})
 
@@ -181,7 +176,14 @@ class InstanceData:
             there = self.capacities.ravel()[_entries(each, server, self.R)] > 0
             keep = np.logical_and.reduceat(there, each.indptr[:-1])  # whether the server has every resource that a task takes
             source, server, row = source[keep], server[keep], row[keep]
-        return self._matrices(source, server, vectors, row)
+        count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
+        start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
+        owner = sp.csr_array((np.ones(count), small_range(count), small(start)), shape=(self.N, count))
+        variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
+        for array in (owner.data, user, variant, server, row):
+            frozen(array)
+        load, gamma = self._loads(vectors, row, user, server)
+        return Arcs(user, variant, server, load, owner, gamma, vectors, row)
 
     def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Row of `vectors` and server of everything that placement allows."""
@@ -203,16 +205,6 @@ class InstanceData:
         row[place[here]] = matrix.shape[0] + np.flatnonzero(here)
         own = Vectors.of(np.concatenate(list(self.demands_on.values())))
         return sp.vstack([matrix, own.matrix], format="csr"), row
-
-    def _matrices(self, source: NDArray[np.intp], server: NDArray[np.intp], vectors: sp.csr_array, row: NDArray[np.intp]) -> Arcs:
-        count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
-        start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
-        owner = sp.csr_array((np.ones(count), small_range(count), small(start)), shape=(self.N, count))
-        variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
-        for array in (owner.data, user, variant, server, row):
-            frozen(array)
-        load, gamma = self._loads(vectors, row, user, server)
-        return Arcs(user, variant, server, load, owner, gamma, vectors, row)
 
     def _arcs_in(self, unit: Floats) -> Arcs:
         """The arcs with tasks in other units."""

@@ -33,7 +33,6 @@ class _Tables:
         return "\n".join(grid.text() for grid in self.grids).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        """For notebooks: both tables."""
         return "".join(grid._repr_html_() for grid in self.grids)
 
 
@@ -115,7 +114,6 @@ class Overview(_Tables):
 
     @property
     def grids(self) -> tuple[Grid, Grid]:
-        """The servers and the users."""
         instance = self.instance
         able = instance.eligible.sum(axis=0)
         servers = [

@@ -24,7 +24,7 @@ def gamma(instance: Instance, placement: bool = True) -> Floats:
 
     With `placement=False` the placement constraints are ignored, as task share fairness asks (K 2.2).
     """
-    _one_vector(instance, "gamma")
+    one_vector(instance, "gamma")
     result = _alone(instance, 0, instance.N)
     return np.where(instance.placement, result, 0.0) if placement else result
 
@@ -81,7 +81,7 @@ def count(instance: Instance) -> Floats:
 
 def task_share(instance: Instance) -> Floats:
     """(N,) share of one task among the tasks the user could run alone, 1 / gamma_n, placement ignored (K 2.2)."""
-    _one_vector(instance, "gamma")
+    one_vector(instance, "gamma")
     at_once = max(1, BLOCK // instance.K)
     starts = range(0, instance.N, at_once)
     sums = [_alone(instance, start, min(start + at_once, instance.N)).sum(axis=1) for start in starts]
@@ -95,16 +95,15 @@ BLOCK = 1 << 22
 
 def _parts(instance: Instance) -> tuple[Floats, NDArray[Any]]:
     """d_nr / c_r of all resources that users demand, one user after the other, and where each user's begin."""
-    _one_vector(instance, "the dominant share")
+    one_vector(instance, "the dominant share")
     if instance.demands_on:
         raise NotApplicable("the dominant share is not defined where demands depend on the server (demands_on)")
     matrix = instance.vectors.matrix
     return matrix.data / instance.totals[matrix.indices], matrix.indptr[:-1]
 
 
-def _one_vector(instance: Instance, what: str) -> None:
-    if instance.single_variant:
-        return
+def one_vector(instance: Instance, what: str) -> None:
+    """NotApplicable where a user has several variants, for `what` needs one demand vector."""
     counts = instance.vectors.counts
     for n in np.flatnonzero(counts > 1)[:1]:
         raise NotApplicable(f"{what} needs one demand vector for each user, but user {instance.users[n]!r} has {counts[n]}")

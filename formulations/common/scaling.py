@@ -35,6 +35,4 @@ def _best_variants(instance: Instance) -> Floats:
     pair, which = np.unique(arcs.user * instance.K + arcs.server, return_inverse=True)
     best = np.zeros(len(pair))
     np.maximum.at(best, which, arcs.gamma)
-    tasks = np.zeros(instance.N)
-    np.add.at(tasks, pair // instance.K, best)
-    return tasks
+    return np.bincount(pair // instance.K, weights=best, minlength=instance.N).astype(float)

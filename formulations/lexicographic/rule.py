@@ -171,7 +171,6 @@ class Leximin(Mechanism):
         return self.measured(allocation)[1]
 
     def measured(self, allocation: Allocation) -> tuple[float, Floats | None]:
-        """The residual and the user errors."""
         instance, layers = allocation.instance, self.proofs(allocation)
         if layers is None or not allocation.has_point:
             return 1.0, np.full(instance.N, np.inf)

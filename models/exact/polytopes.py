@@ -42,7 +42,6 @@ class Piece:
 
     @cached_property
     def dimension(self) -> int:
-        """Of the polytope."""
         return affine_dimension(self.vertices)
 
     @property

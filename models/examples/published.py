@@ -34,7 +34,6 @@ class Example:
 
     @cached_property
     def instance(self) -> Instance:
-        """The instance."""
         return self.given()
 
     @property

@@ -25,10 +25,7 @@ def write_file(path: str | Path, content: str | bytes) -> None:
             return
         new = _new_file(target)
         try:
-            with new.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())  # until the disk has them
+            _fill(new, data)
             if target.exists():
                 shutil.copymode(target, new)
             os.replace(new, target)
@@ -55,6 +52,13 @@ def _new_file(target: Path) -> Path:
     new = target.with_name(f".{target.name[:40]}-{secrets.token_hex(6)}")
     new.open("xb").close()
     return new
+
+
+def _fill(new: Path, data: bytes) -> None:
+    with new.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())  # until the disk has them
 
 
 @contextlib.contextmanager
