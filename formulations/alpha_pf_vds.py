@@ -170,8 +170,7 @@ class AlphaPfVds(Equilibrium):
         if "kappa" in values or duals is None:
             return super().prices(instance, duals, values)
         game = self.game(instance)
-        result: Floats = (np.maximum(duals, 0.0) * (game.A + game.B)[:, None]) ** (1.0 / game.beta[:, None])
-        return result
+        return (np.maximum(duals, 0.0) * (game.A + game.B)[:, None]) ** (1.0 / game.beta[:, None])
 
 
 def best_response(

@@ -40,7 +40,7 @@ from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, n
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.feasibility import infeasibility, slack_of
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, finite, is_vector, rational
+from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -277,8 +277,7 @@ def _short(entitlement: Floats, used: Floats) -> Floats:
     least = np.append(np.minimum.accumulate(load[::-1])[::-1], np.inf)  # the smallest load of those who have as much
     place = np.searchsorted(rising, lack)
     own = np.divide(lack, entitlement, out=np.zeros(len(lack)), where=entitlement > 0)
-    result: Floats = np.maximum(own, np.maximum(given_up[place], lack / least[place]))
-    return result
+    return frozen(np.maximum(own, np.maximum(given_up[place], lack / least[place])))
 
 
 @dataclass(frozen=True)

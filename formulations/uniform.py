@@ -52,8 +52,7 @@ class Uniform(Utilitarian):
         """(N,) the relative differences from what the users' parts can run."""
         if not allocation.has_point:
             return np.full(allocation.instance.N, np.inf)
-        result: Floats = np.abs(1.0 - allocation.tasks / most_tasks(allocation.instance))
-        return result
+        return np.abs(1.0 - allocation.tasks / most_tasks(allocation.instance))
 
 
 def most_tasks(instance: Instance) -> Floats:

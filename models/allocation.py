@@ -287,8 +287,7 @@ class Allocation:
         """(R,) used fraction of each resource over all servers; 0 where there is none of it."""
         totals = self.instance.totals
         used = (self.load * self.instance.pools).sum(axis=0)
-        result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
-        return result
+        return frozen(np.divide(used, totals, out=np.zeros_like(used), where=totals > 0))
 
 
 def _moved(rule: Any, how: str) -> Any:

@@ -39,5 +39,4 @@ def infeasibility(allocation: Allocation) -> float:
 def slack_of(load: Floats, terms: Any) -> Floats:
     """The slack of loads, as parts of the capacities; 0 where it may be the rounding error of a sum of so many terms."""
     slack = 1.0 - load
-    result: Floats = np.where(slack > np.finfo(float).eps * (4.0 + np.sqrt(terms)), slack, 0.0)
-    return result
+    return np.where(slack > np.finfo(float).eps * (4.0 + np.sqrt(terms)), slack, 0.0)

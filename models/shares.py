@@ -58,20 +58,17 @@ def dominant_resource(instance: Instance) -> NDArray[np.intp]:
     part, first = _parts(instance)
     matrix = instance.vectors.matrix
     largest = np.repeat(np.maximum.reduceat(part, first), np.diff(matrix.indptr))
-    result: NDArray[np.intp] = np.minimum.reduceat(np.where(part == largest, matrix.indices, instance.R), first).astype(np.intp)
-    return result
+    return np.minimum.reduceat(np.where(part == largest, matrix.indices, instance.R), first).astype(np.intp)
 
 
 def global_dominant_share(instance: Instance) -> Floats:
     """(N,) global dominant share of one task, max_r d_nr / sum_i c_ir (K 5, W 3)."""
-    result: Floats = np.maximum.reduceat(*_parts(instance))
-    return result
+    return np.maximum.reduceat(*_parts(instance))
 
 
 def asset_share(instance: Instance) -> Floats:
     """(N,) sum of the parts that one task takes of all resources, sum_r d_nr / sum_i c_ir (asset fairness, D 4)."""
-    result: Floats = np.add.reduceat(*_parts(instance))
-    return result
+    return np.add.reduceat(*_parts(instance))
 
 
 def count(instance: Instance) -> Floats:
@@ -85,8 +82,7 @@ def task_share(instance: Instance) -> Floats:
     at_once = max(1, BLOCK // instance.K)
     starts = range(0, instance.N, at_once)
     sums = [_alone(instance, start, min(start + at_once, instance.N)).sum(axis=1) for start in starts]
-    result: Floats = 1.0 / np.concatenate(sums)
-    return result
+    return 1.0 / np.concatenate(sums)
 
 
 BLOCK = 1 << 22

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, frozen
 
 NOISE = 1e-4
 """Terms below this part of the largest are measured against the largest: solvers leave rounding where they mean 0."""
@@ -61,8 +61,7 @@ def outside_of_signs(r: Floats, low: Floats, high: Floats) -> tuple[Floats, Floa
 
 def relative(excess: Floats, size: Floats) -> Floats:
     """Excess in parts of sizes, small sizes in parts of the largest."""
-    result: Floats = excess / (size + NOISE * size.max(initial=0.0) + TINY)
-    return result
+    return frozen(excess / (size + NOISE * size.max(initial=0.0) + TINY))
 
 
 def _outside_dual_cones(dims: Any, y: Floats, upper: bool) -> float:

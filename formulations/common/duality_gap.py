@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.numbers import Floats, frozen, worst
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -68,5 +68,4 @@ def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = 
     answer = linprog(cost, A_ub=-matrix, b_ub=-(marginal / unit)[arcs.user], method="highs-ds", options=options)
     if not answer.success:
         return np.zeros((instance.K, instance.R))  # prices that prove nothing
-    prices: Floats = answer.x[: instance.K * instance.R].reshape(instance.K, instance.R)
-    return prices
+    return frozen(answer.x[: instance.K * instance.R].reshape(instance.K, instance.R))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, floats
+from fairalloc.models.numbers import Floats, floats, frozen
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
@@ -16,16 +16,14 @@ def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | Non
     cost = instance.arcs.by_arc @ prices.ravel()
     if closed is not None:
         cost = np.where(closed, np.inf, cost)
-    result: Floats = np.minimum.reduceat(cost, instance.arcs.first)
-    return result
+    return np.minimum.reduceat(cost, instance.arcs.first)
 
 
 def scaled_to_one(prices: Floats) -> Floats:
     """Prices (..., K, R) without the negative ones, each layer in parts of its largest; zeros stay zeros."""
     result = np.maximum(prices, 0.0)
     most = result.max(axis=(-2, -1), keepdims=True, initial=0.0)
-    scaled: Floats = np.divide(result, most, out=np.zeros_like(result), where=most > 0)
-    return scaled
+    return frozen(np.divide(result, most, out=np.zeros_like(result), where=most > 0))
 
 
 @checked

@@ -16,7 +16,7 @@ from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, frozen
 
 MOST = 1e-2
 """D: a larger error is not bounded."""
@@ -69,5 +69,4 @@ def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats) -> 
     tasks = np.maximum.reduceat(missing[by_arc.indices] / by_arc.data, by_arc.indptr[:-1])
     away = arcs.owner @ np.minimum(x, tasks)
     fall = np.divide(away, arcs.owner @ x, out=np.ones_like(v), where=v > 0)
-    result: Floats = np.maximum(rise, SAFETY * fall)
-    return result
+    return frozen(np.maximum(rise, SAFETY * fall))

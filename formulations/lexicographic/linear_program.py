@@ -58,8 +58,7 @@ class Round:
     @property
     def at_most(self) -> NDArray[np.bool_]:
         """(K R,) rows that are inequalities."""
-        result: NDArray[np.bool_] = np.isnan(self.full)
-        return result
+        return np.isnan(self.full)
 
     def is_like(self, other: "Round | None") -> bool:
         """Whether another round asks the same."""
@@ -71,8 +70,7 @@ class Round:
     @property
     def exactly(self) -> NDArray[np.bool_]:
         """(K R,) rows that are equations."""
-        result: NDArray[np.bool_] = np.isfinite(self.full)
-        return result
+        return np.isfinite(self.full)
 
 
 @dataclass(frozen=True)

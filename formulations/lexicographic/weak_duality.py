@@ -36,8 +36,7 @@ def feasible(instance: Instance, x: Floats) -> Floats:
     limit = ((instance.arcs.owner @ x) / instance.max_tasks).max(initial=0.0)
     most = max(load, limit)
     known = float(np.finfo(float).eps) * max(instance.N, instance.K) ** 0.5
-    result: Floats = x / most if most > 1.0 + known else x
-    return result
+    return x / most if most > 1.0 + known else x
 
 
 def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Round | None = None) -> Floats:

@@ -82,21 +82,18 @@ class Draws(np.random.Generator):
 
     def spread(self, shape: tuple[int, ...]) -> Floats:
         """Numbers from 0.3 to 3.2."""
-        result: Floats = np.exp(self.uniform(-1.15, 1.15, shape)).round(4)
-        return result
+        return np.exp(self.uniform(-1.15, 1.15, shape)).round(4)
 
     def far_apart(self, size: int, decades: int) -> Floats:
         """Powers of ten from 0 to `decades`, the first two at the ends."""
         require(0 <= decades <= 100, "decades is", decades, "it must be a whole number from 0 to 100")
         exponents = self.uniform(0, decades, size)
         exponents[:2] = (decades, 0)[:size]
-        result: Floats = 10.0**exponents
-        return result
+        return 10.0**exponents
 
     def heavy(self, shape: tuple[int, ...]) -> Floats:
         """Numbers from 1 on with a heavy tail."""
-        result: Floats = (1.0 + self.pareto(1.5, shape)).round(4)
-        return result
+        return (1.0 + self.pareto(1.5, shape)).round(4)
 
     def few(self, degree: int) -> sp.csr_array:
         """True on `degree` random servers of every user; sparse."""

@@ -54,8 +54,7 @@ class Vectors:
     @property
     def counts(self) -> NDArray[np.intp]:
         """(N,) variants of each user."""
-        result: NDArray[np.intp] = np.diff(self.first)
-        return result
+        return np.diff(self.first)
 
     @cached_property
     def user(self) -> NDArray[np.intp]:

@@ -123,8 +123,7 @@ def _read_capacity(value: Any, server: str, resources: Sequence[str]) -> Floats:
 
 def _usable(rows: Floats) -> NDArray[np.bool_]:
     """Whether all numbers of a row are finite and at least 0."""
-    result: NDArray[np.bool_] = np.all((rows >= 0) & np.isfinite(rows), axis=1)
-    return result
+    return frozen(np.all((rows >= 0) & np.isfinite(rows), axis=1))
 
 
 def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
