@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation

@@ -15,30 +15,34 @@ Only users with x_n < M_n need bottlenecks. Equivalently there are levels l_ir, 
     u_n / G_n - c_ni l_ir >= -M_nir (1 - bottleneck_nir)        ("above": z_ni >= the level of its bottleneck)
     u_n / G_n - c_ni l_ir <=  m_nir (1 - used_ni)               ("below": who uses i has z_ni <= every level)
 
-for small instances; the parameter `objective` (common/objectives.py) chooses among its solutions. docs/theory/ps-dsf.md derives
+for small instances; the parameter `objective` (`linear_objective`) chooses among its solutions. docs/theory/ps-dsf.md derives
 the constants M_nir and m_nir, which are no guesses. Residual: `bottleneck_gap` of game/residual.py, by variants `max_min_gap`.
 x_n need not be unique (the example `two-answers`). Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.objectives import LINEAR_OBJECTIVES, linear_objective
 from fairalloc.formulations.common.tasks import by_user, linear_rows, pyomo_tasks
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable, require
+from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
+
+
+LINEAR_OBJECTIVES = ("utilisation", "tasks", "sum")
 
 
 class PsDsf(Equilibrium):
@@ -206,6 +210,25 @@ class LevelBounds:
         self.low[idle] = self.high[idle] = 1.0
         self.above = np.maximum(self.c * self.high[self.row] - least, 0.0)
         self.below = np.maximum(most - self.c * self.low[self.row], 0.0)
+
+
+def linear_objective(instance: Instance, objective: str) -> Rationals:
+    """(A,) what one task on each arc adds to the objective, for users with one variant; InstanceError for another objective.
+
+    "utilisation" is the mean, over the capacities that are not 0, of their used part, "tasks" sum_n x_n, and "sum" that of
+    x_n / G_n, with G_n = min(max_tasks_n, what n could run alone on all its servers together).
+    """
+    known = isinstance(objective, str) and objective in LINEAR_OBJECTIVES
+    require(known, "objective is", objective, f"it must be {', '.join(LINEAR_OBJECTIVES)}, which are linear")
+    arcs = exact_arcs(instance)
+    if objective == "tasks":
+        return (Fraction(1),) * len(arcs.user)
+    if objective == "sum":
+        alone = arcs.tasks(exact_monopolies(instance))
+        most = [gamma if limit is None else min(gamma, limit) for gamma, limit in zip(alone, arcs.limits, strict=True)]
+        return tuple(1 / most[n] for n in arcs.user)
+    there = sum(c > 0 for row in instance.exact.capacities for c in row)
+    return tuple(sum((part for _, part in load), Fraction(0)) / there for load in arcs.load)
 
 
 def several_vectors(instance: Instance) -> str:

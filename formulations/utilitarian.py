@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from fairalloc.formulations.common.objectives import linear_objective
+from fairalloc.formulations.ps_dsf import linear_objective
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
@@ -103,7 +103,7 @@ class SolutionSet:
 
         Parameters
         ----------
-        objective : "utilisation", "tasks" or "sum" (formulations/common/objectives.py)
+        objective : "utilisation", "tasks" or "sum" (formulations/ps_dsf.py)
 
         Returns
         -------

@@ -1,5 +1,10 @@
-"""What the models of all mechanisms share: tasks on arcs, capacities, limits, and the cheapest task at given prices."""
+"""What the models of all mechanisms share: tasks on arcs, capacities, limits, the cheapest task at given prices, and units.
 
+Solvers stop at absolute tolerances, so in canonical units all numbers are of order one: tasks are counted in units of what the
+user could run alone on its best server, and weights are scaled so that the level of an equal partition is about 1.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -124,3 +129,28 @@ def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:
         coefficients = matrix.data[start:end].tolist()
         result.append(LinearExpression(constant=0, linear_coefs=coefficients, linear_vars=terms) if terms else None)
     return result
+
+
+def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = None) -> tuple[Instance, Floats]:
+    """The instance in canonical units, and (N,) how many tasks one of its task units is.
+
+    `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale.
+    """
+    unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+    scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
+    if rate is not None:
+        worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
+        arcs = scaled.arcs
+        alone: Floats = arcs.owner @ arcs.gamma if scaled.single_variant else _best_variants(scaled)
+        level = float((worth * np.minimum(alone / scaled.N, scaled.max_tasks)).min())  # the lowest of an equal partition
+        scaled = scaled.rescaled(scaled.weights * rate(scaled) / worth * level)
+    return scaled, unit
+
+
+def _best_variants(instance: Instance) -> Floats:
+    """(N,) sum over servers of what the user could run there alone in its best variant."""
+    arcs = instance.arcs
+    pair, which = np.unique(arcs.user * instance.K + arcs.server, return_inverse=True)
+    best = np.zeros(len(pair))
+    np.maximum.at(best, which, arcs.gamma)
+    return np.bincount(pair // instance.K, weights=best, minlength=instance.N).astype(float)

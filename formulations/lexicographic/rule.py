@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import by_user, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
+from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import LP, ParametricRound, Round, cvxpy_round, pyomo_round, round_as_lp
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
