@@ -127,7 +127,7 @@ class Allocation:
         require(exact, "x_exact is", self.x_exact, f"it must be {arcs} rationals, one for each arc")
         object.__setattr__(self, "x", frozen(x))
         pools = self.instance.K, self.instance.R
-        for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):
+        for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", (self.instance.N, *pools))):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(_shaped(floats(value, name), name, shape)))
                 if not np.isfinite(getattr(self, name)).all():
@@ -169,10 +169,9 @@ class Allocation:
     @checked
     def grid(self, title: str = "", most: Count = 20) -> Grid:
         """The tasks of each user, also by server where there are 2 to 6: the first `most` users."""
-        instance = self.instance
+        instance, tasks = self.instance, without_rounding(self.tasks)
         servers = instance.servers if 1 < instance.K <= 6 else ()
-        tasks, by_server = without_rounding(self.tasks), without_rounding(self.by_server) if servers else np.empty((0, 0))
-        rows = []
+        by_server, rows = without_rounding(self.by_server) if servers else np.empty((0, 0)), []
         for n, user in enumerate(instance.users[:most]):
             spread = [f"{by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
             rows.append([user, f"{tasks[n]:.6g}", *spread])
@@ -187,15 +186,15 @@ class Allocation:
         `what` is "tasks", users x servers; "used", resource that each user takes on each server, (user, server) x resources; or
         "load", used parts of the capacities, servers x resources.
         """
-        pd = pandas()
-        users, servers, resources = self.instance.users, self.instance.servers, self.instance.resources
+        pd, users = pandas(), self.instance.users
+        servers, resources = pd.Index(self.instance.servers, name="server"), pd.Index(self.instance.resources, name="resource")
         if what == "tasks":
-            return pd.DataFrame(self.by_server, pd.Index(users, name="user"), pd.Index(servers, name="server"))
+            return pd.DataFrame(self.by_server, pd.Index(users, name="user"), servers)
         if what == "used":
             index = pd.MultiIndex.from_product([users, servers], names=["user", "server"])
-            return pd.DataFrame(self.used.reshape(-1, len(resources)), index, pd.Index(resources, name="resource"))
+            return pd.DataFrame(self.used.reshape(-1, len(resources)), index, resources)
         if what == "load":
-            return pd.DataFrame(self.load, pd.Index(servers, name="server"), pd.Index(resources, name="resource"))
+            return pd.DataFrame(self.load, servers, resources)
         raise UnknownName(no_such("frame", what, ("tasks", "used", "load")))
 
     @checked
@@ -205,8 +204,7 @@ class Allocation:
         `kind` is "allocation", "dominant_shares", "feasible_region" (with the allocation in it), "convergence", "rounds",
         "prices" or "eligibility", the function of that name in `plots`.
         """
-        kinds = self.drawn_by
-        if kind not in kinds:
+        if kind not in (kinds := self.drawn_by):
             raise UnknownName(no_such("kind of figure", kind, kinds))
         return kinds[kind](self, ax)
 
@@ -214,10 +212,6 @@ class Allocation:
     def drawn_by(self) -> dict[str, Callable[["Allocation", Any], Any]]:
         """{kind: function of an allocation and Axes}, what `plot` calls."""
         return {kind: function for figures in SOURCES for kind, function in figures().items()}
-
-    @property
-    def _bundle_shape(self) -> tuple[int, int, int]:
-        return (self.instance.N, self.instance.K, self.instance.R)
 
     @property
     def has_point(self) -> bool:
@@ -272,8 +266,7 @@ class Allocation:
     @cached_property
     def used(self) -> Floats:
         """(N, K, R) resource the tasks of each user take on each server, A[i, l, r] of W 3.2."""
-        result = np.zeros(self._bundle_shape)
-        arcs = self.instance.arcs
+        arcs, result = self.instance.arcs, np.zeros((self.instance.N, self.instance.K, self.instance.R))
         np.add.at(result, (arcs.user, arcs.server), self.x[:, None] * arcs.demand)
         return frozen(result)
 
@@ -285,8 +278,7 @@ class Allocation:
     @property
     def utilisation(self) -> Floats:
         """(R,) used fraction of each resource over all servers; 0 where there is none of it."""
-        totals = self.instance.totals
-        used = (self.load * self.instance.pools).sum(axis=0)
+        totals, used = self.instance.totals, (self.load * self.instance.pools).sum(axis=0)
         return frozen(np.divide(used, totals, out=np.zeros_like(used), where=totals > 0))
 
 

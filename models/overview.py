@@ -17,6 +17,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid
 
+
 HEAD = 20
 """Rows of a table where nothing else is asked for."""
 
@@ -106,8 +107,7 @@ class Overview(_Tables):
         result |= {"max_tasks": limit if np.isfinite(limit) else None, "servers": int(instance.eligible[n].sum())}
         result |= {"alone": alone, "dominant": None, "share": None}
         if len(vectors) == 1 and not any(n == own for own, _ in instance.demands_on):
-            vector = vectors[0]
-            parts = np.divide(vector, instance.totals, out=np.zeros_like(vector), where=vector > 0)
+            parts = np.divide(vectors[0], instance.totals, out=np.zeros(instance.R), where=vectors[0] > 0)
             r = int(parts.argmax())
             result |= {"dominant": instance.resources[r], "share": alone * float(parts[r])}
         return result
@@ -142,14 +142,11 @@ class Overview(_Tables):
     def _notes(self) -> list[str]:
         """Who may run where, and what the last columns mean."""
         facts = self.eligibility
-        notes = []
-        if not (facts["not_placed"] or facts["lacking"]):
-            notes.append("Every user may use every server.")
-        else:
+        notes = ["Every user may use every server."]
+        if facts["not_placed"] or facts["lacking"]:
             pairs = f"{facts['pairs']} of {self.instance.N * self.instance.K} pairs of user and server"
-            notes.append(f"{pairs} are eligible, {facts['fewest']} to {facts['most']} servers for each user.")
             why = f"{facts['not_placed']} by placement, {facts['lacking']} because the server lacks what a task takes"
-            notes.append(f"Excluded: {why}.")
+            notes = [f"{pairs} are eligible, {facts['fewest']} to {facts['most']} servers for each user.", f"Excluded: {why}."]
         if self.instance.demands_on:
             notes.append(f"Demands differ on the server for {len(self.instance.demands_on)} pairs of user and server.")
         notes.append("alone: the tasks that a user could run with all its servers for itself.")

@@ -22,9 +22,6 @@ _TEX = str.maketrans(
     | {"<": "$<$", ">": "$>$", "|": "$|$", "✓": "$+$", "✗": "$-$", "⇒": r"$\Rightarrow$"}
 )
 
-_AFTER_A_ROW = {"*": "{*}", "[": "{[}"}
-"""What LaTeX would take as an argument of the end of the row above."""
-
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~$&"} | {"\n": " "})
 
 _FORMULA = tuple("=+-@\n＝＋－＠")
@@ -195,7 +192,7 @@ def markdown_text(text: str) -> str:
 def tex(cell: str) -> str:
     """The text on one line of LaTeX, where nothing in it is a command."""
     text = printable(cell).replace("\n", " ").translate(_TEX)
-    return _AFTER_A_ROW.get(text[:1], text[:1]) + text[1:]
+    return f"{{{text[0]}}}{text[1:]}" if text.startswith(("*", "[")) else text  # no argument of the end of the row above
 
 
 def tex_comment(text: str) -> str:
