@@ -7,6 +7,7 @@ if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.formulations, not as formulations: it is mapped into fairalloc")
 
 from collections import Counter
+from collections.abc import Iterable
 from inspect import Parameter, isclass, signature
 from pkgutil import iter_modules
 from typing import Any
@@ -20,7 +21,10 @@ __all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism", "mechanism_of
 
 
 def _discover() -> dict[str, Mechanism]:
-    items = [getattr(imported(f"{__name__}.{module.name}"), "mechanism", None) for module in iter_modules(__path__)]
+    return _by_id(getattr(imported(f"{__name__}.{module.name}"), "mechanism", None) for module in iter_modules(__path__))
+
+
+def _by_id(items: Iterable[Any]) -> dict[str, Mechanism]:
     found = [item for item in items if isinstance(item, Mechanism)]
     for name, times in Counter(name for item in found for name in (item.id, *item.aliases)).items():
         if times > 1:

@@ -17,7 +17,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid
 
-
 HEAD = 20
 """Rows of a table where nothing else is asked for."""
 
