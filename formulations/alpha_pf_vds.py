@@ -44,11 +44,6 @@ if TYPE_CHECKING:
 
 NAMES = ("alpha", "A", "B", "utility")
 
-MERIT = (
-    "the objective of the model of 'alpha-pf-vds' measures how far a point is from an equilibrium and is no welfare, so it "
-    "cannot be replaced: what each server maximises is the parameter utility=fa.Utility(marginal), with its g' (K Problem 1)"
-)
-
 
 class AlphaPfVds(Equilibrium):
     """The equilibrium of Problem 1."""
@@ -57,7 +52,10 @@ class AlphaPfVds(Equilibrium):
     title = "alpha-fair on every server by virtual dominant shares; parameters alpha (default 2, inf allowed), A, B, utility"
     source = "K 3.2, Problem 1, (22)"
 
-    own_objective = MERIT
+    own_objective = (
+        "the objective of the model of 'alpha-pf-vds' measures how far a point is from an equilibrium and is no welfare, so it "
+        "cannot be replaced: what each server maximises is the parameter utility=fa.Utility(marginal), with its g' (K Problem 1)"
+    )
     _form = ""
 
     def __init__(self, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
@@ -94,8 +92,7 @@ class AlphaPfVds(Equilibrium):
 
     def _utilities(self) -> list[Utility]:
         """All of one's own, in the order in which they were given."""
-        rows = [row for entry in _entries(self.utility) for row in _entries(entry)]
-        return [one for one in rows if isinstance(one, Utility)]
+        return [one for entry in _entries(self.utility) for one in _entries(entry) if isinstance(one, Utility)]
 
     @property
     def merges_users(self) -> bool:  # type: ignore[override]
@@ -193,11 +190,8 @@ def best_response(
     Returns
     -------
     Problem with the variable "x" (tasks of the users eligible there, in their order), the parameter "elsewhere" (their tasks on
-    the other servers, to be changed and solved again) and the constraint "capacity" (R,), in shares of capacity
-
-    Raises
-    ------
-    InstanceError : an unknown server or one that nobody may use, wrong tasks, alpha = inf
+    the other servers, to be changed and solved again) and the constraint "capacity" (R,), in shares of capacity. InstanceError
+    for an unknown server or one that nobody may use, wrong tasks, alpha = inf
     """
     import cvxpy as cp
 

@@ -50,16 +50,13 @@ def pairs(instance: Instance) -> Instance:
     one_vector(instance, "drf-per-server")
     n, i = instance.arcs.user, instance.arcs.server
     exact = instance.exact
-    return Instance(
-        [exact.demands_on.get((int(a), int(b)), exact.demands[a]) for a, b in zip(n, i, strict=True)],
-        exact.capacities,
+    return instance.replace(
+        demands=[exact.demands_on.get((int(a), int(b)), exact.demands[a]) for a, b in zip(n, i, strict=True)],
         weights=[exact.weights[a] for a in n],
-        counts=instance.counts,
         eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
-        name=instance.name,
+        max_tasks=None,
+        demands_on=None,
         users=[f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)],
-        servers=instance.servers,
-        resources=instance.resources,
     )
 
 

@@ -114,11 +114,10 @@ class Mechanism:
             return self
         layer = "cvxpy" if "cvxpy" in self.layers else "pyomo"
         model: Any = getattr(self, layer)(instance)
-        if not hasattr(model, "is_dcp" if layer == "cvxpy" else "component_data_objects"):
-            rule = "a cvxpy.Problem" if layer == "cvxpy" else "a Pyomo model"
+        mark, rule = ("is_dcp", "a cvxpy.Problem") if layer == "cvxpy" else ("component_data_objects", "a Pyomo model")
+        if not hasattr(model, mark):
             raise FairallocError(f"write_{layer} of {self.id!r} returned {type(model).__name__}, but it must return {rule}")
-        read = read_off(model)
-        result = copy(self)
+        read, result = read_off(model), copy(self)
         for name, value in read.items():
             if getattr(self, name) is None:
                 setattr(result, name, value)

@@ -95,17 +95,9 @@ def time_shared(instance: Instance) -> Instance:
         vector = exact.demands_on.get((n, i), exact.demands[n])[0]
         pool = [c * int(instance.counts[i]) for c in exact.capacities[i]]
         demands_on[n, i] = [max(d / c for d, c in zip(vector, pool, strict=True) if d > 0)]
-    return Instance(
-        [[1]] * instance.N,
-        [[1]] * instance.K,
-        weights=exact.weights,
-        max_tasks=exact.max_tasks,
-        eligible=instance.eligible,
-        demands_on=demands_on,
-        name=instance.name,
-        users=instance.users,
-        servers=instance.servers,
-        resources=["time"],
+    tasks, servers = [[1]] * instance.N, [[1]] * instance.K
+    return instance.replace(
+        demands=tasks, capacities=servers, counts=None, eligible=instance.eligible, demands_on=demands_on, resources=["time"]
     )
 
 

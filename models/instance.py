@@ -216,10 +216,8 @@ class Instance(InstanceData):
         user, server = ({int(n): k for k, n in enumerate(kept)} if self.demands_on else {} for kept in (users, servers))
         on = {(user[n], server[i]): d for (n, i), d in self.demands_on.items() if n in user and i in server}
         data: dict[str, Any] = {
-            "name": self.name,
             "_users": tuple(self._users[n] for n in users),
             "_servers": tuple(self._servers[i] for i in servers),
-            "_resources": self._resources,
             "vectors": self.vectors.chosen(users),
             "capacities": frozen(self.capacities[servers]),
             "counts": frozen(counts),
@@ -229,9 +227,7 @@ class Instance(InstanceData):
             "demands_on": MappingProxyType(on),
             "_given": {**NOTHING_GIVEN, "demands_on": on},
         }
-        result = object.__new__(Instance)
-        result.__dict__.update(data)
-        return result
+        return self._changed(data, self.__dict__.keys() - {"name", "_resources"})
 
     def _changed(self, data: Mapping[str, Any], stale: Iterable[str]) -> "Instance":
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""

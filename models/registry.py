@@ -15,6 +15,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
@@ -24,6 +25,7 @@ from fairalloc.models.errors import InstanceError, fault, said, shown
 T = TypeVar("T")
 
 
+@dataclass(eq=False, repr=False)
 class Registry(Mapping[str, T], Generic[T]):
     """The things of one kind by id.
 
@@ -32,19 +34,14 @@ class Registry(Mapping[str, T], Generic[T]):
     one of the kind, or None; `names` are the id and other names of one, which must all be distinct.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        group: str,
-        own: Callable[[], Mapping[str, T]],
-        read: Callable[[Any], T | None],
-        names: Callable[[T], tuple[str, ...]],
-    ) -> None:
-        self.kind, self.group = kind, group
-        self._find, self._read, self._names = own, read, names
-        self._lock = threading.RLock()
-        self._own: Mapping[str, T] | None = None
-        self._joined: dict[str, T] | None = None
+    kind: str
+    group: str
+    own: Callable[[], Mapping[str, T]]
+    read: Callable[[Any], T | None]
+    names: Callable[[T], tuple[str, ...]]
+    _lock: Any = field(default_factory=threading.RLock)
+    _own: Mapping[str, T] | None = None
+    _joined: dict[str, T] | None = None
 
     def __getitem__(self, name: str) -> T:
         own = self._ours()
@@ -58,12 +55,12 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def is_ours(self, name: str) -> bool:
         """Whether it is a name of one of this package; installed packages are not asked."""
-        return any(name in self._names(item) for item in self._ours().values())
+        return any(name in self.names(item) for item in self._ours().values())
 
     def _ours(self) -> Mapping[str, T]:
         with self._lock:
             if self._own is None:
-                self._own = self._find()
+                self._own = self.own()
             return self._own
 
     def _theirs(self) -> Mapping[str, T]:
@@ -85,9 +82,9 @@ class Registry(Mapping[str, T], Generic[T]):
             return
         assert self._joined is not None
         for item in given if isinstance(given, list | tuple) else (given,):
-            thing = self._read(item)
-            names = () if thing is None else self._names(thing)
-            there = {name for other in (*self._ours().values(), *self._joined.values()) for name in self._names(other)}
+            thing = self.read(item)
+            names = () if thing is None else self.names(thing)
+            there = {name for other in (*self._ours().values(), *self._joined.values()) for name in self.names(other)}
             if thing is None:
                 warnings.warn(f"{where} is left out: {shown(item)} is no {self.kind}", stacklevel=2)
             elif taken := [name for name in names if name in there]:

@@ -101,14 +101,9 @@ def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: 
     places = np.insert(load.indices, ends, np.concatenate([rows + arcs.user, limit[arcs.user[with_limit]]]))
     start = load.indptr + np.arange(len(arcs) + 1) + np.concatenate([[0], np.cumsum(with_limit)])
     rising = np.flatnonzero(round.active)  # the column of g
-    matrix = sp.csc_array(
-        (
-            np.concatenate([values, np.full(len(rising), -1.0)]),
-            np.concatenate([places, rows + rising]),
-            np.append(start, len(values) + len(rising)),
-        ),
-        shape=(rows + instance.N + int(capped.sum()), len(arcs) + 1),
-    )
+    data, index = np.concatenate([values, np.full(len(rising), -1.0)]), np.concatenate([places, rows + rising])
+    shape = (rows + instance.N + int(capped.sum()), len(arcs) + 1)
+    matrix = sp.csc_array((data, index, np.append(start, len(values) + len(rising))), shape=shape)
     return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *round_bounds(instance, round))
 
 
@@ -117,11 +112,9 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
     limits = instance.max_tasks[np.isfinite(instance.max_tasks)]
     level = np.where(round.active, 0.0, round.level)
     fixed = np.where(round.active | (not round.on_face), np.inf, level)
-    return (
-        np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)]),
-        np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits]),
-        np.append(np.where(round.closed, 0.0, np.inf), np.inf),
-    )
+    lower = np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)])
+    upper = np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits])
+    return lower, upper, np.append(np.where(round.closed, 0.0, np.inf), np.inf)
 
 
 def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) -> "cp.Problem":  # noqa: A002

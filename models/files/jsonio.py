@@ -135,18 +135,16 @@ def parse_instance(document: Any) -> Instance:
 def instance_document(instance: Instance) -> dict[str, Any]:
     """The instance as a document that `parse_instance` reads back to the same exact data."""
     exact = instance.exact
-    servers = [
-        {"name": s, "capacity": _numbers(c), "count": int(q)}
-        for s, c, q in zip(instance.servers, exact.capacities, instance.counts, strict=True)
-    ]
+    rows = zip(instance.servers, exact.capacities, instance.counts.tolist(), strict=True)
+    servers = [{"name": s, "capacity": _numbers(c), "count": q} for s, c, q in rows]
     on: dict[int, dict[str, Any]] = {}
     for (n, i), vectors in exact.demands_on.items():
         on.setdefault(n, {})[instance.servers[i]] = [_numbers(v) for v in vectors]
     users: list[dict[str, Any]] = []
     allowed: list[list[str] | None] = [None] * instance.N  # the servers that placement allows, None for all
     if instance.allowed is not None:
-        rows = pairwise(instance.allowed.indptr.tolist())
-        lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in rows]
+        ends = pairwise(instance.allowed.indptr.tolist())
+        lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in ends]
         allowed = [None if len(found) == instance.K else found for found in lists]
     for n, name in enumerate(instance.users):
         limit = exact.max_tasks[n]
@@ -160,8 +158,7 @@ def instance_document(instance: Instance) -> dict[str, Any]:
 
 def fingerprint(instance: Instance) -> str:
     """A short hash of the exact data and the names: equal for equal instances, on any machine."""
-    text = json.dumps(instance_document(instance), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(instance_document(instance), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def allocation_document(allocation: Allocation) -> dict[str, Any]:
@@ -206,7 +203,7 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
     servers = sorted(by_server)
     user: dict[str, Any] = {"name": instance.users[n], "tasks": _finite(allocation.tasks[n])}
     user["by_server"] = {instance.servers[i]: _finite(by_server[i]) for i in servers}
-    user["by_variant"] = [_finite(tasks) for tasks in allocation.by_variant[n]]
+    user["by_variant"] = list(map(_finite, allocation.by_variant[n]))
     if instance.vectors.counts[n] > 1:
         user["by_arc"] = [
             {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": _finite(allocation.x[a])}
@@ -255,9 +252,8 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
             what = f"the number of tasks of user {user['name']!r} on server {server!r}"
             x[a] = np.nan if tasks is None else finite(tasks, what)
             x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
-    for n in range(instance.N):
-        if n not in seen:
-            raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
+    for n in sorted(set(range(instance.N)) - seen)[:1]:
+        raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
     names = {field: document.get(field, "") for field in ("mechanism", "method")}
     for field, name in names.items():
         check_name(name, f"the {field} of the allocation")
@@ -353,21 +349,18 @@ def _float(text: str) -> float:
 
 
 def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        keys = [key for key, _ in pairs]
+    result, keys = dict(pairs), [key for key, _ in pairs]
+    if len(result) < len(keys):
         raise InstanceError(f"the field {next(k for k in keys if keys.count(k) > 1)!r} is given twice in one JSON object")
     return result
 
 
 def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequence[str]) -> None:
     require(isinstance(value, dict), f"{what} is", value, "it must be a JSON object")
-    for field in required:
-        if field not in value:
-            raise InstanceError(f"{what} has no field {field!r}")
-    for field in value if known else ():
-        if known and field not in known:
-            raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known)}")
+    for field in [field for field in required if field not in value][:1]:
+        raise InstanceError(f"{what} has no field {field!r}")
+    for field in [field for field in value if known and field not in known][:1]:
+        raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known or ())}")
 
 
 def _objects(

@@ -33,9 +33,8 @@ class _Names:
     """The names of one kind of thing, as the first source gives them; later sources are put in their order."""
 
     def __init__(self, kind: str, given: Any) -> None:
-        self.kind = kind
+        self.kind, self.source = kind, f"{kind}s"
         self.given = tuple(given) if is_list(given) else given
-        self.source = f"{kind}s"
         listed = isinstance(self.given, tuple) and all(isinstance(name, str) for name in self.given)
         self.names: Sequence[Any] | None = list(self.given) if listed else None
 
@@ -74,8 +73,7 @@ class _Names:
 
     def settle(self, rows: Any) -> None:
         """Where nothing has named them yet, the names are those of the instance: u1, u2, .. or s1, s2, .."""
-        count = count_of(rows)
-        if self.names is None and self.given is None and count is not None:
+        if self.names is None and self.given is None and (count := count_of(rows)) is not None:
             self.names, self.source = NumberedNames(self.kind[0], count), "the instance"
 
     @property
