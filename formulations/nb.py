@@ -45,9 +45,8 @@ class NashBargaining(Mechanism):
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
         import cvxpy as cp
 
-        arcs = instance.arcs
         x, constraints = cvxpy_tasks(instance)
-        return cp.Problem(cp.Maximize(instance.weights @ cp.log(arcs.owner @ x)), constraints)
+        return cp.Problem(cp.Maximize(instance.weights @ cp.log(instance.arcs.owner @ x)), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `limit`."""

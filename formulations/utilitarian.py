@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-
 ROUNDING = 1e-12
 """The part of a capacity that may be free by rounding."""
 
@@ -41,9 +40,8 @@ class Utilitarian(Mechanism):
         """Variable "x", constraints "capacity" and "limit"."""
         import cvxpy as cp
 
-        arcs = instance.arcs
         x, constraints = cvxpy_tasks(instance)
-        return cp.Problem(cp.Maximize(instance.weights @ (arcs.owner @ x)), constraints)
+        return cp.Problem(cp.Maximize(instance.weights @ (instance.arcs.owner @ x)), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x`, constraints `capacity` and `limit`."""

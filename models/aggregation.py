@@ -53,8 +53,7 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
 
 def expand_allocation(allocation: Allocation) -> Allocation:
     """The allocation on `expand(instance)`: the tasks on a class split evenly over its servers."""
-    instance = allocation.instance
-    single = expand(instance)
+    instance, single = allocation.instance, expand(allocation.instance)
     of = np.repeat(np.arange(instance.K), instance.counts)
     source = positions(instance, single.arcs.user, single.arcs.variant, of[single.arcs.server])
     return Allocation(single, (allocation.x / instance.counts[instance.arcs.server])[source])
@@ -85,9 +84,7 @@ def _classes(instance: Instance) -> tuple[Indices, Indices]:
 
 def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
     """The instance with the given server rows (repeats allowed) and counts."""
-    copies: Counter[int] = Counter()
-    taken = set(instance.servers)
-    names = []
+    copies, taken, names = Counter[int](), set(instance.servers), []
     for i in rows:
         copies[i] += 1
         name = instance.servers[i]

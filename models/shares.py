@@ -55,8 +55,7 @@ def vds(instance: Instance, tasks: Floats) -> Floats:
 
 def dominant_resource(instance: Instance) -> NDArray[np.intp]:
     """(N,) index of the resource of which a task takes the largest part of the whole system (K 2, W 3.1)."""
-    part, first = _parts(instance)
-    matrix = instance.vectors.matrix
+    (part, first), matrix = _parts(instance), instance.vectors.matrix
     largest = np.repeat(np.maximum.reduceat(part, first), np.diff(matrix.indptr))
     return np.minimum.reduceat(np.where(part == largest, matrix.indices, instance.R), first).astype(np.intp)
 
@@ -79,9 +78,8 @@ def count(instance: Instance) -> Floats:
 def task_share(instance: Instance) -> Floats:
     """(N,) share of one task among the tasks the user could run alone, 1 / gamma_n, placement ignored (K 2.2)."""
     one_vector(instance, "gamma")
-    at_once = max(1, BLOCK // instance.K)
-    starts = range(0, instance.N, at_once)
-    sums = [_alone(instance, start, min(start + at_once, instance.N)).sum(axis=1) for start in starts]
+    step = max(1, BLOCK // instance.K)
+    sums = [_alone(instance, n, min(n + step, instance.N)).sum(axis=1) for n in range(0, instance.N, step)]
     return 1.0 / np.concatenate(sums)
 
 

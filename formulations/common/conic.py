@@ -88,8 +88,7 @@ def _outside_second_order(y: Floats) -> float:
 def _outside_semidefinite(y: Floats, upper: bool) -> float:
     """A triangle by columns, off-diagonal entries times sqrt 2: its own dual."""
     k = (int(np.sqrt(8 * len(y) + 1)) - 1) // 2
-    columns, rows = np.tril_indices(k) if upper else np.triu_indices(k)
-    matrix = np.zeros((k, k))
+    (columns, rows), matrix = np.tril_indices(k) if upper else np.triu_indices(k), np.zeros((k, k))
     matrix[rows, columns] = matrix[columns, rows] = y / np.where(rows == columns, 1.0, np.sqrt(2.0))
     return max(-float(np.linalg.eigvalsh(matrix)[0]), 0.0)
 

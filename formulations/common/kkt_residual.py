@@ -144,10 +144,8 @@ def _undeclared(variable: Any) -> float:
     """How far a variable's value is from the signs, bounds, integers or matrices that it is declared to be."""
     value, attributes = np.asarray(variable.value), variable.attributes
     near = [variable.project(value)]  # CVXPY projects where there is one attribute
-    if attributes["nonneg"] or attributes["pos"]:
-        near.append(np.maximum(value, 0.0))
-    if attributes["nonpos"] or attributes["neg"]:
-        near.append(np.minimum(value, 0.0))
+    low, high = attributes["nonneg"] or attributes["pos"], attributes["nonpos"] or attributes["neg"]
+    near.append(np.clip(value, 0.0 if low else -np.inf, 0.0 if high else np.inf))
     if attributes["bounds"] is not None:
         near.append(np.clip(value, *(getattr(side, "value", side) for side in attributes["bounds"])))
     if attributes["boolean"]:

@@ -7,6 +7,7 @@ by value, which names it. Nothing (users x servers) or (users x resources) is ma
 import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,11 +24,12 @@ LARGEST_COUNT = 2**53
 """Up to here floating point counts exactly."""
 
 
+@dataclass(frozen=True)
 class NumberedNames(Sequence[str]):
     """u1, u2, ..: names that nobody gave, made when they are asked for."""
 
-    def __init__(self, letter: str, count: int) -> None:
-        self.letter, self.size = letter, count
+    letter: str
+    size: int
 
     def __len__(self) -> int:
         return self.size
@@ -35,11 +37,6 @@ class NumberedNames(Sequence[str]):
     def __getitem__(self, k: Any) -> Any:
         numbers = range(1, self.size + 1)[k]
         return f"{self.letter}{numbers}" if isinstance(numbers, int) else [f"{self.letter}{number}" for number in numbers]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NumberedNames) and (self.letter, self.size) == (other.letter, other.size)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[str]:
@@ -64,11 +61,12 @@ def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[s
     return tuple(map(str, names))
 
 
+@dataclass(frozen=True)
 class Places:
     """The positions that names and numbers of one kind of thing ("user", "server" or "resource", for errors) stand for."""
 
-    def __init__(self, names: Sequence[str], kind: str) -> None:
-        self.names, self.kind = names, kind
+    names: Sequence[str]
+    kind: str
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
@@ -108,16 +106,17 @@ def read_capacities(value: Any, servers: Sequence[str], resources: Sequence[str]
     if plain(value) and value.shape == (len(servers), len(resources)):
         whole: Floats = np.array(value, dtype=float)
         for i in np.flatnonzero(~_usable(whole))[:1]:
-            _read_capacity(value[i], servers[i], resources)
+            _rows([value[i]], f"the capacity of server {servers[i]!r}", resources)
         return frozen(whole)
-    return frozen(np.array([_read_capacity(c, s, resources) for c, s in zip(value, servers, strict=True)]))
+    named = zip(value, servers, strict=True)
+    return frozen(np.concatenate([_rows([c], f"the capacity of server {s!r}", resources) for c, s in named]))
 
 
-def _read_capacity(value: Any, server: str, resources: Sequence[str]) -> Floats:
-    what = f"the capacity of server {server!r}"
-    result = row(value, resources, what)
-    for r in np.flatnonzero(result < 0)[:1]:
-        raise InstanceError(f"{what} for {resources[r]!r} is {result[r]:g}, but it must not be negative")
+def _rows(values: Any, what: str, resources: Sequence[str]) -> Floats:
+    """(V, R) vectors of finite numbers >= 0."""
+    result = np.array([row(v, resources, what) for v in values])
+    for v, r in np.argwhere(result < 0)[:1]:
+        raise InstanceError(f"{what} for {resources[r]!r} is {result[v, r]:g}, but it must not be negative")
     return result
 
 
@@ -164,10 +163,7 @@ def read_demand(value: Any, what: str, resources: Sequence[str]) -> Floats:
     """(V, R) one demand vector, or the vectors of several variants; `what` names it in errors."""
     if is_vector(value) and len(value) == 0:
         raise InstanceError(f"{what} is empty, but it must be a vector or a list of variants")
-    rows = value if is_vector(value) and is_vector(value[0]) else [value]
-    result = np.array([row(v, resources, what) for v in rows])
-    for v, r in np.argwhere(result < 0)[:1]:
-        raise InstanceError(f"{what} for {resources[r]!r} is {result[v, r]:g}, but it must not be negative")
+    result = _rows(value if is_vector(value) and is_vector(value[0]) else [value], what, resources)
     if not np.all(result.any(axis=1)):
         raise InstanceError(f"{what} is zero for every resource, but a task must take something")
     return frozen(result)
@@ -201,10 +197,9 @@ def read_counts(value: Any, servers: Sequence[str]) -> NDArray[np.int64]:
     """(K,) positive integers."""
     if value is None:
         return frozen(np.ones(len(servers), dtype=np.int64))
-    if plain(value) and value.dtype.kind in "iu" and value.shape == (len(servers),):
-        counts = value.astype(np.int64)
-        if np.all(counts >= 1) and np.all(value <= LARGEST_COUNT):
-            return frozen(counts)
+    whole = plain(value) and value.dtype.kind in "iu" and value.shape == (len(servers),)
+    if whole and np.all(value >= 1) and np.all(value <= LARGEST_COUNT):
+        return frozen(value.astype(np.int64))
     row(value, servers, "counts", "the count of server")
     result = [rational(v, "the count") for v in value]
     for server, count, v in zip(servers, result, value, strict=True):
