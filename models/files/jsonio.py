@@ -136,10 +136,10 @@ def instance_document(instance: Instance) -> dict[str, Any]:
     """The instance as a document that `parse_instance` reads back to the same exact data."""
     exact = instance.exact
     rows = zip(instance.servers, exact.capacities, instance.counts.tolist(), strict=True)
-    servers = [{"name": s, "capacity": _numbers(c), "count": q} for s, c, q in rows]
+    servers = [{"name": s, "capacity": list(map(_number, c)), "count": q} for s, c, q in rows]
     on: dict[int, dict[str, Any]] = {}
     for (n, i), vectors in exact.demands_on.items():
-        on.setdefault(n, {})[instance.servers[i]] = [_numbers(v) for v in vectors]
+        on.setdefault(n, {})[instance.servers[i]] = [list(map(_number, v)) for v in vectors]
     users: list[dict[str, Any]] = []
     allowed: list[list[str] | None] = [None] * instance.N  # the servers that placement allows, None for all
     if instance.allowed is not None:
@@ -148,7 +148,7 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         allowed = [None if len(found) == instance.K else found for found in lists]
     for n, name in enumerate(instance.users):
         limit = exact.max_tasks[n]
-        user: dict[str, Any] = {"name": name, "demands": [_numbers(d) for d in exact.demands[n]]}
+        user: dict[str, Any] = {"name": name, "demands": [list(map(_number, d)) for d in exact.demands[n]]}
         user |= {"weight": _number(exact.weights[n]), "max_tasks": None if limit is None else _number(limit)}
         user["eligible"] = allowed[n]
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
@@ -411,10 +411,6 @@ def _number(value: Fraction) -> int | float | str:
     except OverflowError:
         return str(value)
     return number if Fraction(repr(number)) == value else str(value)
-
-
-def _numbers(values: Sequence[Fraction]) -> list[int | float | str]:
-    return [_number(v) for v in values]
 
 
 def _finite(value: Any) -> float | None:
