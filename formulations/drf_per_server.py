@@ -60,14 +60,9 @@ def pairs(instance: Instance) -> Instance:
     )
 
 
-def share_alone(instance: Instance) -> np.ndarray:
-    """(pairs,) dominant share of one task on the pair's own server, max_r d_nr / c_ir."""
-    return 1.0 / instance.arcs.gamma
-
-
 mechanism = PerServer(
     "drf-per-server",
-    share=share_alone,
+    share=lambda instance: 1.0 / instance.arcs.gamma,  # max_r d_nr / c_ir on the pair's own server
     exact_share=rationals.share_alone,
     domain=pairs,
     title="DRF on each server alone",

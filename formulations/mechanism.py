@@ -176,10 +176,7 @@ class Mechanism:
         return instance, np.ones(instance.N)
 
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
-        """The CVXPY problem; variable "x" is in tasks on the arcs of `domain(instance)`, constraints carry labels.
-
-        `details` are those of `write_cvxpy`: a lexicographic mechanism takes a `round`.
-        """
+        """The CVXPY problem: "x" in tasks on the arcs of `domain(instance)`, labelled constraints, `details` of `write_cvxpy`."""
         return self.write_cvxpy(self.domain(instance), **details)
 
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":

@@ -371,9 +371,8 @@ def _target(value: Any) -> tuple[Fraction, ...]:
 def _places(instance: Instance, names: Iterable[str]) -> list[int]:
     """The resources of these names."""
     chosen = [names] if isinstance(names, str) else list(names)
-    for name in chosen:
-        if name not in instance.resources:
-            raise UnknownName(no_such("resource", name, instance.resources))
+    for name in [name for name in chosen if name not in instance.resources][:1]:
+        raise UnknownName(no_such("resource", name, instance.resources))
     places = sorted({instance.resources.index(name) for name in chosen})
     for j in np.setdiff1d(places, instance.arcs.load.nonzero()[0])[:1]:
         raise NotApplicable(f"resource {instance.resources[j]!r} cannot be a bottleneck: nobody requests it")

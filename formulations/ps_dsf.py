@@ -57,10 +57,7 @@ class PsDsf(Equilibrium):
         self.objective = objective
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `LevelBounds`.
-
-        Where users have limits also the binary "satisfied" of these users.
-        """
+        """Variables "x", "u", "level", binaries "used", "saturated", "bottleneck" and, where users have limits, "satisfied"."""
         import cvxpy as cp
 
         arcs, part = instance.arcs, LevelBounds(self.game(instance))

@@ -220,10 +220,7 @@ class Allocation:
 
     @property
     def claims_success(self) -> bool:
-        """Whether the method claims to have solved the problem; the residuals say whether that is so.
-
-        Never where the allocation is not judged: a solver's word alone is no claim. Nor where the user error is not known.
-        """
+        """Whether the method claims to have solved the problem; never where nothing is judged or the user error is not known."""
         return self.termination == "optimal" and self.has_point and not self.not_judged
 
     @property

@@ -67,10 +67,7 @@ class Overview(_Tables):
 
     @property
     def eligibility(self) -> dict[str, int]:
-        """Pairs of user and server: eligible, excluded by placement, excluded because the server lacks what a task takes.
-
-        With `fewest` and `most`, the numbers of servers that a user may use.
-        """
+        """Pairs of user and server: eligible, not placed, lacking what a task takes; fewest and most servers of a user."""
         instance = self.instance
         placed, able = int(instance.placement.sum()), int(instance.eligible.sum())
         each = instance.eligible.sum(axis=1)

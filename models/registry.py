@@ -104,10 +104,7 @@ def imported(module: str) -> Any:
 
 @contextmanager
 def naming_the_file(module: str) -> Iterator[None]:
-    """While a module of this package is loaded without which nothing can be said: InstanceError where it has an error.
-
-    The sentence names the file that was being loaded, which may be one that the module imports, with the line.
-    """
+    """While a module of this package is loaded: InstanceError with the file, which may be one that it imports, and the line."""
     try:
         yield
     except (Exception, SystemExit) as error:

@@ -31,10 +31,10 @@ class Bound(NamedTuple):
 
 
 def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = True) -> Bound | None:
-    """The bound that dual values y, in the order of the rows of A, prove; None for data of another form and for unlisted cones.
+    """The bound that duals y, in the order of the rows of A, prove; None for data of another form and cones that are not listed.
 
-    `data` is what `cvxpy.Problem.get_problem_data` gives for a conic solver. The primal values x matter only where there is a P
-    or the bound lacks something; `upper`: a semidefinite matrix is its upper triangle by columns, else the lower one.
+    `data` is what `cvxpy.Problem.get_problem_data` gives for a conic solver; x matters where there is a P or the bound lacks
+    something. `upper`: a semidefinite matrix is its upper triangle by columns, else the lower one.
     """
     if "dims" not in data or "c" not in data or data["dims"].pnd:
         return None

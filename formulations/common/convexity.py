@@ -313,10 +313,9 @@ def _semidefinite(pairs: list[tuple[Any, Any]], coefficients: Floats) -> bool:
 
 
 def is_refuted(model: Any, instance: Instance) -> bool:
-    """Whether a few pairs of allocations show that a model whose only variables are the tasks is no convex program.
+    """Whether pairs of allocations, which its variables take, show that a model of nothing but the tasks is no convex program.
 
-    The model allows both, and halfway either it does not, or its objective is worse than the mean of theirs, beyond rounding. The
-    variables of the model get other values.
+    The model allows both, and halfway either it does not, or its objective is worse than the mean of theirs, beyond rounding.
     """
     judge = _of_tasks_in_cvxpy(model) if hasattr(model, "is_dcp") else _of_tasks_in_pyomo(model)
     random = np.random.default_rng(0)
@@ -396,10 +395,7 @@ def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:
 
 
 def rises_with(goal: Any, level: Any) -> bool:
-    """Whether an objective of CVXPY or Pyomo is affine in this variable alone, and better the larger it is.
-
-    A number may be added, and parameters count with the values that they have.
-    """
+    """Whether an objective of CVXPY or Pyomo is affine in this variable alone, at the values of parameters, and rises with it."""
     slopes = _slopes_in_cvxpy(goal) if hasattr(goal, "is_dcp") else _slopes_in_pyomo(goal)
     return slopes is not None and slopes.pop(id(level), 0.0) > 0 and not any(slopes.values())
 

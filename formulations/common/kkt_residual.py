@@ -59,10 +59,7 @@ def _residual(values: tuple[Floats, ...], goal: tuple[Floats, ...], constraints:
 
 
 def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
-    """The residual at the values and dual values in the problem.
-
-    None where it cannot be told: integers, cones, functions without derivatives, or no duals.
-    """
+    """The residual at the values and duals in the problem; None for integers, cones, no duals, functions without derivatives."""
     from cvxpy.atoms.affine.affine_atom import AffAtom
 
     variables = problem.variables()
@@ -114,10 +111,7 @@ def _slope_in_cvxpy(expr: Any, variables: list[Any]) -> Floats:
 
 
 def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
-    """The residual at the values in the problem by a bound on its objective, as a minimum, without derivatives and duals.
-
-    Where the objective is strictly concave a gap is of second order in the tasks.
-    """
+    """The residual at the values in the problem by a bound on its objective, as a minimum, without derivatives and duals."""
     value = None if any(v.value is None for v in problem.variables()) else problem.objective.value
     if value is None or not np.isfinite(value):
         return np.inf
@@ -173,10 +167,7 @@ def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
 
 
 def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] | None") -> float | None:
-    """The same of a Pyomo model at the values of its variables and `duals` by constraint, of either sign convention.
-
-    None where it cannot be told: integers, complementarity conditions, no duals, no derivatives at these values.
-    """
+    """The same of a Pyomo model, with `duals` by constraint, of either sign convention; None also with complementarity."""
     import pyomo.environ as pyo
 
     given, free, goals = active(model, "Constraint"), _free(model), active(model, "Objective")
@@ -197,7 +188,7 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
     body, sides = np.array([pyo.value(row.body) for row in given]), _sides([(row.lower, row.upper) for row in given])
     equal, told = np.array([row.equality for row in given], dtype=bool), np.array([duals[row] for row in given], dtype=float)
     unit = np.abs(x) + NOISE * np.abs(x).max(initial=0.0) + TINY
-    goal, beyond = grad * (-1.0 if goals[0].sense == pyo.maximize else 1.0), _beyond(body, *sides, rows, x)
+    goal, beyond = grad * (1.0 if goals[0].is_minimizing() else -1.0), _beyond(body, *sides, rows, x)
     found = []
     for dual in (told, -told):
         away = np.abs(body - np.where(dual > 0, sides[1], sides[0]))

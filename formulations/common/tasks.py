@@ -80,10 +80,7 @@ def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
 
 
 def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dict[str, Any]]:
-    """A Pyomo model with `x[user, variant, server]` >= 0, and two sums of x.
-
-    They are by (server, resource) the used part of each capacity that somebody uses, and by user its tasks.
-    """
+    """A Pyomo model with `x[user, variant, server]` >= 0; used parts of capacities by (server, resource), and tasks by user."""
     import pyomo.environ as pyo
 
     arcs = instance.arcs

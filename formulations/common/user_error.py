@@ -30,10 +30,7 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Floats:
-    """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices; inf where there is none.
-
-    `paid` (N,) is y_n = U_n'(u_n) u_n >= 0 in any unit, `alpha` the exponent of U_n'.
-    """
+    """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices, else inf; `paid` (N,) is y_n >= 0 in any unit."""
     instance, u, unknown = allocation.instance, allocation.tasks, np.full(allocation.instance.N, np.inf)
     if allocation.prices is None or not paid.sum() < np.inf:
         return unknown
@@ -56,10 +53,7 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
 
 
 def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats) -> Floats:
-    """(N,) first-order bounds on the relative error of each user's tasks under a lexicographic rule.
-
-    The tasks x (A,) are feasible, v (N,) are their weighted shares, and `rise` is rho (N,), by the bound (*) on each rise.
-    """
+    """(N,) first-order bounds on the relative errors of feasible tasks x (A,), with weighted shares v and possible rises rho."""
     spread = 1.0 - v.min() / v.max() if v.max() > 0 else 0.0
     if spread <= SAME:
         return rise + spread

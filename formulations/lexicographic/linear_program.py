@@ -118,10 +118,7 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
 
 
 def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) -> "cp.Problem":  # noqa: A002
-    """The problem of a first round, changed to that of another; what its constraints are called beside the three stays.
-
-    Later rounds have the constraint "level" for fixed users, on a face also "full", "open" and "closed".
-    """
+    """A first round's problem made that of another: "level" for fixed users, on a face also "full", "open" and "closed"."""
     import cvxpy as cp
 
     if round is None or round.is_like(Round.first(instance)):
@@ -173,10 +170,7 @@ class ParametricRound:
 
 
 def pyomo_round(model: "pyo.ConcreteModel", instance: Instance, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
-    """The model of a first round, with the expressions `share[user]`, changed to that of another; other constraints stay.
-
-    Later rounds have the constraint `level` for fixed users, on a face also `full`; closed arcs are fixed.
-    """
+    """A first round's model, with `share[user]`, made that of another: `level`, on a face also `full`; closed arcs are fixed."""
     import pyomo.environ as pyo
 
     if round is None or round.is_like(Round.first(instance)):

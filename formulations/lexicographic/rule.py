@@ -118,10 +118,9 @@ class Leximin(Mechanism):
 
     def proofs(self, allocation: Allocation) -> Floats | None:
         """(T, K, R) the prices by rounds, or the allocation's only ones, each layer in parts of its largest; None without any."""
-        layers = allocation.round_prices
-        if layers is None and allocation.prices is not None:
-            layers = allocation.prices[None]
-        return None if layers is None else scaled_to_one(layers)
+        if allocation.round_prices is not None:
+            return scaled_to_one(allocation.round_prices)
+        return None if allocation.prices is None else scaled_to_one(allocation.prices[None])
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """Variables "x" and "g", constraints "capacity", "fairness", "limit" of the first round; others by `cvxpy_round`."""
@@ -186,17 +185,14 @@ class MaxMin(Leximin):
     several_rounds = unique = False
 
     def measured(self, allocation: Allocation) -> tuple[float, None]:
-        """The residual 1 - g / bound: g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n.
-
-        Many allocations reach g.
-        """
+        """The residual 1 - g / bound: g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n."""
         layers = self.proofs(allocation)
         if layers is None or not allocation.has_point:
             return 1.0, None
         instance, rate = allocation.instance, self.rate(allocation.instance)
         g = float((rate * (instance.arcs.owner @ feasible(instance, allocation.x))).min())
-        bound = float((rate * instance.max_tasks).min())
+        bounds = [float((rate * instance.max_tasks).min())]
         for layer in layers:
             y = float((cheapest(instance, layer) / rate).sum())
-            bound = min(bound, float(layer.sum()) / y) if y > 0 else bound
-        return worst([1.0 - g / bound]), None
+            bounds += [float(layer.sum()) / y] if y > 0 else []
+        return worst([1.0 - g / min(bounds)]), None

@@ -57,11 +57,7 @@ GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
 
 
 class Draws(np.random.Generator):
-    """The generator of one family at one size; `key` tells instances of that size apart, such as by the seed.
-
-    users, servers : the shapes (N, R) and (K, R)
-    name : of the instance
-    """
+    """The generator of a family at one size, with shapes `users` (N, R) and `servers` (K, R); `key` is the seed."""
 
     def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
         for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
@@ -141,10 +137,7 @@ def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> 
 
 @checked
 def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Demands, capacities and weights of Pareto's law with index 1.5, a random third of the servers for every user.
-
-    Of a thousand numbers the largest is a hundred times the median.
-    """
+    """Numbers of Pareto's law, index 1.5 (of a thousand the largest is a hundred medians), a third of the servers for each."""
     rng = Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
     return Instance(
         0.1 * rng.heavy(rng.users),
@@ -178,10 +171,7 @@ def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, cla
 
 @checked
 def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
-    """Racks of five servers (or half of fewer than ten), nine users in ten bound to one: about as many levels as racks.
-
-    With `several`, every user has one to three variants (Z II-A).
-    """
+    """Racks of five servers (half of fewer than ten), nine users in ten bound to one; `several`: one to three variants each."""
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
     rng = Draws("racks", n_users, n_servers, n_resources, seed)
     rack_of_server = np.arange(n_servers) // (5 if n_servers >= 10 else max(1, n_servers // 2))

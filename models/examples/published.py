@@ -17,10 +17,9 @@ from fairalloc.models.instance import Instance
 
 @dataclass(frozen=True)
 class Example:
-    """One published instance: `answers[mechanism]` are the exact tasks of each user.
+    """One published instance, made by `given` when it is first asked for: `answers[mechanism]` are the exact tasks of each user.
 
-    `given` makes the instance, when it is first asked for; `configured` holds (mechanism, parameters, tasks) for parameters that
-    are not the default.
+    `configured` holds (mechanism, parameters, tasks) for parameters that are not the default.
     """
 
     given: "partial[Instance]"

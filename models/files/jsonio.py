@@ -259,7 +259,9 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
         check_name(name, f"the {field} of the allocation")
     parameters = document.get("parameters", {})
     require(isinstance(parameters, dict), "the parameters of the allocation are", parameters, "they must be an object")
-    exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), document.get("log", [])
+    exact, log = _all_or_none(x_exact, filled, instance), document.get("log", [])
+    events = _objects(document.get("trace", []), "trace event", None, ())
+    trace = tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
     lines = isinstance(log, list) and all(isinstance(line, str) for line in log)
     require(lines, "the log of the allocation is", log, "it must be a list of lines")
     prices = {field: _prices(document[field], field) for field in ("prices", "round_prices") if field in document}
@@ -316,12 +318,6 @@ def _prices(value: Any, what: str) -> Any:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     require(number, f"{what} of the allocation holds", value, "it must hold numbers in nested lists")
     return finite(value, f"a number in {what} of the allocation")
-
-
-def _trace(value: Any) -> tuple[dict[str, Any], ...]:
-    """The events of a trace: objects of numbers, strings, truth values, and lists of these."""
-    events = _objects(value, "trace event", None, ())
-    return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
 
 
 def _fact(value: Any, what: str) -> Any:

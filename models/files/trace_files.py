@@ -62,9 +62,8 @@ def csv_table(path: str | Path, columns: Sequence[str], *, header: bool = True, 
         if (found := names.count(column)) != 1:
             there = ", ".join(names)
             raise InstanceError(f"{path} has {found} columns {column!r}, but it must have one: the columns are {there}")
-    for number, fields in lines:
-        if len(fields) != len(names):
-            raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")
+    for number, fields in [line for line in lines if len(line[1]) != len(names)][:1]:
+        raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")
     values = dict(zip(names, zip(*(fields for _, fields in lines), strict=True), strict=True))
     return CsvTable(Path(path), [number for number, _ in lines], {c: values[c] for c in columns})
 
@@ -94,11 +93,9 @@ def parquet_columns(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any
         # pyarrow also raises OSError, for damaged pages, but without the system's reason.
         reason = getattr(error, "strerror", None) or "it is not a whole parquet file"
         raise InstanceError(f"{path} cannot be read: {reason}") from None
-    for column in columns:
-        if column not in table.column_names:
-            raise InstanceError(f"{path} has no column {column!r}")
+    for column in [column for column in columns if column not in table.column_names][:1]:
+        raise InstanceError(f"{path} has no column {column!r}")
     result = {column: table[column].to_numpy() for column in columns}
-    for column, values in result.items():
-        if not plain(values) or not np.all(np.isfinite(values)):
-            raise InstanceError(f"column {column!r} of {path} holds something else than finite numbers")
+    for column in [c for c, values in result.items() if not plain(values) or not np.all(np.isfinite(values))][:1]:
+        raise InstanceError(f"column {column!r} of {path} holds something else than finite numbers")
     return result

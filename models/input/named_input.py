@@ -136,10 +136,9 @@ def _complete(value: Any, what: str, names: _Names) -> list[Any]:
     entries, known = _entries(value), names.names or []
     if _unnamed(entries):
         return list(entries.values())
-    for name in entries:
-        if name not in known:
-            rule = f"{what} names it, but the {names.kind}s are {_listed(known)} in {names.source}"
-            raise InstanceError(no_such(names.kind, name, known, rule))
+    for name in [name for name in entries if name not in known][:1]:
+        rule = f"{what} names it, but the {names.kind}s are {_listed(known)} in {names.source}"
+        raise InstanceError(no_such(names.kind, name, known, rule))
     if missing := [name for name in known if name not in entries]:
         raise InstanceError(f"{what} leaves out {_listed(missing)}, but it must give every {names.kind}: {_listed(known)}")
     return [entries[name] for name in known]
@@ -181,7 +180,7 @@ def _eligible(value: Any, users: _Names, servers: _Names) -> Any:
     place, known = Places(servers.names, "server"), servers.names
     rows = [_allowed(chosen, users.label(k), servers, place) for k, chosen in enumerate(_partial(value, "eligible", users, None))]
     owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    return allowed_pairs(owner, np.fromiter(chain.from_iterable(rows), dtype=int), (len(rows), len(known)))
+    return allowed_pairs((len(rows), len(known)), owner, np.fromiter(chain.from_iterable(rows), dtype=int))
 
 
 def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence[int]:

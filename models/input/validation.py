@@ -132,17 +132,13 @@ def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> 
     if sp.issparse(value):
         return _read_sparse_demands(value, users, resources)
     if plain(value) and value.ndim in (2, 3) and value.size and value.shape[-1] == len(resources):
-        return _read_array_of_demands(value, users, resources)
+        rows: Floats = np.array(value, dtype=float).reshape(-1, len(resources))
+        variants = len(rows) // len(value)
+        for n in np.flatnonzero(~(_usable(rows) & rows.any(axis=1)))[:1] // variants:
+            read_demand(value[n], f"the demand of user {users[n]!r}", resources)
+        return Vectors.of(rows, np.arange(len(value) + 1) * variants)
     parts = [read_demand(vectors, f"the demand of user {u!r}", resources) for vectors, u in zip(value, users, strict=True)]
     return Vectors.of(np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
-
-
-def _read_array_of_demands(value: NDArray[Any], users: Sequence[str], resources: Sequence[str]) -> Vectors:
-    variants = 1 if value.ndim == 2 else value.shape[1]
-    rows: Floats = np.array(value, dtype=float).reshape(-1, len(resources))
-    for v in np.flatnonzero(~(_usable(rows) & rows.any(axis=1)))[:1]:
-        read_demand(value[v // variants], f"the demand of user {users[v // variants]!r}", resources)
-    return Vectors.of(rows, np.arange(len(value) + 1) * variants)
 
 
 def _read_sparse_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
@@ -172,10 +168,7 @@ def read_demand(value: Any, what: str, resources: Sequence[str]) -> Floats:
 def read_own_demands(
     value: Any, users: Sequence[str], servers: Sequence[str], resources: Sequence[str], variants: NDArray[np.intp]
 ) -> dict[tuple[int, int], Floats]:
-    """The demands of {(user, server): a vector or variants}, by name or number, that hold on one server only.
-
-    `variants` (N,) says how many each user has.
-    """
+    """The demands, {(user, server): vector or variants}, that hold on one server only; `variants` (N,) is how many users have."""
     require(isinstance(value, Mapping), "demands_on is", value, "it must map pairs (user, server) to demands")
     user_of, server_of = Places(users, "user"), Places(servers, "server")
     result: dict[tuple[int, int], Floats] = {}
@@ -251,19 +244,17 @@ def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> 
     if sp.issparse(value):
         return _read_sparse_placement(value, users, servers)
     if isinstance(value, np.ndarray) and value.dtype == bool and value.shape == shape:
-        user, server = np.nonzero(value)
-        return allowed_pairs(user, server, shape)
+        return allowed_pairs(shape, *np.nonzero(value))
     if plain(value) and value.ndim == 2 and value.shape[1] == 2 and value.shape != shape:
         return _read_array_of_pairs(value, users, servers)
     rows = list(value) if is_vector(value) else []
     if len(rows) == len(users) and all(is_vector(r) and len(r) == len(servers) for r in rows):
         named = zip(users, rows, strict=True)
-        truths = np.array([[truth(v, f"user {u!r}", s) for v, s in zip(r, servers, strict=True)] for u, r in named])
-        user, server = np.nonzero(truths)
-        return allowed_pairs(user, server, shape)
+        truths = [[truth(v, f"user {u!r}", s) for v, s in zip(r, servers, strict=True)] for u, r in named]
+        return allowed_pairs(shape, *np.nonzero(np.array(truths)))
     if rows and all(is_vector(r) and len(r) == 2 for r in rows):
         user_of, server_of = Places(users, "user"), Places(servers, "server")
-        return allowed_pairs([user_of(n) for n, _ in rows], [server_of(i) for _, i in rows], shape)
+        return allowed_pairs(shape, [user_of(n) for n, _ in rows], [server_of(i) for _, i in rows])
     raise InstanceError(f"eligible is {shown(value)}, but it must be {len(users)} lists (users) of {len(servers)} (servers)")
 
 
@@ -284,23 +275,19 @@ def _read_sparse_placement(value: Any, users: Sequence[str], servers: Sequence[s
         where = f"eligible of user {users[entries.row[e]]!r} on server {servers[entries.col[e]]!r}"
         raise InstanceError(f"{where} is {shown(entries.data[e])}, but it must be true or false")
     there = entries.data != 0
-    return allowed_pairs(entries.row[there], entries.col[there], shape)
+    return allowed_pairs(shape, entries.row[there], entries.col[there])
 
 
 def _read_array_of_pairs(value: NDArray[Any], users: Sequence[str], servers: Sequence[str]) -> sp.csr_array | None:
     shape = (len(users), len(servers))
-    whole = value.dtype.kind in "iu"
-    for p in np.flatnonzero(~np.all((value >= 0) & (value < shape), axis=1) | (not whole))[:1]:
+    for p in np.flatnonzero(~np.all((value >= 0) & (value < shape), axis=1) | (value.dtype.kind not in "iu"))[:1]:
         Places(users, "user")(value[p, 0].item())
         Places(servers, "server")(value[p, 1].item())
-    return allowed_pairs(value[:, 0], value[:, 1], shape)
+    return allowed_pairs(shape, value[:, 0], value[:, 1])
 
 
-def allowed_pairs(user: Any, server: Any, shape: tuple[int, int]) -> sp.csr_array | None:
-    """Where each user may run: (N x K) sparse bool, rows sorted; None where everybody may run everywhere.
-
-    `user` and `server` (P,) are the allowed pairs in any order, also more than once.
-    """
+def allowed_pairs(shape: tuple[int, int], user: Any, server: Any) -> sp.csr_array | None:
+    """(N x K) sparse bool of the allowed pairs (P,) in any order, also repeated, rows sorted; None where all are allowed."""
     result = sp.csr_array((np.ones(len(user), dtype=bool), (small(np.asarray(user)), small(np.asarray(server)))), shape=shape)
     if result.nnz == shape[0] * shape[1]:
         return None
