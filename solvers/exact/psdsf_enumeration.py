@@ -10,9 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.common.objectives import linear_objective
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.formulations.ps_dsf import PsDsf, linear_objective
 from fairalloc.models.exact.polytopes import best_vertex
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels
