@@ -6,11 +6,12 @@ r"""How far the tasks of each user may be from right ones that are unique, relat
 
 with c = alpha (1 + D)^-(alpha + 1). At a limit M_n, a_n may be a price of the limit instead: S grows by a_n (M_n / u_n - 1).
 
-**Lexicographic rules.** User n can rise by the part rho_n, and gives way by at most sum_a min(x_a, max_r missing_ir / load_air)
-tasks, to first order, where missing is what all rises together need beyond what there is.
+**Lexicographic rules.** User n can rise by e_n = rho_n u_n tasks, and gives way by at most sum_a min(x_a, max_r missing_ir /
+load_air), to first order: pool j lacks at most sum_m load_mj e_m, and at most the largest term of each layer of prices.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
@@ -21,8 +22,11 @@ from fairalloc.models.numbers import Floats, frozen
 MOST = 1e-2
 """D: a larger error is not bounded."""
 
-SAFETY, SAME = 10.0, 1e-9
-"""For what moves when those who gave way are no longer in the way of others; levels within SAME of each other are one."""
+SAFETY, FAR = 10.0, 1e3
+"""Who gives way may be in the way elsewhere: SAFETY covers that where a user's loads are at most FAR apart, else their ratio."""
+
+FULL, SAME = 1e-6, 1e-9
+"""A pool is full where no more than this part of it is free; levels within SAME of each other are one."""
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 """Of a sum of prices: with square roots of the gap, this is what floating point can tell."""
@@ -52,15 +56,38 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
     return np.where(errors <= MOST, errors, unknown)
 
 
-def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats) -> Floats:
-    """(N,) first-order bounds on the relative errors of feasible tasks x (A,), with weighted shares v and possible rises rho."""
+def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats, layers: int) -> Floats:
+    """(N,) first-order bounds on relative errors of feasible tasks x (A,): shares v, rises rho that so many layers prove."""
     spread = 1.0 - v.min() / v.max() if v.max() > 0 else 0.0
     if spread <= SAME:
         return rise + spread
     arcs = instance.arcs
     loads, by_arc = arcs.load @ x, arcs.by_arc
-    missing = np.maximum(arcs.load @ (x * rise[arcs.user]) + np.minimum(loads - 1.0, 0.0), 0.0)
+    proofs = layers + np.isfinite(instance.max_tasks).sum()  # a limit is one of its own
+    missing = np.maximum(_risen(instance, rise * (arcs.owner @ x), proofs) + np.minimum(loads - 1.0, 0.0), 0.0)
     tasks = np.maximum.reduceat(missing[by_arc.indices] / by_arc.data, by_arc.indptr[:-1])
     away = arcs.owner @ np.minimum(x, tasks)
     fall = np.divide(away, arcs.owner @ x, out=np.ones_like(v), where=v > 0)
-    return frozen(np.maximum(rise, SAFETY * fall))
+    moved = _moved(instance, x, loads >= 1.0 - FULL)
+    return frozen(np.maximum(rise, (moved if moved > FAR else SAFETY) * fall))
+
+
+def _risen(instance: Instance, rise: Floats, proofs: int) -> Floats:
+    """(K R,) what the pools need more, where each of some proofs lets one user run `rise` (N,) more tasks, anywhere."""
+    load = instance.arcs.load.tocsr()
+    terms = load.data * rise[instance.arcs.user][load.indices]
+    used = np.flatnonzero(np.diff(load.indptr))
+    result, rows = np.zeros(load.shape[0]), load.indptr[used]
+    result[used] = np.minimum(np.add.reduceat(terms, rows), proofs * np.maximum.reduceat(terms, rows)) if len(used) else 0.0
+    return result
+
+
+def _moved(instance: Instance, x: Floats, full: NDArray[np.bool_]) -> float:
+    """The most that a user who leaves a pool that is `full` (K R,) may load another with, a unit of what it frees."""
+    arcs, by_arc = instance.arcs, instance.arcs.by_arc
+    start = by_arc.indptr[:-1]
+    least = np.minimum.reduceat(np.where(full[by_arc.indices], by_arc.data, np.inf), start)
+    least = np.minimum.reduceat(np.where(x > 0, least, np.inf), arcs.first)
+    most = np.maximum.reduceat(np.maximum.reduceat(by_arc.data, start), arcs.first)
+    elsewhere = np.diff(arcs.owner.indptr) > 1
+    return float((most / least)[elsewhere].max(initial=0.0))

@@ -1,6 +1,7 @@
 """The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -9,7 +10,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.registry import Registry, imported
-from fairalloc.solvers.catalogue.choice import order
+from fairalloc.solvers.catalogue.choice import ORDER, order
 from fairalloc.solvers.catalogue.installed import installed_methods, other_method
 from fairalloc.solvers.catalogue.own import Own, own_method
 from fairalloc.solvers.method import Method
@@ -121,7 +122,14 @@ def candidates(mechanism: Mechanism, instance: Instance | None = None, available
 
 def _in_order(first: Sequence[str], available: bool) -> Iterator[Method]:
     """All methods, those of a list first, then by name; installed packages are asked only after them."""
-    yield from (METHODS[key] for key in first if key in METHODS)
+    yield from filter(None, map(_asked_first, first))
     yield from (METHODS[key] for key in METHODS if key not in first)
     if available:
         yield from (method for method in installed_methods() if method.id not in METHODS)
+
+
+@cache
+def _asked_first(key: str) -> Method | None:
+    """A method of ORDER; None where its file cannot be loaded."""
+    module = imported(f"fairalloc.solvers.{ORDER[key]}")
+    return next((method for method in getattr(module, "methods", ()) if method.id == key), None)

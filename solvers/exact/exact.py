@@ -34,7 +34,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.highs import HighsSession
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
-from fairalloc.solvers.game.continuation import Continuation
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
 
 __all__ = ["ExactSolution", "solve_exactly"]
@@ -185,6 +184,8 @@ def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> E
 
 def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> Answer:
     """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
+    from fairalloc.solvers.game.continuation import Continuation  # not for a linear program
+
     session = Session(instance, limits)
     with session.phase("solve"):
         scaled, unit = mechanism.canonical(instance)

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.kkt.blas import blas, lapack
 
 __all__ = ["SMALLEST", "Dense", "Precision", "ScaledLU", "bordered", "cholesky", "solved"]
 
@@ -27,14 +27,14 @@ def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
 
     The lower triangle is read; a matrix in Fortran's order that may be overwritten is not copied.
     """
-    (potrf,) = get_lapack_funcs(("potrf",), dtype=matrix.dtype)
+    potrf = lapack("potrf", matrix.dtype)
     factor, failed = potrf(matrix, lower=1, clean=0, overwrite_a=overwrite)
     return None if failed else factor
 
 
 def solved(factor: Dense, right: Floats) -> Floats:
     """The solution for a right-hand side (n,)."""
-    trsv = get_blas_funcs("trsv", dtype=factor.dtype)
+    trsv = blas("trsv", factor.dtype)
     half = trsv(factor, right.astype(factor.dtype), lower=1, overwrite_x=1)
     result: Floats = trsv(factor, half, lower=1, trans=1, overwrite_x=1).astype(float, copy=False)
     return result
@@ -43,7 +43,7 @@ def solved(factor: Dense, right: Floats) -> Floats:
 def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single: bool) -> Dense:
     """The lower factor of a matrix plus rho a a^T, formed for each precision that is tried; LinAlgError where there is none."""
     for kind in ([np.float32] if single else []) + [np.float64]:
-        syr = get_blas_funcs("syr", dtype=kind)
+        syr = blas("syr", kind)
         factor = cholesky(syr(rho, a, a=matrix(kind), lower=1, overwrite_a=1), overwrite=True)
         if factor is not None:
             return factor
@@ -57,7 +57,7 @@ class ScaledLU:
     """
 
     def __init__(self, matrix: Dense) -> None:
-        (getrf,) = get_lapack_funcs(("getrf",), dtype=matrix.dtype)
+        getrf = lapack("getrf", matrix.dtype)
         self.across = 1.0 / np.maximum(np.abs(matrix).max(axis=1), SMALLEST)
         matrix *= self.across[:, None]
         self.down = 1.0 / np.maximum(np.abs(matrix).max(axis=0), SMALLEST)
@@ -68,6 +68,6 @@ class ScaledLU:
 
     def solve(self, right: Floats) -> Floats:
         """The solution for a right-hand side (n,)."""
-        (getrs,) = get_lapack_funcs(("getrs",), dtype=self.factors.dtype)
+        getrs = lapack("getrs", self.factors.dtype)
         result: Floats = getrs(self.factors, self.swaps, right * self.across)[0] * self.down
         return result
