@@ -1,16 +1,8 @@
 """Exact aggregation of identical servers, and its inverse.
 
 q servers with the same capacities, placement and server-dependent demands act as one pool of q times the capacity in every
-divisible mechanism of this package. The argument, which the functions follow:
-
-1. Sum (`aggregate_allocation`): from any feasible x on the q servers, the sum over them is feasible for the pool (add the q
-   capacity rows).
-2. Even split (`expand_allocation`): from any feasible x on the pool, x / q is feasible on each of the q servers (divide the row
-   by q).
-3. Both maps keep every user's tasks, so the sets of reachable task vectors u are equal, and each mechanism that depends on u
-   alone has the same answer.
-
-The 12,583 machines of the Google cell (W Table 1) become 10 rows.
+mechanism that depends on the tasks of users alone: the sum of a feasible x over the q servers is feasible for the pool, and of
+a feasible x on the pool x / q is on each server. The 12,583 machines of the Google cell (W Table 1) become 10 rows.
 """
 
 from collections import Counter

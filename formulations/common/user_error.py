@@ -6,9 +6,8 @@ r"""How far the tasks of each user may be from right ones that are unique, relat
 
 with c = alpha (1 + D)^-(alpha + 1). At a limit M_n, a_n may be a price of the limit instead: S grows by a_n (M_n / u_n - 1).
 
-**Lexicographic rules.** User n can rise by the part rho_n, on any of its servers, and each layer of prices allows that of one
-user. It gives way by at most sum_a min(x_a, max_r missing_ir / load_air) tasks, to first order, where missing is what all rises
-together need beyond what there is, times SAFETY, or the ratio of a user's loads where it is above FAR.
+**Lexicographic rules.** User n can rise by e_n = rho_n u_n tasks, and gives way by at most sum_a min(x_a, max_r missing_ir /
+load_air), to first order: pool j lacks at most sum_m load_mj e_m, and at most the largest term of each layer of prices.
 """
 
 import numpy as np
@@ -24,12 +23,10 @@ MOST = 1e-2
 """D: a larger error is not bounded."""
 
 SAFETY, FAR = 10.0, 1e3
+"""Who gives way may be in the way elsewhere: SAFETY covers that where a user's loads are at most FAR apart, else their ratio."""
 
-FULL = 1e-6
-"""A pool is full where no more than this part of it is free."""
-
-SAME = 1e-9
-"""Levels within this of each other are one."""
+FULL, SAME = 1e-6, 1e-9
+"""A pool is full where no more than this part of it is free; levels within SAME of each other are one."""
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 """Of a sum of prices: with square roots of the gap, this is what floating point can tell."""
@@ -60,10 +57,7 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
 
 
 def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats, layers: int) -> Floats:
-    """(N,) first-order bounds on the relative errors of feasible tasks x (A,), with weighted shares v and possible rises rho.
-
-    `layers` counts those of the prices that prove the rises.
-    """
+    """(N,) first-order bounds on relative errors of feasible tasks x (A,): shares v, rises rho that so many layers prove."""
     spread = 1.0 - v.min() / v.max() if v.max() > 0 else 0.0
     if spread <= SAME:
         return rise + spread
