@@ -56,18 +56,10 @@ def distance(
 ) -> tuple[float | None, str]:
     """The distance, dimensionless and 0 at the mechanism's answer, and how it is known.
 
-    Parameters
-    ----------
-    mechanism : with its parameters
-    allocation : on the mechanism's home instance
-    limits : of which the deadline counts
-    reference : whether an independent reference may be asked; None = on at most judge.SMALL arcs
-    most : a residual, and the relative error of a user's tasks. An allocation within the first must be proved to be within the
-        second too, where the right tasks are unique; the distance is that error where it is known to be larger
-
-    Returns
-    -------
-    The distance, inf where the model does not allow the tasks, None where it cannot be told; and one sentence
+    reference: whether an independent reference may be asked; None = on at most judge.SMALL arcs; most: a residual, and the
+    relative error of a user's tasks. An allocation within the first must be proved to be within the second too, where the right
+    tasks are unique; the distance is that error where it is known to be larger. Returns the distance, inf where the model does
+    not allow the tasks, None where it cannot be told; and one sentence.
     """
     if mechanism.has_residual:
         known = proved(mechanism, allocation, limits, reference)

@@ -152,13 +152,8 @@ def user_error(
 ) -> UserError:
     """How far the tasks of any user may be from the right ones, relative, where these are unique.
 
-    Parameters
-    ----------
-    mechanism : with its parameters
-    allocation : on the mechanism's home instance
-    enough : a bound up to this is enough; above it the right tasks are computed
-    limits : of which the deadline counts when they are
-    errors : (N,) what the prices prove; None = the allocation's own prices
+    enough: a bound up to this is enough; above it the right tasks are computed; errors: (N,) what the prices prove; None = the
+    allocation's own prices.
     """
     errors = mechanism.user_errors(allocation) if errors is None else errors
     bound = _bounded(errors, enough)
@@ -197,15 +192,7 @@ class RightTasks(NamedTuple):
 def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTasks | None:
     """The right tasks in rationals, or to many digits, for a mechanism for which these are unique.
 
-    Parameters
-    ----------
-    mechanism : with its parameters
-    home : its home instance
-    limits : the deadline, and how many arcs there may be
-
-    Returns
-    -------
-    None where there are too many arcs, no such method, or not enough time
+    home: its home instance. Returns None where there are too many arcs, no such method, or not enough time.
     """
     if _EXACT.computes(mechanism):
         x = _right_answer(mechanism, home, limits)
@@ -287,16 +274,8 @@ def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
 def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None = None, reference: bool | None = None) -> Known:
     """The residual by the allocation's own prices or by an independent reference, for a mechanism with a residual of its own.
 
-    Parameters
-    ----------
-    mechanism : whose definition it is held against, with its parameters
-    allocation : on the mechanism's home instance
-    limits : of which the deadline counts
-    reference : whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs
-
-    Returns
-    -------
-    The residual; inf with a sentence where nothing is known
+    reference: whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs. Returns the
+    residual; inf with a sentence where nothing is known.
     """
     return _with_reference(mechanism, allocation, mechanism.residual(allocation), limits or Limits(), reference)
 

@@ -188,10 +188,7 @@ class Session:
     def offer(self, x: Floats, prices: Floats | None = None) -> None:
         """Keep a point for the case that the method is ended, and hand it to whoever asked for points before the end.
 
-        Parameters
-        ----------
-        x : (A,) tasks in the units of the instance, feasible or nearly so
-        prices : (K, R) that prove something of it
+        x: (A,) tasks in the units of the instance, feasible or nearly so; prices: (K, R) that prove something of it.
         """
         self.x, self.last_prices = x, prices
         if self.limits.keep is not None:
@@ -212,10 +209,7 @@ class Session:
     def asked(self, solver: str, call: Callable[[], T]) -> T:
         """What `call` returns; NotApplicable where it fails because of an option that was given in the solver's own name.
 
-        Parameters
-        ----------
-        solver : its name, for the message
-        call : hands the options over
+        solver: its name, for the message; call: hands the options over.
         """
         given = self.limits.solver_options
         try:

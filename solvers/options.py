@@ -109,10 +109,8 @@ def read_accuracy(text: str) -> Accuracy:
 def promised(accuracy: Accuracy) -> float:
     """The residual that an accuracy promises: what its word stands for, or the number itself.
 
-    Raises
-    ------
-    UnknownName : a word that is not one of ACCURACY
-    InstanceError : a number that is not between 0 and 1, or neither a word nor a number
+    UnknownName where a word that is not one of ACCURACY; InstanceError where a number that is not between 0 and 1, or neither a
+    word nor a number.
     """
     if isinstance(accuracy, str):
         if accuracy not in ACCURACY:
@@ -140,14 +138,8 @@ def at_accuracy(words: Mapping[str, Any], accuracy: Accuracy) -> Any:
     one of them has, is that of the more accurate word. Beyond "low" and "high" the table goes on as there: solvers gain nothing
     from more than "high" asks for, so an accuracy below its 1e-8 is a stricter promise, not another setting.
 
-    Parameters
-    ----------
-    words : a value, or a mapping of values, for each word
-    accuracy : a word, or the promised residual
-
-    Returns
-    -------
-    A value, or a new dict of values
+    words: a value, or a mapping of values, for each word; accuracy: a word, or the promised residual. Returns a value, or a new
+    dict of values.
 
     Examples
     --------
@@ -210,13 +202,7 @@ class AlgorithmOptions:
             _check(field.name, getattr(self, field.name), field.default)
 
     def changed(self, method: str, given: Mapping[str, Any]) -> Self:
-        """These options with the given ones; UnknownName for one that there is not, InstanceError for a value of a wrong kind.
-
-        Parameters
-        ----------
-        method : the algorithm's id, for messages
-        given : a mapping of names to values
-        """
+        """These options with the given ones; UnknownName for one that there is not, InstanceError for a value of a wrong kind."""
         names = [field.name for field in fields(self)]
         for name in given:
             if name not in names:

@@ -192,15 +192,8 @@ def _allocation(
 ) -> Allocation:
     """The answer number k of a stack, not judged.
 
-    Parameters
-    ----------
-    instance : the problem
-    mechanism : which is a rule or `nb`
-    x : (N, K) tasks
-    answer : of the stack
-    k : the number of the instance in it
-    level : what a unit of the prices is
-    times : of the instance
+    x: (N, K) tasks; answer: of the stack; k: the number of the instance in it; level: what a unit of the prices is; times: of the
+    instance.
     """
     arcs = instance.arcs
     tasks, layers = x[arcs.user, arcs.server], answer.prices[k : k + 1] * level

@@ -86,10 +86,8 @@ class Classes:
     def split(self, answer: Allocation, home: Instance) -> Allocation:
         """The answer on the given instance, not judged.
 
-        Parameters
-        ----------
-        answer : on the merged instance, or on what a mechanism makes of it
-        home : what the mechanism makes of the given one: its rows of servers are the given ones, or one pool of them
+        answer: on the merged instance, or on what a mechanism makes of it; home: what the mechanism makes of the given one: its
+        rows of servers are the given ones, or one pool of them.
         """
         server = self.server if len(self.server) == home.K else np.zeros(home.K, dtype=np.intp)
         part = home.weights / _sums(self.user, home.weights)[self.user]

@@ -151,14 +151,8 @@ class CvxpySession(Session):
 def unpack(problem: "cp.Problem", raw: Any, chain: Any, inverse: Any) -> None:
     """CVXPY's `unpack_results` without its warnings, which say what the status says: filters of warnings are not one thread's.
 
-    Parameters
-    ----------
-    problem : gets the status and the values
-    raw, chain, inverse : what the solver returned, CVXPY's chain, and what it keeps to read that
-
-    Raises
-    ------
-    cp.SolverError : the solver failed
+    raw, chain, inverse: what the solver returned, CVXPY's chain, and what it keeps to read that. cp.SolverError where the solver
+    failed.
     """
     import cvxpy as cp
     from cvxpy.problems.problem import SolverStats
@@ -191,10 +185,7 @@ def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:
 def _bound(solver: str, data: Any, raw: Any, inverse: Any) -> Bound | None:
     """What a solver proves of the least objective; None where its answer has no dual values that are known here.
 
-    Parameters
-    ----------
-    solver : CVXPY's name of it
-    data, raw, inverse : what CVXPY hands to it, what it returns, and what CVXPY keeps to read that
+    solver: CVXPY's name of it; data, raw, inverse: what CVXPY hands to it, what it returns, and what CVXPY keeps to read that.
     """
     if solver == "HIGHS" and (data.get("bool_vars_idx") or data.get("int_vars_idx")):
         return Bound(raw["info"].mip_dual_bound + inverse["offset"], 0.0, 0.0)

@@ -36,20 +36,8 @@ def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: Accuracy =
     Like `problem.solve(nlp=True, solver=solver)`, but with this package's options and with `fresh_oracles`. The answer is in the
     problem's variables.
 
-    Parameters
-    ----------
-    problem : a problem whose functions are smooth; variables without a value start between their bounds
-    solver : "IPOPT" or "UNO"
-    accuracy : "low", "mid", "high" or a residual, see solvers/options.py
-    options : the solver's own, on top of those of the accuracy
-
-    Returns
-    -------
-    CVXPY's status
-
-    Raises
-    ------
-    NotInstalled : the installed CVXPY lacks a name of `SEAM`
+    solver: "IPOPT" or "UNO"; accuracy: "low", "mid", "high" or a residual, see solvers/options.py. Returns CVXPY's status.
+    NotInstalled where the installed CVXPY lacks a name of `SEAM`.
     """
     if reason := absent():
         raise NotInstalled(f"nonlinear needs {reason}")
@@ -77,15 +65,8 @@ def _has(module: str, name: str) -> bool:
 def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The problem as data for a nonlinear solver, with `fresh_oracles`.
 
-    Parameters
-    ----------
-    problem : a smooth problem; its variables' values are the start
-    solver : "IPOPT" or "UNO"
-    options : the solver's own
-
-    Returns
-    -------
-    CVXPY's data, chain and inverse data, as `chain.solve_via_data` and `problem.unpack_results` take them
+    solver: "IPOPT" or "UNO". Returns CVXPY's data, chain and inverse data, as `chain.solve_via_data` and `problem.unpack_results`
+    take them.
     """
     chain_module = import_module(CHAIN)
     chain_module._set_nlp_initial_point(problem)

@@ -45,10 +45,7 @@ LEAST = 1e-9
 def data(game: Game, start: StartingPoint) -> tuple[dict[str, int], dict[str, tuple[str, Floats]]]:
     """The sizes of the sets a, n, q, and the parameters of the conditions, each with its indices and values.
 
-    Parameters
-    ----------
-    game : with finite alpha
-    start : the point where the variables start
+    start: the point where the variables start.
     """
     R, server, marginal = game.instance.R, game.server, MarginalTerms(game)
     used = _used(game)

@@ -211,11 +211,7 @@ def check_highs_options(options: Mapping[str, Any]) -> None:
 def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
     """A basis that HiGHS may complete, from tasks x (A,): what is between its bounds is basic.
 
-    Parameters
-    ----------
-    lp : of a round, whose last column is its level g
-    x : (A,) where to start
-    arcs : A
+    lp: of a round, whose last column is its level g; x: (A,) where to start.
     """
     import highspy
 

@@ -228,15 +228,8 @@ class CasadiProgram:
 def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any) -> str:
     """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi.
 
-    Parameters
-    ----------
-    model : its variables' values are the start and get the answer
-    accuracy : "low", "mid", "high" or a residual
-    options : Ipopt's own, such as max_wall_time=60.0
-
-    Returns
-    -------
-    The termination
+    model: its variables' values are the start and get the answer; accuracy: "low", "mid", "high" or a residual. Returns the
+    termination.
     """
     return CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options}).solve()[0]
 
@@ -244,15 +237,8 @@ def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any
 def solve_relaxations(model: "pyo.ConcreteModel", bounds: Sequence[float] = RELAXATIONS, **options: Any) -> str:
     """Solve a model with complementarity conditions (game/ncp.py) by a sequence of relaxed nonlinear programs.
 
-    Parameters
-    ----------
-    model : its variables' values are the start and get the answer
-    bounds : the largest products of the two sides of a condition, one program for each, decreasing
-    options : of `ipopt`
-
-    Returns
-    -------
-    The last termination
+    model: its variables' values are the start and get the answer; bounds: the largest products of the two sides of a condition,
+    one program for each, decreasing. Returns the last termination.
     """
     import pyomo.environ as pyo
 

@@ -75,10 +75,7 @@ def find_method(name: str) -> Method:
 def method_of(asked: str | Own) -> Method:
     """The method with this id, or the one that an object stands for.
 
-    Raises
-    ------
-    UnknownName : there is none with this id
-    NotApplicable : the object is no method
+    UnknownName where there is none with this id; NotApplicable where the object is no method.
     """
     return find_method(asked) if isinstance(asked, str) else own_method(asked)
 
@@ -107,12 +104,7 @@ def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]
 
 
 def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
-    """The methods of `methods_for` one by one: whoever needs the first only does not ask the others.
-
-    Parameters
-    ----------
-    mechanism, instance, available : as for `methods_for`
-    """
+    """The methods of `methods_for` one by one: whoever needs the first only does not ask the others."""
     for method in _in_order(order(mechanism, instance), available):
         fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
         if fits and (method.is_available() or not available):

@@ -117,9 +117,7 @@ class Unusable(Exception):  # noqa: N818 (a signal, not an error)
 def own_method(given: Any) -> Method:
     """The method that an object stands for.
 
-    Raises
-    ------
-    NotApplicable : it is none of a Method, a class of them that needs no arguments, and a function of three arguments
+    NotApplicable where it is none of a Method, a class of them that needs no arguments, and a function of three arguments.
     """
     if inspect.isclass(given) and issubclass(given, Method):
         kind: type[Method] = given

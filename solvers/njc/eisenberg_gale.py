@@ -71,19 +71,8 @@ class ExactNjcMethod(Method):
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The exact allocation.
 
-        Parameters
-        ----------
-        mechanism : with its objective
-        d : requests and entitlements
-        session : opened on the canonical instance; keeps the floating-point x
-
-        Returns
-        -------
-        (N,) x in fractions of full requests, and (K, R) prices if there are any
-
-        Raises
-        ------
-        Stopped : no exact allocation was found
+        d: requests and entitlements. Returns (N,) x in fractions of full requests, and (K, R) prices if there are any. Stopped
+        where no exact allocation was found.
         """
         raise NotImplementedError
 

@@ -46,21 +46,8 @@ def enumerate_pieces(
 
     Without an objective these are all sets I, of at most N resources, for which P_I is not empty.
 
-    Parameters
-    ----------
-    mechanism : with its objective
-    d : requests and entitlements
-    wish : (N,) target in fractions of full requests, or nothing
-    limits : of which the deadline counts
-    session : counts the sets as iterations
-
-    Yields
-    ------
-    I, and (N,) x in fractions of full requests
-
-    Raises
-    ------
-    Stopped : no time is left
+    d: requests and entitlements; wish: (N,) target in fractions of full requests, or nothing. Yields I, and (N,) x in fractions
+    of full requests. Stopped where no time is left.
     """
     most = d.loads([Fraction(1)] * len(d.parts))
     order = sorted((j for j in range(d.R) if most[j] >= 1), key=lambda j: -most[j])

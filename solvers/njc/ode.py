@@ -120,16 +120,8 @@ def trajectory(
 ) -> NjcTrajectory:
     """Integrate from the origin until the largest complaint is `accuracy`, or as far as floating point goes.
 
-    Parameters
-    ----------
-    d : requests and entitlements
-    accuracy : the residual of the definition at which to end
-    limits : of which the deadline counts; None = no limit
-    weighting : (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; None = 1
-
-    Raises
-    ------
-    Stopped : no time is left
+    d: requests and entitlements; accuracy: the residual of the definition at which to end; weighting: (m' + N,) w_j > 0 of the
+    terms of f, those of the dummy resources last; None = 1. Stopped where no time is left.
     """
     from scipy.integrate import solve_ivp
 

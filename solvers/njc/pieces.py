@@ -217,12 +217,8 @@ def linear_coefficients(d: Requests, objective: str | None) -> Rationals:
 def value(mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, x: Rationals) -> Fraction:
     """The objective at x.
 
-    Parameters
-    ----------
-    mechanism : with its objective
-    d : requests and entitlements
-    wish : (N,) target in fractions of full requests, for "closest"
-    x : (N,) fractions of full requests
+    d: requests and entitlements; wish: (N,) target in fractions of full requests, for "closest"; x: (N,) fractions of full
+    requests.
     """
     if mechanism.objective == "min":
         return min(x)
@@ -245,17 +241,9 @@ def exact_point_near(
 ) -> tuple[Rationals, frozenset[int]] | None:
     """The point nearest to x, in the sum of relative differences, of the first P_I that has a point near x.
 
-    Parameters
-    ----------
-    d : requests and entitlements
-    x : (N,) fractions of full requests in floating point
-    candidates : sets I, in this order
-    near : the largest difference of a coordinate, relative to it
-    limits : of which the deadline and the `SimplexOptions` count
-
-    Returns
-    -------
-    (N,) the exact point and its I; None where no P_I has such a point
+    d: requests and entitlements; x: (N,) fractions of full requests in floating point; candidates: sets I, in this order; near:
+    the largest difference of a coordinate, relative to it. Returns (N,) the exact point and its I; None where no P_I has such a
+    point.
     """
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
