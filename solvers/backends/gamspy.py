@@ -32,7 +32,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import finite_alpha
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import Method, Session
 from fairalloc.solvers.options import solver_options
 
 LARGEST = 1000
@@ -43,10 +43,7 @@ LEAST = 1e-9
 
 
 def data(game: Game, start: StartingPoint) -> tuple[dict[str, int], dict[str, tuple[str, Floats]]]:
-    """The sizes of the sets a, n, q, and the parameters of the conditions, each with its indices and values.
-
-    start: the point where the variables start.
-    """
+    """The sizes of the sets a, n, q, and the parameters of the conditions, each with its indices and values."""
     R, server, marginal = game.instance.R, game.server, MarginalTerms(game)
     used = _used(game)
     terms = np.zeros((3, len(server)))
@@ -81,13 +78,7 @@ def _used(game: Game) -> Any:
 
 
 class Conditions:
-    """The conditions of a game as a model of GAMSPy.
-
-    Attributes
-    ----------
-    model : of GAMS' type MCP
-    x, u, k, sigma : its variables
-    """
+    """The conditions of a game as a model of GAMSPy of the type MCP, with its variables x, u, k and sigma."""
 
     def __init__(self, game: Game, start: StartingPoint) -> None:
         import gamspy as gp
@@ -166,10 +157,10 @@ class Conditions:
 class GamspySession(Session):
     """The conditions of one game."""
 
-    def __init__(self, mechanism: Equilibrium, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
+    def __post_init__(self) -> None:
+        assert isinstance(self.mechanism, Equilibrium)
         with self.phase("build"):
-            self.game = mechanism.game(instance)
+            self.game = self.mechanism.game(self.instance)
             self.start = StartingPoint(self.game)
             self.conditions = Conditions(self.game, self.start)
 
@@ -226,6 +217,7 @@ class GamspyPath(Method):
     packages: ClassVar[tuple[str, ...]] = ("gamspy",)
     install = "pip install fairalloc[path], and its licence is yours to accept"
     solver = "PATH"
+    session = GamspySession
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The games."""
@@ -244,11 +236,6 @@ class GamspyPath(Method):
         if size > LARGEST:
             return f"{self.id} has at most {LARGEST} variables by its demonstration licence, but here are {size}"
         return ""
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The conditions."""
-        assert isinstance(mechanism, Equilibrium)
-        return GamspySession(mechanism, instance, limits)
 
 
 methods = (GamspyPath(),)

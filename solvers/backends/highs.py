@@ -11,7 +11,6 @@ all that is needed. HiGHS starts with the round after it, or with the first one 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,8 +48,6 @@ FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
 ON_BOUND = 1e-9
 """What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-
 ALONE: Mapping[str, Any] = {"run_crossover": "choose", "presolve": "off"}
 """For one algorithm of HiGHS alone: what presolve leaves of duals without a basis proves no round (docs/DESIGN-NOTES.md)."""
 
@@ -72,10 +69,10 @@ class HighsSession(Session):
         limits: Limits,
         keep_model: bool,
         table: str = "HIGHS",
-        chosen: Mapping[str, Any] = NOTHING,
+        chosen: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(instance, limits)
-        self.mechanism, self.keep_model, self.table, self.chosen = mechanism, keep_model, table, chosen
+        super().__init__(mechanism, instance, limits)
+        self.keep_model, self.table, self.chosen = keep_model, table, chosen
         self.round: Round | None = None
         self.highs: Any = None
 
@@ -145,7 +142,7 @@ class HighsSession(Session):
             self.highs = highspy.Highs()
             chosen = (FIRST_DENSE if self.dense else FIRST_SPARSE) if self.keep_model else self.chosen
             meant = solver_options(self.table, self.limits.accuracy)
-            ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
+            ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **(chosen or {})}
             ours |= {"presolve": "off"} if lp.far_apart else {}
             with self.logged():
                 for option, value in ours.items():
@@ -176,19 +173,18 @@ class HighsSession(Session):
         self.round = round
 
     def _termination(self) -> str:
-        import highspy
+        return TERMINATION.get(self.highs.getModelStatus().name, "error")
 
-        status = highspy.HighsModelStatus
-        known = {
-            status.kOptimal: "optimal",
-            status.kTimeLimit: "time_limit",
-            status.kIterationLimit: "iteration_limit",
-            status.kInfeasible: "infeasible",
-            status.kUnbounded: "unbounded",
-            status.kUnboundedOrInfeasible: "infeasible",
-            status.kUnknown: "inaccurate",  # without crossover where a tolerance is missed by little
-        }
-        return known.get(self.highs.getModelStatus(), "error")
+
+TERMINATION = {
+    "kOptimal": "optimal",
+    "kTimeLimit": "time_limit",
+    "kIterationLimit": "iteration_limit",
+    "kInfeasible": "infeasible",
+    "kUnbounded": "unbounded",
+    "kUnboundedOrInfeasible": "infeasible",
+    "kUnknown": "inaccurate",  # without crossover where a tolerance is missed by little
+}
 
 
 def check_highs_options(options: Mapping[str, Any]) -> None:
@@ -209,10 +205,7 @@ def check_highs_options(options: Mapping[str, Any]) -> None:
 
 
 def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
-    """A basis that HiGHS may complete, from tasks x (A,): what is between its bounds is basic.
-
-    lp: of a round, whose last column is its level g; x: (A,) where to start.
-    """
+    """A basis of a round that HiGHS may complete, from tasks x (A,): what is between its bounds is basic."""
     import highspy
 
     status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
@@ -265,13 +258,11 @@ class Highs(Method):
     """Direct HiGHS, a new model for each round or one that is kept over all rounds."""
 
     packages: ClassVar[tuple[str, ...]] = ("highspy",)
-    install = "pip install fairalloc"
-
     solver = "HiGHS"
     table = "HIGHS"
     warm = True
     keep_model = False
-    chosen: Mapping[str, Any] = NOTHING
+    chosen: Mapping[str, Any] | None = None
     """Options of HiGHS besides those that the accuracy means."""
 
     def __init__(self, id: str, kind: str) -> None:  # noqa: A002

@@ -16,7 +16,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.pyomo import PyomoSession
 from fairalloc.solvers.game.session import finite_alpha
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import Method
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -55,6 +55,7 @@ class PathMethod(Method):
     id = "pyomo:path"
     kind = "complementarity"
     packages: ClassVar[tuple[str, ...]] = ("pyomo",)
+    session = PathSession
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The games."""
@@ -70,10 +71,6 @@ class PathMethod(Method):
             return super().missing()
         where = "on the search path, see pages.cs.wisc.edu/~ferris/path"
         return f"{self.id} needs the solver PATH: put its executable {EXECUTABLE} {where}"
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Nothing is written before it is solved."""
-        return PathSession(mechanism, instance, limits)
 
 
 methods = (PathMethod(),)

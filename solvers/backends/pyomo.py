@@ -18,7 +18,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import check_highs_options
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.options import Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
 from fairalloc.solvers.running.warm_start import interior
@@ -40,10 +40,6 @@ class PyomoSession(Session):
     duals: Mapping[Any, float] | None = None
     bound: float | None = None
     """On the objective, proved by branch and bound."""
-
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
-        self.mechanism = mechanism
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
@@ -69,11 +65,11 @@ class PyomoSession(Session):
         import pyomo.environ as pyo
 
         if self.mechanism.integer:
-            gap = None if self.bound is None else gap_of_pyomo(self.model, self.bound)
-            self.message = "" if gap is None else f"proved to a gap of {gap:.1e} by HiGHS' bound"
-            self.judge_model(gap)
+            found = None if self.bound is None else gap_of_pyomo(self.model, self.bound)
+            self.message = "" if found is None else f"proved to a gap of {found:.1e} by HiGHS' bound"
         else:
-            self.judge_model(optimality_of_pyomo(self.model, duals))
+            found = optimality_of_pyomo(self.model, duals)
+        self.judge_model(found)
         goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
         self.objective = None if goal is None else value_of_pyomo(goal)
         fair = self.model.component("fairness")
@@ -226,19 +222,18 @@ class CasadiProgram:
 
 
 def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any) -> str:
-    """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi.
+    """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi; the termination.
 
-    model: its variables' values are the start and get the answer; accuracy: "low", "mid", "high" or a residual. Returns the
-    termination.
+    The values of its variables are the start and get the answer; `options` are Ipopt's own, such as max_wall_time=60.0.
     """
     return CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options}).solve()[0]
 
 
 def solve_relaxations(model: "pyo.ConcreteModel", bounds: Sequence[float] = RELAXATIONS, **options: Any) -> str:
-    """Solve a model with complementarity conditions (game/ncp.py) by a sequence of relaxed nonlinear programs.
+    """Solve a model with complementarity conditions (game/ncp.py) by a sequence of relaxed programs; the last termination.
 
-    model: its variables' values are the start and get the answer; bounds: the largest products of the two sides of a condition,
-    one program for each, decreasing. Returns the last termination.
+    The values of its variables are the start and get the answer. Each program bounds the products of the two sides of a condition
+    by one of `bounds`, which decrease.
     """
     import pyomo.environ as pyo
 
@@ -266,8 +261,6 @@ IPOPT_TERMINATION = {
 class PyomoMethod(Method):
     """One of the solvers reached through Pyomo."""
 
-    install = "pip install fairalloc"
-
     def __init__(self, solver: str, kind: str, package: str, session: type[PyomoSession]) -> None:
         self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
         self.packages = ("pyomo", package)  # type: ignore[misc]
@@ -287,10 +280,6 @@ class PyomoMethod(Method):
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model."""
         return mechanism.unwritten(instance, "pyomo")
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Write the Pyomo model."""
-        return self.session(mechanism, instance, limits)
 
 
 methods = (

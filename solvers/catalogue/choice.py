@@ -38,7 +38,6 @@ ORDER = (
 
 
 def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
-    """The ids of methods, first those to be asked first; a game's order is the same for all sizes, so its answer does not jump.
-    """
+    """The ids of methods, first those to be asked first; a game's order is one for all sizes, so its answer does not jump."""
     large = isinstance(mechanism, Leximin) and instance is not None and len(instance.arcs) >= MANY
     return (ORDER[0], "interior-point", *ORDER[1:]) if large else ORDER

@@ -272,45 +272,20 @@ class ManyDigitsOptions(AlgorithmOptions):
     max_arcs: int = 100
 
 
-class ManyDigitsMethod(Method):
-    """Tasks that are proved, where rounding leaves other methods none: weights many orders of magnitude apart."""
-
-    id = "many-digits"
-    kind = "interior-point"
-    packages: ClassVar[tuple[str, ...]] = ("flint",)
-    install = "pip install fairalloc"
-    options = ManyDigitsOptions()
-    canonical = False
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Nash bargaining and fds."""
-        return isinstance(mechanism, NashBargaining | FairDominantShares)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Not on many arcs."""
-        arcs, most = len(mechanism.domain(instance).arcs), self.options.max_arcs
-        return "" if arcs <= most else f"{self.id} is for at most {most} arcs, but there are {arcs}"
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The instance, in the units of the user."""
-        return ManyDigitsSession(mechanism, instance, limits)
-
-
 class ManyDigitsSession(Session):
     """The program of one instance."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+    def __post_init__(self) -> None:
         from flint import ctx
 
-        super().__init__(instance, limits)
-        weights = instance.exact.weights
-        self.mechanism, self.apart = mechanism, int(max(weights) / min(weights)).bit_length()
+        weights = self.instance.exact.weights
+        self.apart = int(max(weights) / min(weights)).bit_length()
         self.bits = BITS + 3 * self.apart
         with ctx.workprec(self.bits):
             with self.phase("build"):
-                arcs = exact_arcs(instance)
+                arcs = exact_arcs(self.instance)
             with self.phase("compile"):
-                self.program = _DigitsProgram(arcs, *_utilities(mechanism, instance))
+                self.program = _DigitsProgram(arcs, *_utilities(self.mechanism, self.instance))
 
     def answer(self) -> ManyDigits | None:
         """What `many_digits` returns."""
@@ -347,6 +322,26 @@ class ManyDigitsSession(Session):
             return float(weights.sum())
         assert isinstance(item, FairDominantShares)
         return float(weights @ (item.rate(self.instance) * tasks) ** (1.0 - item.alpha)) if item.alpha <= 1 else 1.0
+
+
+class ManyDigitsMethod(Method):
+    """Tasks that are proved, where rounding leaves other methods none: weights many orders of magnitude apart."""
+
+    id = "many-digits"
+    kind = "interior-point"
+    packages: ClassVar[tuple[str, ...]] = ("flint",)
+    options = ManyDigitsOptions()
+    session = ManyDigitsSession
+    canonical = False
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Nash bargaining and fds."""
+        return isinstance(mechanism, NashBargaining | FairDominantShares)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Not on many arcs."""
+        arcs, most = len(mechanism.domain(instance).arcs), self.options.max_arcs
+        return "" if arcs <= most else f"{self.id} is for at most {most} arcs, but there are {arcs}"
 
 
 methods = (ManyDigitsMethod(),)

@@ -15,9 +15,10 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.exact.polytopes import best_vertex
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces, too_large
-from fairalloc.solvers.method import Answer, Limits, Method, Session
+from fairalloc.solvers.method import Method, Session
 
 __all__: list[str] = []
 
@@ -28,7 +29,6 @@ class PsDsfEnumeration(Method):
     id = "psdsf-enumeration"
     kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("flint",)
-    install = "pip install fairalloc"
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -39,23 +39,19 @@ class PsDsfEnumeration(Method):
         """Few arcs, users with one variant and no limits."""
         return too_large(mechanism.domain(instance))
 
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
-        """Nothing is written."""
-        return Session(instance, limits)
-
-    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats]:
         """The best vertex."""
         assert isinstance(mechanism, PsDsf)
         assert mechanism.objective is not None
-        session, cost = self.open(mechanism, instance, limits), linear_objective(instance, mechanism.objective)
+        instance, cost = session.instance, linear_objective(session.instance, mechanism.objective)
         with session.phase("solve"):
             vertices = [x for piece in ps_dsf_pieces(instance) for x in piece.vertices]  # 1
             _, x = best_vertex(cost, vertices)  # 2
         session.count(len(vertices))
         kappa = levels(instance, x)
         assert kappa is not None, "every vertex is PS-DSF"
-        prices = np.array(kappa, float).reshape(1, instance.K, instance.R)
-        return Answer(np.array(x, float), prices, "optimal", session.times, session.iterations, x_exact=x)
+        session.x_exact = x
+        return np.array(x, float), np.array(kappa, float).reshape(1, instance.K, instance.R)
 
 
 methods = (PsDsfEnumeration(),)

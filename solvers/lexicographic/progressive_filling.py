@@ -33,7 +33,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import Method, Session
 
 KEPT = 1e-3
 """Where less than this part is left of a sum, it is added up again."""
@@ -45,12 +45,13 @@ TIED = 1e-12
 class Filling(Session):
     """The users of an instance with one arc each, rising together."""
 
-    def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
+    mechanism: Leximin
+
+    def __post_init__(self) -> None:
         with self.phase("build"):
-            self.rate = mechanism.rate(instance)  # sigma_n / phi_n
+            self.rate = self.mechanism.rate(self.instance)  # sigma_n / phi_n
         with self.phase("compile"):
-            self.servers = [_FillingServer(self, i, users) for i, users in enumerate(_users_of(instance)) if len(users)]
+            self.servers = [_FillingServer(self, i, users) for i, users in enumerate(_users_of(self.instance)) if len(users)]
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (all rounds in one)
         """All events; the prices have a layer for each row that filled up."""
@@ -168,6 +169,7 @@ class ProgressiveFilling(Method):
 
     id = "progressive-filling"
     kind = "exact"
+    session = Filling
     canonical = False  # only ratios of like quantities are compared, so levels can be told in the user's units
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -181,11 +183,6 @@ class ProgressiveFilling(Method):
         for n in np.flatnonzero(arcs > 1)[:1]:
             return f"{self.id} needs one variant and one server for each user, but user {domain.users[n]!r} has {arcs[n]} choices"
         return ""
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Nobody has a task."""
-        assert isinstance(mechanism, Leximin)
-        return Filling(mechanism, instance, limits)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
         """All rounds at once."""

@@ -38,7 +38,6 @@ class ExactNjcMethod(Method):
     kind = "exact"
     canonical = False
     options = SimplexOptions()
-    install = "pip install fairalloc"
     free = False
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -47,8 +46,7 @@ class ExactNjcMethod(Method):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002
         """Methods that compute one particular NJC allocation take no objective."""
-        assert isinstance(mechanism, NoJustifiedComplaints)
-        if mechanism.objective is not None and not self.free:
+        if getattr(mechanism, "objective", None) is not None and not self.free:
             return f"{self.id} ends at one NJC allocation, so it takes no objective: njc-milp and njc-enumeration do"
         return ""
 
@@ -64,16 +62,11 @@ class ExactNjcMethod(Method):
             termination, message = stop.termination, str(stop)
         x = session.x if exact is None else as_floats(exact)
         tasks = x * as_floats(d.unit) if len(x) else np.full(instance.N, np.nan)
-        facts = (termination, session.times, session.iterations, message or session.message)
-        rational = None if exact is None else d.tasks(exact)
-        return Answer(tasks, prices, *facts, x_exact=rational, trace=tuple(session.trace), log=tuple(session.log))
+        session.x_exact = None if exact is None else d.tasks(exact)
+        return session.as_answer(tasks, prices, termination, message or session.message)
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
-        """The exact allocation.
-
-        d: requests and entitlements. Returns (N,) x in fractions of full requests, and (K, R) prices if there are any. Stopped
-        where no exact allocation was found.
-        """
+        """The exact x (N,) in fractions of full requests, and prices (K, R) if there are any; Stopped where none was found."""
         raise NotImplementedError
 
 

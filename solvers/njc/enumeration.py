@@ -23,10 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
@@ -42,12 +40,10 @@ PRUNING = 1e-7
 def enumerate_pieces(
     mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, limits: Limits, session: Session | None = None
 ) -> Iterator[tuple[frozenset[int], Rationals]]:
-    """The sets I with a point in P_I, each with its best point, as long as the point may be better than those before.
+    """The sets I with a point in P_I, each with its best point x (N,), as long as it may be better than those before.
 
-    Without an objective these are all sets I, of at most N resources, for which P_I is not empty.
-
-    d: requests and entitlements; wish: (N,) target in fractions of full requests, or nothing. Yields I, and (N,) x in fractions
-    of full requests. Stopped where no time is left.
+    Without an objective these are all sets I, of at most N resources, for which P_I is not empty. `wish` (N,) is the target in
+    fractions of full requests, or nothing. The session counts the sets. Stopped where no time is left.
     """
     most = d.loads([Fraction(1)] * len(d.parts))
     order = sorted((j for j in range(d.R) if most[j] >= 1), key=lambda j: -most[j])
@@ -79,10 +75,6 @@ class Enumeration(ExactNjcMethod):
     id = "njc-enumeration"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
     free = True
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
-        """Nothing is written before the first set."""
-        return Session(instance, limits)
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The first, or with an objective the best; the best so far when time is over."""

@@ -13,13 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpySession
-from fairalloc.solvers.method import Limits, Session, Stopped
+from fairalloc.solvers.method import Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
 
@@ -28,9 +26,6 @@ GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e
 
 class MilpSession(CvxpySession):
     """The MILP in CVXPY."""
-
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits, "HIGHS")
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
         """x; the bottlenecks are in `self.bottlenecks`."""
@@ -60,11 +55,7 @@ class Milp(ExactNjcMethod):
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy", "flint")
     free = True
     solver = "HIGHS"
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The MILP on requests and entitlements; a target is in tasks, which are fractions of requests there."""
-        assert isinstance(mechanism, NoJustifiedComplaints)
-        return MilpSession(mechanism, instance, limits)
+    session = MilpSession
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The best x of P_I."""

@@ -33,10 +33,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, largest_complaint
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
@@ -118,10 +116,9 @@ class TrajectoryEquations:
 def trajectory(
     d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None
 ) -> NjcTrajectory:
-    """Integrate from the origin until the largest complaint is `accuracy`, or as far as floating point goes.
+    """Integrate from the origin until the largest complaint is `accuracy`, or as far as floating point goes; Stopped when late.
 
-    d: requests and entitlements; accuracy: the residual of the definition at which to end; weighting: (m' + N,) w_j > 0 of the
-    terms of f, those of the dummy resources last; None = 1. Stopped where no time is left.
+    weighting (m' + N,) are the w_j > 0 of the terms of f, those of the dummy resources last; None = 1.
     """
     from scipy.integrate import solve_ivp
 
@@ -151,10 +148,6 @@ class Ode(ExactNjcMethod):
 
     id = "njc-ode"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
-        """Nothing but the clock."""
-        return Session(instance, limits)
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
         """The end of the trajectory, and the exact answer next to it."""

@@ -215,11 +215,7 @@ def linear_coefficients(d: Requests, objective: str | None) -> Rationals:
 
 
 def value(mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, x: Rationals) -> Fraction:
-    """The objective at x.
-
-    d: requests and entitlements; wish: (N,) target in fractions of full requests, for "closest"; x: (N,) fractions of full
-    requests.
-    """
+    """The objective at x (N,); for "closest" with the target `wish` (N,), both in fractions of full requests."""
     if mechanism.objective == "min":
         return min(x)
     if mechanism.objective == "closest":
@@ -239,11 +235,9 @@ def bottleneck_candidates(slack: Floats, most: float) -> list[frozenset[int]]:
 def exact_point_near(
     d: Requests, x: Floats, candidates: Iterable[frozenset[int]], near: float, limits: Limits
 ) -> tuple[Rationals, frozenset[int]] | None:
-    """The point nearest to x, in the sum of relative differences, of the first P_I that has a point near x.
+    """The point nearest to x (N,), in the sum of relative differences, of the first P_I that has a point near x, and its I.
 
-    d: requests and entitlements; x: (N,) fractions of full requests in floating point; candidates: sets I, in this order; near:
-    the largest difference of a coordinate, relative to it. Returns (N,) the exact point and its I; None where no P_I has such a
-    point.
+    The candidates are sets I; `near` is the largest difference of a coordinate, relative to it. None where no P_I has one.
     """
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):

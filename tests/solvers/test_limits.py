@@ -67,7 +67,7 @@ class Double(Method):
         return True
 
     def open(self, mechanism, instance, limits):
-        return Session(instance, limits)
+        return Session(mechanism, instance, limits)
 
     def compute(self, mechanism, session):
         return self.action(session)
