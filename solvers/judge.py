@@ -9,14 +9,9 @@
    by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it is
    what the accuracy allows; where nothing bounds it so, that is the termination.
 
-**Where floats cannot tell.** With weights or tasks many orders of magnitude apart, rounding alone is a residual above every
-accuracy: a bound of (*) is as fine as the rounding of a sum of all prices, in units of what the cheapest user pays. On at most
-`exact_arcs` arcs (`Judging`) the answer in rationals, which is unique in its shares, decides then; on larger ones the residual
-says "not decided".
-
-**Time.** Judging must not cost more than solving. Step 1 is a few products of sparse matrices; the reference of step 2 is a
-simplex method, so it is asked only on instances of at most `reference_arcs` arcs, or on request, and only while there is time.
-Where nothing is proved without it, the definition's residual is inf and `not_judged` says why.
+With weights or tasks many orders of magnitude apart, rounding alone is a residual above every accuracy. On at most `exact_arcs`
+arcs (`Judging`) the answer in rationals decides then; on larger ones the residual says "not decided". The reference of step 2 is
+asked on at most `reference_arcs` arcs, or on request, for judging must not cost more than solving; `not_judged` says so.
 """
 
 from collections.abc import Iterable
@@ -49,14 +44,7 @@ __all__ = ["Known", "ModelFacts", "judged", "proved", "residual", "right_tasks",
 
 
 class ModelFacts(NamedTuple):
-    """What is known of a model at the point where it was solved.
-
-    Attributes
-    ----------
-    optimality : the residual of its optimality conditions
-    objective : its objective
-    doubt : why these conditions do not tell whether the point is optimal, "" where the model is proved to be convex
-    """
+    """The residual of a model's optimality conditions, its objective, and why it may not be convex ("" where it is)."""
 
     optimality: float | None = None
     objective: float | None = None
@@ -108,8 +96,13 @@ def judged(
         return result
     if accuracy is not None and (result.termination != "optimal" or result.residual > promised(accuracy)):
         return result
-    error = user_error(mechanism, known.proof or allocation, enough, limits, errors)
-    return _for_each_user(result, error, enough, accuracy is not None)
+    each = user_error(mechanism, known.proof or allocation, enough, limits, errors)
+    result = result.noted(user_error=each.error)
+    if accuracy is None or each.error is None or each.error <= enough:
+        return result
+    if each.sentence:
+        return result.noted(termination="inaccurate", message=each.sentence)
+    return result.noted(termination=USER_ERROR_NOT_KNOWN)
 
 
 def _bounded(errors: Floats | None, enough: float) -> float | None:
@@ -118,25 +111,8 @@ def _bounded(errors: Floats | None, enough: float) -> float | None:
     return np.inf if bound is not None and bound > enough else bound
 
 
-def _for_each_user(allocation: Allocation, known: "UserError", enough: float, claims: bool) -> Allocation:
-    """What is claimed of all users together is claimed of each, or the termination says that this is not known."""
-    facts: dict[str, Any] = {"user_error": known.error}
-    if claims and known.error is not None and known.error > enough:
-        word = (
-            {"termination": "inaccurate", "message": known.sentence} if known.sentence else {"termination": USER_ERROR_NOT_KNOWN}
-        )
-        facts |= word
-    return allocation.noted(**facts)
-
-
 class UserError(NamedTuple):
-    """A bound on the relative error of every user's tasks.
-
-    Attributes
-    ----------
-    error : inf where nothing bounds it by what is enough; None where the right tasks are not unique
-    sentence : whose tasks are off by it, where the right tasks are known
-    """
+    """A bound on the relative error of every user's tasks, None where the right ones are not unique; whose are off by it."""
 
     error: float | None
     sentence: str = ""
@@ -150,11 +126,7 @@ def user_error(
     limits: Limits,
     errors: Floats | None = None,
 ) -> UserError:
-    """How far the tasks of any user may be from the right ones, relative, where these are unique.
-
-    enough: a bound up to this is enough; above it the right tasks are computed; errors: (N,) what the prices prove; None = the
-    allocation's own prices.
-    """
+    """How far the tasks of any user may be from the right ones, which are computed where `errors` (N,) prove not `enough`."""
     errors = mechanism.user_errors(allocation) if errors is None else errors
     bound = _bounded(errors, enough)
     if bound == np.inf and errors is not None and isinstance(mechanism, NashBargaining | FairDominantShares) and not limits.late:
@@ -190,10 +162,7 @@ class RightTasks(NamedTuple):
 
 
 def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTasks | None:
-    """The right tasks in rationals, or to many digits, for a mechanism for which these are unique.
-
-    home: its home instance. Returns None where there are too many arcs, no such method, or not enough time.
-    """
+    """The right tasks where they are unique; None where there are too many arcs, no such method, or not enough time."""
     if _EXACT.computes(mechanism):
         x = _right_answer(mechanism, home, limits)
         return None if x is None else RightTasks(exact_arcs(home).tasks(x))
@@ -244,15 +213,9 @@ _EXACT = Exact()
 
 
 class Known(NamedTuple):
-    """The best residual that is proved.
+    """The best residual that is proved, inf and why (`not_judged`) where none is, or why it decides nothing (`not_decided`).
 
-    Attributes
-    ----------
-    residual : inf where nothing is proved
-    not_judged : why nothing is
-    not_decided : why the residual decides nothing, where rounding explains it
-    exact : whether it was computed in rationals
-    proof : the allocation with the reference's prices, where these prove most
+    `exact` : whether it was computed in rationals; `proof` : the allocation with the reference's prices, where these prove most.
     """
 
     residual: float
@@ -263,27 +226,22 @@ class Known(NamedTuple):
 
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
-    """How far the allocation is from the mechanism's definition, by its own prices or by an independent reference.
-
-    None for a mechanism without a residual of its own; inf where nothing is known.
-    """
+    """What `proved` proves; None for a mechanism without a residual of its own, inf where nothing is known."""
     return proved(mechanism, allocation).residual if mechanism.has_residual else None
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None = None, reference: bool | None = None) -> Known:
-    """The residual by the allocation's own prices or by an independent reference, for a mechanism with a residual of its own.
-
-    reference: whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs. Returns the
-    residual; inf with a sentence where nothing is known.
-    """
+    """The residual by the allocation's own prices or by an independent reference, for a mechanism with a residual of its own."""
     return _with_reference(mechanism, allocation, mechanism.residual(allocation), limits or Limits(), reference)
 
 
 def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits, reference: bool | None) -> Known:
     """The best residual that is proved, `own` at the allocation's own prices."""
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
-    if own <= limits.judging.proved or not allocation.has_point or not _needs_prices(mechanism, allocation):
+    if own <= limits.judging.proved or not allocation.has_point:
+        return Known(own)
+    if not isinstance(mechanism, Leximin) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
         return Known(own)
     if not (len(allocation.instance.arcs) <= most if reference is None else reference):
         return _without_reference(allocation, own, f"an independent reference is for {most} arcs or on request")
@@ -337,11 +295,6 @@ def _rounding(rule: Leximin, here: Allocation, part: float) -> float:
         most = np.minimum(most, np.divide(part * p.sum(), y, out=np.full_like(v, np.inf), where=y > 0))
     finite = np.isfinite(most) & (v > 0)
     return float((most[finite] / (v[finite] + most[finite])).max(initial=0.0))
-
-
-def _needs_prices(mechanism: Mechanism, allocation: Allocation) -> bool:
-    """Whether its residual is what prices prove, and is not infinite for want of tasks."""
-    return isinstance(mechanism, Leximin) or mechanism.marginal(allocation) is not None
 
 
 def _without_reference(allocation: Allocation, own: float, reason: str) -> Known:

@@ -190,11 +190,7 @@ def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple[Stack, F
 def _allocation(
     instance: Instance, mechanism: Mechanism, x: Floats, answer: StackAnswer, k: int, level: float, times: Times
 ) -> Allocation:
-    """The answer number k of a stack, not judged.
-
-    x: (N, K) tasks; answer: of the stack; k: the number of the instance in it; level: what a unit of the prices is; times: of the
-    instance.
-    """
+    """The answer number k of a stack with tasks x (N, K), not judged; `level` is what a unit of its prices is."""
     arcs = instance.arcs
     tasks, layers = x[arcs.user, arcs.server], answer.prices[k : k + 1] * level
     prices = mechanism.model_prices(instance, instance, tasks, layers)

@@ -166,13 +166,16 @@ class GamspySession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
         """GAMSPy writes, PATH solves; the prices are the levels kappa (K, R)."""
+        used, kappa, model = _used(self.game), np.zeros(self.instance.K * self.instance.R), self.conditions.model
         try:
             self._run()
             with self.phase("read"):
-                self.x, self.last_prices = self._read()
+                kappa[used] = self.conditions.k.toDense() * np.exp(self.start.log_kappa.ravel()[used])
+                self.x, self.last_prices = self.conditions.x.toDense(), kappa.reshape(self.instance.K, self.instance.R)
         finally:
             self.conditions.close()
-        self.conclude(self._termination())
+        ended = TERMINATION.get(model.solve_status.name, "error")
+        self.conclude(ended if ended != "optimal" or model.status.value in SOLVED else "inaccurate")
         return self.x, self.last_prices
 
     def _run(self) -> None:
@@ -186,16 +189,6 @@ class GamspySession(Session):
         self.count(model.num_iterations)
         if self.limits.log:
             self.log.extend(said.getvalue().splitlines())
-
-    def _read(self) -> tuple[Floats, Floats]:
-        used, kappa = _used(self.game), np.zeros(self.instance.K * self.instance.R)
-        kappa[used] = self.conditions.k.toDense() * np.exp(self.start.log_kappa.ravel()[used])
-        return self.conditions.x.toDense(), kappa.reshape(self.instance.K, self.instance.R)
-
-    def _termination(self) -> str:
-        model = self.conditions.model
-        ended = TERMINATION.get(model.solve_status.name, "error")
-        return ended if ended != "optimal" or model.status.value in SOLVED else "inaccurate"
 
 
 TERMINATION: Mapping[str, str] = {

@@ -62,19 +62,10 @@ COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
 class HighsSession(Session):
     """A HiGHS object with one round in it."""
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        instance: Instance,
-        limits: Limits,
-        keep_model: bool,
-        table: str = "HIGHS",
-        chosen: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.keep_model, self.table, self.chosen = keep_model, table, chosen
-        self.round: Round | None = None
-        self.highs: Any = None
+    keep_model, table = False, "HIGHS"
+    chosen: Mapping[str, Any] | None = None
+    round: Round | None = None
+    highs: Any = None
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
@@ -274,7 +265,9 @@ class Highs(Method):
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
-        return HighsSession(mechanism, instance, limits, self.keep_model, self.table, self.chosen)
+        session = HighsSession(mechanism, instance, limits)
+        session.keep_model, session.table, session.chosen = self.keep_model, self.table, self.chosen
+        return session
 
 
 class HighsLeximin(Highs):

@@ -24,14 +24,9 @@ def _discover() -> dict[str, Method]:
     for room in [module.name for module in iter_modules([str(here)]) if module.ispkg]:
         for module in iter_modules([str(here / room)]):
             for item in getattr(imported(f"fairalloc.solvers.{room}.{module.name}"), "methods", ()):
-                _add(found, item)
+                if found.setdefault(item.id, item) is not item:
+                    raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
     return dict(sorted(found.items()))
-
-
-def _add(found: dict[str, Method], item: Method) -> None:
-    if item.id in found:
-        raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
-    found[item.id] = item
 
 
 def as_method(item: object) -> Method | None:
@@ -73,10 +68,7 @@ def find_method(name: str) -> Method:
 
 
 def method_of(asked: str | Own) -> Method:
-    """The method with this id, or the one that an object stands for.
-
-    UnknownName where there is none with this id; NotApplicable where the object is no method.
-    """
+    """The method with this id, or the one that an object stands for; UnknownName or NotApplicable where there is none."""
     return find_method(asked) if isinstance(asked, str) else own_method(asked)
 
 

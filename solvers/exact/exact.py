@@ -59,7 +59,7 @@ class ExactSession(HighsSession):
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         scaled, self.unit = mechanism.canonical(instance)
-        super().__init__(mechanism, scaled, replace(limits, accuracy="high"), keep_model=False)
+        super().__init__(mechanism, scaled, replace(limits, accuracy="high"))
         with self.phase("build"):
             self.original, self.exact, self.arcs = instance, instance.exact, exact_arcs(instance)
             self.limited = [n for n, limit in enumerate(self.arcs.limits) if limit is not None]
@@ -193,9 +193,7 @@ def from_floats(mechanism: Equilibrium, session: Session) -> tuple[Floats, Float
         session.x, session.iterations = near.x * unit[instance.arcs.user], near.iterations
         if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
             raise Stopped("time_limit", "out of time in continuation")
-        x = session.x_exact = (
-            exact_levels(instance, session.x, limits.own(ExactOptions)) if np.isfinite(session.x).all() else None
-        )
+        x = exact_levels(instance, session.x, limits.own(ExactOptions)) if np.isfinite(session.x).all() else None
     if x is None:
         raise Stopped("error", "no exact levels have the pattern of the answer of continuation")
     session.x_exact = x

@@ -160,16 +160,15 @@ def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
         _check_finite(blocks, head.s)
         here = np.arange(loads.R)
         blocks[:, here, here] += head.s.reshape(-1, loads.R)  # may be negative: a user's loads and charges need not rise together
-        factor = SparseLU(blocks, _apart(loads, head)) if plan == "sparse rows" else _dense_lu(loads, head, blocks)
+        if plan == "sparse rows":
+            factor: SparseLU | ScaledLU = SparseLU(blocks, _apart(loads, head))
+        else:
+            matrix = _coupled(loads, head, np.float64)
+            put_on_the_diagonal(matrix, blocks)
+            factor = ScaledLU(matrix)
     except np.linalg.LinAlgError:
         return Factor(lambda right: np.full(len(right), np.nan), 0.0)
     return Factor(factor.solve, factor.sign)
-
-
-def _dense_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> ScaledLU:
-    matrix = _coupled(loads, head, np.float64)
-    put_on_the_diagonal(matrix, blocks)
-    return ScaledLU(matrix)
 
 
 def _rows(loads: Loads, head: Arrowhead) -> Solve:
@@ -284,9 +283,7 @@ def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:
 
 
 def _users(loads: Loads, head: Arrowhead) -> Solve:
-    blocks = loads.blocks(head.theta, np.zeros(loads.twins.shape[1]))
-    here = np.arange(loads.R)
-    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, head.guards[-1]).reshape(-1, loads.R)
+    blocks = _guarded(loads.blocks(head.theta, np.zeros(loads.twins.shape[1])), head, head.guards[-1])
     inverse = np.linalg.inv(np.linalg.cholesky(blocks))
     coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)
     half = np.matmul(coupling, inverse.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(loads.N, -1)

@@ -91,7 +91,8 @@ def _solved(
             break
         x, prices = solver.solve_round(now)
         x = feasible(instance, x)
-        taken = _taken(now, rate * (instance.arcs.owner @ x))
+        v, fixed = rate * (instance.arcs.owner @ x), ~now.active & (now.level > 0)
+        taken = float((1.0 - v[fixed] / now.level[fixed]).max(initial=0.0))
         answers.append((now, x, prices, taken))
         if taken <= DRIFT:
             break
@@ -101,12 +102,6 @@ def _solved(
 def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
     """What proves a round, and what it made full and closed for the next one."""
     return RoundProof(prices, later.full_since(now), later.closed & ~now.closed)
-
-
-def _taken(now: Round, v: Floats) -> float:
-    """The largest part of their level that users fixed before have lost."""
-    fixed = ~now.active & (now.level > 0)
-    return float((1.0 - v[fixed] / now.level[fixed]).max(initial=0.0))
 
 
 def _layers(proofs: Sequence[RoundProof], like: Floats) -> Floats:

@@ -38,6 +38,8 @@ from fairalloc.solvers.method import Limits
 __all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "far_apart", "linear_coefficients"]
 
 
+SILENT = {"output_flag": False, "threads": 1, "presolve": "off"}
+
 PENALTIES = (10**6, 10**18)
 """Costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one."""
 
@@ -170,24 +172,17 @@ class PieceProgram:
         most = np.array([np.inf if column.upper is None else float(column.upper) for column in self.columns])
         cost = np.array([float(column.cost) for column in self.columns])
         highs = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("presolve", "off"),
-            ("primal_feasibility_tolerance", 1e-9),
-        ):
+        for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9}.items():
             highs.setOptionValue(option, value)
         highs.passModel(highs_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale)))
         highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None, -np.inf
-        start = sum((float(c.cost) * float(self.base[c.user]) for c in self.columns if c.user is not None), 0.0)
-        offset = -self._moved if self.objective == "closest" else start
+        if self.objective == "closest":
+            offset = -float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
+        else:
+            offset = sum((float(c.cost) * float(self.base[c.user]) for c in self.columns if c.user is not None), 0.0)
         return self._basis(highs.getBasis()), offset + highs.getInfo().objective_function_value / scale
-
-    @property
-    def _moved(self) -> float:
-        return float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
 
     @property
     def _scale(self) -> float:
