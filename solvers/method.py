@@ -148,10 +148,7 @@ class Answer:
 
 @dataclass
 class Session:
-    """One written model of one back end, with its clock; `solve` may be called for several rounds.
-
-    What a subclass writes at once it writes in `__post_init__`. `solver` is the name of the solver behind it.
-    """
+    """One written model of one back end, with its clock; `solve` may be called for several rounds."""
 
     mechanism: Mechanism
     instance: Instance
@@ -171,6 +168,9 @@ class Session:
     objective: float | None = None
     doubt: str = ""
     solved: bool = False
+
+    def __post_init__(self) -> None:
+        """What a subclass writes at once."""
 
     @property
     def times(self) -> Times:

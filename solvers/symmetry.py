@@ -160,8 +160,7 @@ def _mixed(one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.uint64]:
     result = _bits(one) * np.uint64(0x9E3779B97F4A7C15) + _bits(two)
     result = (result ^ (result >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     result = (result ^ (result >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = result ^ (result >> np.uint64(31))
-    return mixed
+    return result ^ (result >> np.uint64(31))
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:

@@ -76,21 +76,18 @@ def fresh_oracles(problem: "cp.Problem") -> Any:
     oracles: Any = import_module(ORACLES).Oracles
 
     class Fresh(oracles):  # type: ignore[misc]
-        def gradient(self, x: Floats) -> Floats:
+        def gradient(self, x: Floats) -> Any:
             self.objective(x)
-            result: Floats = super().gradient(x)
-            return result
+            return super().gradient(x)
 
-        def jacobian(self, x: Floats) -> Floats:
+        def jacobian(self, x: Floats) -> Any:
             self.constraints(x)
-            result: Floats = super().jacobian(x)
-            return result
+            return super().jacobian(x)
 
-        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Floats:
+        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Any:
             self.objective(x)
             self.constraints(x)
-            result: Floats = super().hessian(x, duals, obj_factor)
-            return result
+            return super().hessian(x, duals, obj_factor)
 
     return Fresh(problem, verbose=False)
 

@@ -109,8 +109,7 @@ class TrajectoryEquations:
 
     def prices(self, x: Floats) -> Floats:
         """(m',) w_j / (c s_j)."""
-        result: Floats = (self.w / self.slack(x) / self.scale(x))[: self.r.shape[1]]
-        return result
+        return (self.w / self.slack(x) / self.scale(x))[: self.r.shape[1]]
 
 
 def trajectory(
