@@ -47,9 +47,7 @@ T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
 
 
-def now() -> float:
-    """Seconds of `time.perf_counter`."""
-    return time.perf_counter()
+now = time.perf_counter
 
 
 @dataclass(frozen=True)
@@ -414,13 +412,7 @@ class Method(ABC):
 
         Parameters
         ----------
-        mechanism : what is to be computed, configured
-        instance : its domain, in the units that the method wants (`canonical`)
-        limits : accuracy and deadline
-
-        Returns
-        -------
-        The answer in the units of `instance`; nan where there is no point
+        mechanism, instance, limits : as for `open`; the answer is in the units of the instance, nan where there is no point
         """
         session = Session(mechanism, instance, limits)
         prices: Floats | None = None
@@ -436,11 +428,10 @@ class Method(ABC):
             if not len(session.x):
                 raise
             termination, message = "interrupted", "interrupted: this is the point so far"
-        except ImportError as error:
-            termination = "error"
-            message = f"{self.id} is not available: its packages cannot be imported: {_first_line(error)}"
         except Exception as error:  # whatever a back end raises ends this method alone
-            termination, message = "error", f"{type(error).__name__}: {_first_line(error)}"
+            absent = f"{self.id} is not available: its packages cannot be imported"
+            what = absent if isinstance(error, ImportError) else type(error).__name__
+            termination, message = "error", f"{what}: {(str(error).splitlines() or [''])[0]}"
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         message = message or session.message
@@ -470,10 +461,6 @@ def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, st
     return near, "; ".join(filter(None, (message, "its last point was infeasible and is scaled down")))
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]
-
-
 @cache
 def is_installed(name: str) -> bool:
     """Whether a package can be imported; looked up once, for it takes as long as solving a small instance."""
@@ -485,7 +472,6 @@ def is_installed(name: str) -> bool:
 
 @cache
 def _version(name: str) -> str:
-    try:
+    with suppress(PackageNotFoundError):
         return version(name)
-    except PackageNotFoundError:
-        return ""
+    return ""

@@ -201,7 +201,6 @@ class PlainRounds(Method):
     solver = "HIGHS"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """The lexicographic mechanisms."""
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
 
@@ -223,7 +222,6 @@ class CvxpyMethod(Method):
         return bool(mechanism.convex and not mechanism.integer)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Where there is a model."""
         return mechanism.unwritten(instance, "cvxpy")
 
 

@@ -213,11 +213,9 @@ class GamspyPath(Method):
     session = GamspySession
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """The games."""
         return isinstance(mechanism, Equilibrium) and mechanism.id != "ps-dsf"
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Where alpha is finite, and the demonstration licence allows as many variables."""
         if why := finite_alpha(self.id, mechanism, instance):
             return why
         assert isinstance(mechanism, Equilibrium)

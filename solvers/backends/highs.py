@@ -5,8 +5,7 @@ algorithms, with crossover only where HiGHS chooses it, for comparisons.
 
 `highs:leximin` keeps one model over the rounds: fixing a user changes its row's bounds and takes g out of the row, so the last
 basis stays primal feasible, and the primal simplex goes on from it. Where users have many servers to choose from, the first round
-is degenerate and the simplex method slow; it is left to the interior-point method of interior_point/max_min.py, which is often
-all that is needed. HiGHS starts with the round after it, or with the first one where that method does not reach its gap.
+is degenerate; the interior-point method of interior_point/max_min.py is asked first, and HiGHS where that does not reach its gap.
 """
 
 from collections.abc import Mapping
@@ -260,7 +259,6 @@ class Highs(Method):
         self.id, self.kind = id, kind
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs and sequences of them."""
         return isinstance(mechanism, Leximin | Utilitarian)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
@@ -278,7 +276,6 @@ class HighsLeximin(Highs):
     options = HighsLeximinOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Sequences of linear programs."""
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
 

@@ -1,10 +1,8 @@
 """OR-Tools' PDLP, a first-order method for linear programs: sparse arrays handed to it without a modelling layer.
 
-It solves  min c @ z,  l <= A z <= u,  0 <= z <= most,  and returns duals y with c - A' y = reduced costs, so y <= 0 where a row
-is at its upper bound: the prices of  max -c @ z  are -y.
-
-It runs in a process of its own (pdlp_process.py): the wheels of OR-Tools and of highspy carry libraries of the same name and of
-different versions, and whichever is imported second does not load. Starting it takes about 0.3 s of processor time, which count.
+Its duals y of  min c @ z,  l <= A z <= u  are <= 0 where a row is at its upper bound: the prices of  max -c @ z  are -y. It runs
+in a process of its own (pdlp_process.py): its wheels and those of highspy carry different libraries of the same name, and
+whichever is imported second does not load. Starting it takes about 0.3 s of processor time, which count.
 """
 
 import pickle
@@ -92,7 +90,6 @@ class Pdlp(Method):
     table = "PDLP of OR-Tools"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs and sequences of them."""
         return isinstance(mechanism, Leximin | Utilitarian)
 
 

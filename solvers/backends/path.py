@@ -58,15 +58,12 @@ class PathMethod(Method):
     session = PathSession
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """The games."""
         return isinstance(mechanism, Equilibrium) and mechanism.id != "ps-dsf"
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Where alpha is finite."""
         return finite_alpha(self.id, mechanism, instance)
 
     def missing(self) -> str:
-        """Where to get the executable."""
         if shutil.which(EXECUTABLE):
             return super().missing()
         where = "on the search path, see pages.cs.wisc.edu/~ferris/path"

@@ -278,7 +278,6 @@ class PyomoMethod(Method):
         return self.warm and bool(mechanism.convex)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Where there is a model."""
         return mechanism.unwritten(instance, "pyomo")
 
 

@@ -141,7 +141,6 @@ class OtherPyomo(PyomoMethod):
         super().__init__(solver, "other", "pyomo", OtherPyomoSession)
 
     def missing(self) -> str:
-        """Whether Pyomo finds it."""
         if _pyomo_finds(self.solver):
             return ""
         return f"{self.id} needs the solver {self.solver}, which Pyomo does not find: put its executable on the search path"

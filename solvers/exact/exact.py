@@ -15,9 +15,9 @@ solves the linear equations that follow.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,7 @@ from fairalloc.solvers.method import Limits, Method, Session, Stopped
 __all__ = ["ExactSolution", "solve_exactly"]
 
 
-@dataclass(frozen=True)
-class ExactSolution:
+class ExactSolution(NamedTuple):
     """The tasks on arcs, and what proves them."""
 
     x: Rationals

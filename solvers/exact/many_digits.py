@@ -335,11 +335,9 @@ class ManyDigitsMethod(Method):
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Nash bargaining and fds."""
         return isinstance(mechanism, NashBargaining | FairDominantShares)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Not on many arcs."""
         arcs, most = len(mechanism.domain(instance).arcs), self.options.max_arcs
         return "" if arcs <= most else f"{self.id} is for at most {most} arcs, but there are {arcs}"
 

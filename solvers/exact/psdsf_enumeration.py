@@ -36,11 +36,9 @@ class PsDsfEnumeration(Method):
         return isinstance(mechanism, PsDsf) and mechanism.chooses
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Few arcs, users with one variant and no limits."""
         return too_large(mechanism.domain(instance))
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats]:
-        """The best vertex."""
         assert isinstance(mechanism, PsDsf)
         assert mechanism.objective is not None
         instance, cost = session.instance, linear_objective(session.instance, mechanism.objective)

@@ -14,11 +14,8 @@ Where charges are the loads, as everywhere but in the game, C is B and the matri
 and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
 
 Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
-with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
-
-**A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
-the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. A part of the
-order of the error serves.
+with the largest guard and without the term of rank one. Where users have few arcs but most pairs of servers a user in common
+(`scattered`), "sparse rows" is a preconditioner that leaves out the coupling of arcs with a small part of their user's theta.
 """
 
 from collections.abc import Callable
@@ -39,17 +36,7 @@ from fairalloc.solvers.kkt.dense_factor import Dense, ScaledLU, cholesky, solved
 from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
 from fairalloc.solvers.kkt.sparse_factor import SparseFactor, SparseLU
 
-__all__ = [
-    "NEGLIGIBLE",
-    "Arrowhead",
-    "Factor",
-    "Plan",
-    "factorised",
-    "most_rows",
-    "plan_for",
-    "plan_for_game",
-    "scattered",
-]
+__all__ = ["NEGLIGIBLE", "Arrowhead", "Factor", "Plan", "factorised", "most_rows", "plan_for", "plan_for_game", "scattered"]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]

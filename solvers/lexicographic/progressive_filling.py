@@ -19,8 +19,7 @@ Users who need the full row, or whose tasks all run, stop there; others go on. S
 3. What stops is taken off the sums of its own rows alone. A row is added up again from its users before it is full, and where
    most of a sum has gone, so that no digits are lost.
 
-The event that fills row r gives the price layer p = e_r, 1 for row r and 0 for all others; it proves that each user who stops
-there is stuck (docs/theory/algorithms.md). Those whose tasks all run need no proof.
+The event that fills row r gives the price layer p = e_r, which proves that who stops there is stuck (docs/theory/algorithms.md).
 """
 
 from typing import Any
@@ -177,7 +176,6 @@ class ProgressiveFilling(Method):
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Every user has one arc in the mechanism's domain."""
         domain = mechanism.domain(instance)
         arcs = np.diff(domain.arcs.owner.indptr)
         for n in np.flatnonzero(arcs > 1)[:1]:
@@ -185,7 +183,6 @@ class ProgressiveFilling(Method):
         return ""
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
-        """All rounds at once."""
         return session.solve(None)
 
 

@@ -19,9 +19,8 @@ primal-dual hybrid gradient method (Chambolle and Pock 2011) takes T(x, u, p, q)
     p' = max(p + sigma (load (2 x' - x) - 1), 0)              tatonnement: a price rises where demand exceeds supply
     q' = q + sigma (2 u' - u - owner (2 x' - x))              q_n rises where user n has fewer tasks than it demands at q_n
 
-Steps tau, sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|.
-Halpern's iteration of the reflection, from an anchor z_0, z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). The rules
-for restarts are those of PDLP. docs/theory/algorithms.md says what is known of convergence.
+Steps tau, sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|. In
+Halpern's iteration z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). docs/theory/algorithms.md has its convergence.
 """
 
 from dataclasses import dataclass
@@ -232,7 +231,6 @@ class Pdhg(Method):
     warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Nash bargaining."""
         return isinstance(mechanism, NashBargaining)
 
 

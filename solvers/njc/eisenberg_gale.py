@@ -41,7 +41,6 @@ class ExactNjcMethod(Method):
     free = False
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """NJC."""
         return isinstance(mechanism, NoJustifiedComplaints)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002

@@ -7,13 +7,11 @@ r"""`njc-enumeration`: the bottleneck sets one after the other (D 5.2), with the
 4. If P_I has no point, or none that is better than the best known, prune I and its supersets if the same holds for G_I (below).
 
 Sets of at most N resources suffice: one bottleneck for each user justifies everybody, so x is in P_I for the set I of these.
-
-**Pruning.** Let M be the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the first assumption), and
+With M the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the first assumption), pruning is by
 
     G_I = {x feasible:  sum_i x_i r_ij = 1 for j in I,  x_i >= l_i(M)}
 
-Nothing is lost by it (docs/theory/algorithms.md). The sets that are kept contain all their subsets, so it is enough to test the
-subsets with one resource less. Floating-point bounds prune only what is worse by more than PRUNING.
+by which nothing is lost (docs/theory/algorithms.md). Floating-point bounds prune only what is worse by more than PRUNING.
 """
 
 from collections.abc import Iterator

@@ -13,23 +13,15 @@ With a dummy resource for each user (r_i,m'+i = 1, D 5), m resources in all and 
 
 so summed over i: c = sum_j (1 - s_j) / s_j. The derivatives in t, with b_ij = r_ij / s_j, are
 
-    sum_j sum_k x'_k r_kj / s_j = 1        (D prints this without its sum over j)
-    sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i     for every i   (D 13; the indices of D's compact form run
-                                                                                 over k = 1..N and j = 1..m, not m and N)
+    sum_j sum_k x'_k r_kj / s_j = 1,      sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i  for every i        (D 13)
 
-The second is solved for c' = 1 and the result scaled to fulfil the first. Its matrix  diag(sum_j b_ij) + diag(x) B B^T  is not
-symmetric, as D says it is, but diag(x) times a symmetric positive definite matrix where x > 0, and diagonal at x = 0: regular.
-
-**Where it ends.** The trajectory is the central path of the Eisenberg-Gale program with the barrier parameter 1 / c, so it
-converges, to the market's allocation of njc.py (c), and p_j = 1 / (c s_j) are prices (docs/theory/algorithms.md).
-
-**Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
-full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a slack of FLOOR
-the run stops and says so. Steps 3 and 4 then give an exact NJC allocation.
+The second is solved for c' = 1 and the result scaled to fulfil the first. docs/theory/algorithms.md says what D prints otherwise,
+why the matrix is regular, and where the trajectory ends: at the market's allocation of njc.py (c). Where a resource is full without
+a price, rounding in s may come before the residual that was asked for, and the run says so.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -55,17 +47,7 @@ RTOL = 1e-8
 
 @dataclass(frozen=True)
 class NjcTrajectory:
-    """What was integrated.
-
-    Attributes
-    ----------
-    t : (T,) values of f, from 0
-    x : (T, N) fractions of requests
-    complaint : the residual of the definition at the end
-    reached : whether that is what was asked for
-    evaluations : of the right-hand side
-    message : why it stopped where it did
-    """
+    """The values t (T,) of f, x (T, N), the residual at the end and whether it is what was asked for, calls of `velocity`, why."""
 
     t: Floats
     x: Floats
@@ -130,10 +112,9 @@ def trajectory(
         return float(path.slack(x).min()) - FLOOR
 
     fair.terminal = boundary.terminal = True  # type: ignore[attr-defined]
-    start = np.zeros(len(d.parts))
     scale = max(FLOOR / 100, min(1e-8, accuracy / 100))
-    events, rtol = (fair, boundary), RTOL
-    run = solve_ivp(path.velocity, (0.0, np.inf), start, "DOP853", rtol=rtol, atol=scale, events=events, first_step=1e-3)
+    given: dict[str, Any] = {"rtol": RTOL, "atol": scale, "events": (fair, boundary), "first_step": 1e-3}
+    run = solve_ivp(path.velocity, (0.0, np.inf), np.zeros(len(d.parts)), "DOP853", **given)
     x = run.y[:, -1]
     complaint = path.complaint(x)
     reached = bool(len(run.t_events[0])) and complaint <= 2 * accuracy
