@@ -29,8 +29,7 @@ from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
-from fairalloc.solvers.lexicographic.rounds import solve_rounds
+from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
@@ -446,11 +445,10 @@ class Method(ABC):
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
         if isinstance(mechanism, Edited) and mechanism.takes_rounds:
-            return solve_edited_rounds(mechanism, session.instance, session)
+            return solve_edited_rounds(mechanism, session.instance, session.solve_fairness)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
-        tolerance = session.limits.promised / 4
-        return solve_rounds(mechanism, session.instance, session, tolerance, self.faces)
+        return solve_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4, self.faces)
 
 
 def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, str]:

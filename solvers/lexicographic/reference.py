@@ -3,6 +3,8 @@ r"""An independent reference for lexicographic rules: the same rounds by SciPy's
 It is slow, so the judge (solvers/judge.py) asks for it only where an allocation's own prices prove too little.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -17,43 +19,28 @@ from fairalloc.solvers.method import Limits, Stopped
 __all__ = ["reference_allocation"]
 
 
-class ScipyRounds:
-    """Solves a round by SciPy's `linprog`; ArithmeticError where it fails, Stopped where there is no time."""
+def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
+    """The rule's allocation on its domain with prices that prove it; None where SciPy fails or the time is not enough."""
+    from scipy.optimize import linprog
 
-    def __init__(self, rule: Leximin, instance: Instance, limits: Limits) -> None:
-        self.rule, self.instance, self.limits = rule, instance, limits
+    (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
 
-    def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
-        """Tasks and prices of the round."""
-        from scipy.optimize import linprog
-
-        lp = self.rule.lp(self.instance, round)
-        rows = sp.vstack([lp.matrix, -lp.matrix], format="csr")
-        sides = np.concatenate([lp.upper, -lp.lower])
-        given = np.isfinite(sides)
-        bounds = np.column_stack([np.zeros(len(lp.most)), lp.most])
-        tolerance = self.limits.judging.reference_tolerance
-        options = {
-            "primal_feasibility_tolerance": tolerance,
-            "dual_feasibility_tolerance": tolerance,
-            "presolve": not lp.far_apart,
-        }
-        options |= {"time_limit": self.limits.left} if self.limits.limited else {}
+    def solve(now: Round) -> tuple[Floats, Floats]:
+        lp = rule.lp(scaled, now)
+        rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
+        given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
+        options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
+        options |= {"presolve": not lp.far_apart} | ({"time_limit": limits.left} if limits.limited else {})
         answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
         if not answer.success:
             raise ArithmeticError(answer.message)
         dual = np.zeros(len(sides))
         dual[given] = -answer.ineqlin.marginals
         above, below = np.split(dual, 2)
-        capacity = (above - below)[: self.instance.K * self.instance.R]
-        return answer.x[:-1], capacity.reshape(self.instance.K, self.instance.R)
+        return answer.x[:-1], (above - below)[: scaled.K * scaled.R].reshape(scaled.K, scaled.R)
 
-
-def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
-    """The rule's allocation on its domain with prices that prove it; None where SciPy fails or the time is not enough."""
-    scaled, unit = rule.canonical(instance)
     try:
-        x, prices = solve_rounds(rule, scaled, ScipyRounds(rule, scaled, limits), limits.judging.reference_tolerance)
+        x, prices = solve_rounds(rule, scaled, solve, tolerance)
     except (ArithmeticError, Stopped):
         return None
     return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)
