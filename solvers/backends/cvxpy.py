@@ -59,8 +59,7 @@ class CvxpySession(Session):
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the capacity duals are the prices."""
         with self.phase("build"):
-            item = self.mechanism
-            self.problem = item.write_cvxpy(self.instance, *((round,) if item.takes_rounds else ()))
+            self.problem = self.write(round)
         self._run()
         if "x" not in self.problem.var_dict:
             raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable 'x', from which the tasks are read")
@@ -77,6 +76,10 @@ class CvxpySession(Session):
         values = {name: variable.value for name, variable in self.problem.var_dict.items()}
         prices = self.mechanism.prices(self.instance, self._duals(round), values)
         return self.x, prices
+
+    def write(self, round: Round | None) -> "cp.Problem":  # noqa: A002
+        """The mechanism's problem, of this round where there are rounds."""
+        return self.mechanism.write_cvxpy(self.instance, *((round,) if self.mechanism.takes_rounds else ()))
 
     def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
         """Duals of "capacity" and "full", 0 for a row that is left out."""

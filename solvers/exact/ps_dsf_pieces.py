@@ -18,7 +18,7 @@ Each P(S, r) has PS-DSF allocations only, since who has x_mi > 0 is in S; and an
 
 Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so few arcs are allowed.
 
-`psdsf-enumeration` is the best of them by an objective. It is linear, so one of the vertices is the best of all; of equal ones the
+`psdsf-enumeration` is the best of them by an objective. It is linear, so a vertex is the best of all; of equal ones the
 lexicographically largest counts. Larger instances are for the mixed-integer program of formulations/ps_dsf.py.
 """
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.loads import Loads
-from fairalloc.solvers.kkt.schur import Arrowhead, Factor, Plan, factorised
+from fairalloc.solvers.kkt.schur import Factor, Plan, factorised
 
 __all__ = ["Elimination", "Followed"]
 
@@ -50,7 +50,12 @@ class Elimination:
     shaft : (N,) D + E, of `ends` E;  s : (K R,) S
     pivot, others : (N,) the arc of each user with the largest theta, and the shaft without that arc
     largest, rest : the arcs with their user's largest theta, of which there may be several, and the shaft without each
-    factor : of what is left for the prices, once `factorise` was called
+    factor : of what is left for the prices, once `factorise` was called, with these:
+    own, twin_weights : (A,), (T,) with which the blocks of P - B (D + E)^-1 C^T on the diagonal are summed, without cancellation
+    rho, border, along : of a term rho b b^T that is added to D + E, b (N,) and B (D + E)^-1 b (K R,), or rho = 0
+    guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
+    negligible : arcs with a smaller part of what their user's arcs have together couple nothing
+    most : rows of a dense matrix, which without `refined` may be in single precision: that is twice as fast
     """
 
     pivot: Any  # an index of arrays (A,), of a stack (B, A)
@@ -83,19 +88,16 @@ class Elimination:
         guards: Sequence[float] = (0.0,),
         border: tuple[float, Floats, Floats] | None = None,
     ) -> None:
-        """Steps 2 and 3; LinAlgError where a symmetric matrix is not positive definite. The options are those of `Arrowhead`.
-
-        `border` are rho, b and B (D + E)^-1 b of a term rho b b^T that is added to D + E.
-        """
+        """Steps 2 and 3; LinAlgError where a symmetric matrix is not positive definite. `border` are rho, border and along."""
         shaft = self.loads.of_users(self.shaft)
         rest, part = shaft - self.theta, self.theta / shaft
         if self.refined:
             rest[self.largest] = self.rest
         one, two = self.loads.twins
-        own, between = part * rest, -part[one] * self.theta[two]
-        border = border or (0.0, np.zeros(0), np.zeros(0))
-        head = Arrowhead(self.theta, self.shaft, own, between, self.s, *border, tuple(guards), not self.refined, negligible, most)
-        self.factor = factorised(self.loads, head, plan)
+        self.own, self.twin_weights = part * rest, -part[one] * self.theta[two]
+        self.rho, self.border, self.along = border or (0.0, np.zeros(0), np.zeros(0))
+        self.guards, self.negligible, self.most = tuple(guards), negligible, most
+        self.factor = factorised(self.loads, self, plan)
 
     def at_fixed_prices(self, pushed: Floats, users: Floats) -> tuple[Floats, Floats]:
         """What arcs gain, theta (pushed - v) (A,), and v (N,), where p = 0; E v is the sum of a user's gains and `users`."""

@@ -21,7 +21,7 @@ with the largest guard and without the term of rank one. Where users have few ar
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,7 +36,10 @@ from fairalloc.solvers.kkt.dense_factor import Dense, ScaledLU, cholesky, solved
 from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
 from fairalloc.solvers.kkt.sparse_factor import SparseFactor, SparseLU
 
-__all__ = ["NEGLIGIBLE", "Arrowhead", "Factor", "Plan", "factorised", "most_rows", "plan_for", "plan_for_game", "scattered"]
+if TYPE_CHECKING:
+    from fairalloc.solvers.kkt.elimination import Elimination
+
+__all__ = ["NEGLIGIBLE", "Factor", "Plan", "factorised", "most_rows", "plan_for", "plan_for_game", "scattered"]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
@@ -68,32 +71,6 @@ class Factor(NamedTuple):
 
     solve: Solve
     sign: float = 1.0
-
-
-class Arrowhead(NamedTuple):
-    """The numbers of the system, `theta` (A,) of P, B and C and `shaft` (N,) F, with S.
-
-    own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 C^T on the diagonal are summed, without cancellation
-    rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
-    along : (K R,) B F^-1 b: half of rho times its square is what that adds once the users are eliminated
-    guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
-    single : whether the matrix of "rows" may be formed and factorised in single precision, which is twice as fast
-    negligible : arcs with a smaller part of what their user's arcs have together couple nothing
-    most : rows of a dense matrix
-    """
-
-    theta: Floats
-    shaft: Floats
-    own: Floats
-    twins: Floats
-    s: Floats
-    rho: float
-    border: Floats
-    along: Floats
-    guards: tuple[float, ...]
-    single: bool
-    negligible: float
-    most: int
 
 
 def plan_for(instance: Instance, most: int) -> Plan:
@@ -132,7 +109,7 @@ def plan_for_game(loads: Loads) -> Plan:
     return "sparse rows" if loads.K * loads.R > LARGE and SPARSEST * len(loads) < loads.N * loads.K else "rows"
 
 
-def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
+def factorised(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
     if loads.charges is not None:
         return _unsymmetric(loads, head, plan)
@@ -140,9 +117,9 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
     return Factor(ways[plan](loads, head))
 
 
-def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
+def _unsymmetric(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """The same by LU; what cannot be factorised has no sign, and solutions without numbers."""
-    blocks = loads.blocks(head.own, head.twins)
+    blocks = loads.blocks(head.own, head.twin_weights)
     try:
         _check_finite(blocks, head.s)
         here = np.arange(loads.R)
@@ -158,9 +135,9 @@ def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
     return Factor(factor.solve, factor.sign)
 
 
-def _rows(loads: Loads, head: Arrowhead) -> Solve:
-    blocks = loads.blocks(head.own, head.twins)
-    matrix = _coupled(loads, head, np.float32 if head.single else np.float64)
+def _rows(loads: Loads, head: "Elimination") -> Solve:
+    blocks = loads.blocks(head.own, head.twin_weights)
+    matrix = _coupled(loads, head, np.float64 if head.refined else np.float32)
     put_on_the_diagonal(matrix, blocks)
     if head.rho:
         syr = get_blas_funcs("syr", (matrix,))
@@ -169,7 +146,7 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
 
-def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Dense:
+def _coupled(loads: Loads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
     """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; for users with many arcs the product is dense,
     for others sparse.
     """
@@ -193,7 +170,7 @@ def _dense_product(loads: Loads, scaled: Floats, kind: type[np.floating[Any]], u
     return get_blas_funcs("gemm", dtype=kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
 
 
-def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
+def _scaled(loads: Loads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
     """(A,) the weights of the coupling B F^-1/2, 0 where it changes less than rounding or is of a server with itself alone;
     (N,) how many others each user has.
     """
@@ -204,7 +181,7 @@ def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
     return scaled, counts.astype(np.intp)
 
 
-def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
+def _pivots(diagonal: Floats, head: "Elimination", guard: float) -> Floats:
     own = diagonal * (1.0 + guard) + head.s
     return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply, as the matrix is symmetric
 
@@ -220,8 +197,8 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
     raise np.linalg.LinAlgError
 
 
-def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    apart, blocks, single = _apart(loads, head), loads.blocks(head.own, head.twins), head.negligible > ROUGH
+def _sparse_rows(loads: Loads, head: "Elimination") -> Solve:
+    apart, blocks, single = _apart(loads, head), loads.blocks(head.own, head.twin_weights), head.negligible > ROUGH
     _check_finite(blocks, head.s)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
@@ -229,10 +206,10 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
     raise np.linalg.LinAlgError
 
 
-def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
+def _sparse_equations(loads: Loads, head: "Elimination") -> Solve:
     from scipy.sparse.linalg import splu
 
-    blocks, apart = loads.blocks(head.own, head.twins), _apart(loads, head)
+    blocks, apart = loads.blocks(head.own, head.twin_weights), _apart(loads, head)
     _check_finite(blocks, head.s)
     matrix = sp.csc_array(apart + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
     try:
@@ -242,7 +219,7 @@ def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     return factor.solve  # type: ignore[no-any-return]
 
 
-def _apart(loads: Loads, head: Arrowhead) -> sp.bsr_array:
+def _apart(loads: Loads, head: "Elimination") -> sp.bsr_array:
     """(K R, K R) -B F^-1 C^T without its blocks on the diagonal; LinAlgError where it has nan or inf."""
     apart = separated(_product(loads, _scaled(loads, head)[0]))[1]
     _check_finite(apart.data)
@@ -261,7 +238,7 @@ def _product(loads: Loads, scaled: Floats) -> sp.bsr_array:
     return coupling.T @ -(coupling if loads.charges is None else loads.charging.sparse_coupling(scaled))
 
 
-def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:
+def _guarded(blocks: Floats, head: "Elimination", guard: float) -> Floats:
     """(K, R, R) the blocks on the diagonal with S and the guard."""
     here = np.arange(blocks.shape[1])
     result = blocks.copy()
@@ -269,7 +246,7 @@ def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:
     return result
 
 
-def _users(loads: Loads, head: Arrowhead) -> Solve:
+def _users(loads: Loads, head: "Elimination") -> Solve:
     blocks = _guarded(loads.blocks(head.theta, np.zeros(loads.twins.shape[1])), head, head.guards[-1])
     inverse = np.linalg.inv(np.linalg.cholesky(blocks))
     coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)

@@ -93,8 +93,7 @@ def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterab
             break
         x, prices = solver(now)
         x = feasible(instance, x)
-        v, fixed = rate * (instance.arcs.owner @ x), ~now.active & (now.level > 0)
-        taken = float((1.0 - v[fixed] / now.level[fixed]).max(initial=0.0))
+        taken = _taken(now, rate * (instance.arcs.owner @ x))
         answers.append((now, x, prices, taken))
         if taken <= DRIFT:
             break
@@ -106,6 +105,12 @@ def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
     return RoundProof(prices, later.full_since(now), later.closed & ~now.closed)
 
 
+def _taken(now: Round, v: Floats) -> float:
+    """The largest part of their level that users fixed before have lost."""
+    fixed = ~now.active & (now.level > 0)
+    return float((1.0 - v[fixed] / now.level[fixed]).max(initial=0.0))
+
+
 def _layers(proofs: Sequence[RoundProof], like: Floats) -> Floats:
     """(T, K, R) the prices of the proofs."""
     return np.array([proof.prices.reshape(like.shape) for proof in proofs])
@@ -115,7 +120,7 @@ def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: EditedSol
     """All rounds of an edited rule: (A,) tasks of the last, (rounds, K, R) prices of the capacities, None where a round has none.
 
     1. Everybody is active.
-    2. Solve the edited round; it gives tasks x, the level g and the dual prices y of "fairness", whose sum over active users is 1.
+    2. Solve the edited round; it gives tasks x, the level g and the dual prices y of "fairness", whose sum is 1 for active users.
     3. Fix the active users with y_n > 0 at their level: in every optimal answer of the round they have exactly that, by
        complementary slackness, for the added constraints are convex. At least one y_n is positive, so every round fixes somebody.
     4. Go on with 2 until nobody is active. Who can rise no further but has y_n = 0 is fixed in a later round of the same level.

@@ -8,7 +8,7 @@ The answer depends on I only, so rounding errors in HiGHS' x do not matter. Of t
 HiGHS' tolerances of 1e-9 it may take the wrong one. Without an objective every x of P_I is an answer.
 """
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,31 +21,23 @@ from fairalloc.solvers.method import Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
 
+if TYPE_CHECKING:
+    import cvxpy as cp
+
 GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}
 
 
 class MilpSession(CvxpySession):
     """The MILP in CVXPY."""
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
-        """x; the bottlenecks are in `self.bottlenecks`."""
-        with self.phase("build"):
-            assert isinstance(self.mechanism, NoJustifiedComplaints)
-            self.problem = self.mechanism.write_cvxpy(self.instance, model="milp")
-        self._run()
-        values = self.problem.var_dict
-        if values["x"].value is not None:
-            self.x = np.asarray(values["x"].value, dtype=float)
-            self.bottlenecks = frozenset(np.flatnonzero(np.round(values["bottleneck"].value)).tolist())
-        self.conclude(TERMINATION.get(self.problem.status, "error"))
-        return self.x, None
+    def write(self, round: Round | None) -> "cp.Problem":  # noqa: A002, ARG002
+        """Program (b), also without an objective."""
+        assert isinstance(self.mechanism, NoJustifiedComplaints)
+        return self.mechanism.write_cvxpy(self.instance, model="milp")
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
         options.update(GAP | dict(self.limits.solver_options))
         return super()._compile(options)
-
-
-TERMINATION = {"optimal": "optimal", "user_limit": "time_limit", "infeasible": "infeasible"}
 
 
 class Milp(ExactNjcMethod):
@@ -62,8 +54,8 @@ class Milp(ExactNjcMethod):
         assert isinstance(session, MilpSession)
         session.solve(None)  # 1
         with session.phase("read"):
-            wish = mechanism.wish(d)
-            piece = PieceProgram(d, session.bottlenecks, d.lowest(session.bottlenecks), mechanism.objective, wish)
+            bottlenecks = frozenset(np.flatnonzero(np.round(session.problem.var_dict["bottleneck"].value)).tolist())
+            piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), mechanism.objective, mechanism.wish(d))
             x = piece.best_point(session.limits)  # 2
         if x is None or not d.fair(x):  # 3
             raise Stopped("inaccurate", "the bottlenecks that HiGHS found do not hold exactly")
