@@ -19,8 +19,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers.running.solver_log import unlogged
 
-__all__ = ["FORMATS", "export", "read_allocation"]
-
 FORMATS = ("lp", "mps", "nl", "py")
 """What a model can be written as."""
 

@@ -36,8 +36,6 @@ from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import ACCURACY, solver_options
 from fairalloc.solvers.solve import solve
 
-__all__ = ["distance"]
-
 GIVEN = 1e-9
 """How far tasks may be from the given ones, relative to the largest, when the model is solved for its other variables."""
 

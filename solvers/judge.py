@@ -2,7 +2,7 @@
 
 1. The mechanism's residual at the allocation's own prices, once. Where it is small, that is the residual.
 2. Otherwise an independent reference is asked: for a lexicographic rule the rounds by another solver
-   (lexicographic/reference.py), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
+   (`reference_allocation`), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it.
 4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for nb and fds to first order
@@ -21,10 +21,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
@@ -36,11 +38,9 @@ from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
 from fairalloc.solvers.exact.many_digits import many_digits
 from fairalloc.solvers.interior_point.next_step import errors_by_next_step
-from fairalloc.solvers.lexicographic.reference import reference_allocation
+from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
-
-__all__ = ["Known", "ModelFacts", "judged", "proved", "residual", "right_tasks", "user_error"]
 
 
 class ModelFacts(NamedTuple):
@@ -329,6 +329,36 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
     best = min(own, rule.residual(priced))
     deviation = worst([*np.abs(here.tasks / reference.tasks - 1.0), rule.residual(reference)])
     return (min(best, deviation) if deviation <= limits.judging.trusted else best), priced
+
+
+def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
+    """The rule's allocation on its domain by SciPy's dual simplex, which no method here uses, with prices that prove it.
+
+    None where SciPy fails or the time is not enough. It is slow.
+    """
+    from scipy.optimize import linprog
+
+    (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
+
+    def solve(now: Round) -> tuple[Floats, Floats]:
+        lp = rule.lp(scaled, now)
+        rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
+        given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
+        options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
+        options |= {"presolve": not lp.far_apart} | ({"time_limit": limits.left} if limits.limited else {})
+        answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
+        if not answer.success:
+            raise ArithmeticError(answer.message)
+        dual = np.zeros(len(sides))
+        dual[given] = -answer.ineqlin.marginals
+        above, below = np.split(dual, 2)
+        return answer.x[:-1], (above - below)[: scaled.K * scaled.R].reshape(scaled.K, scaled.R)
+
+    try:
+        x, prices = solve_rounds(rule, scaled, solve, tolerance)
+    except (ArithmeticError, Stopped):
+        return None
+    return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)
 
 
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:

@@ -34,8 +34,6 @@ from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promi
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
 
-__all__ = ["UNFOUNDED", "Answer", "Iteration", "Limits", "Method", "Session", "Stopped", "is_installed"]
-
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
 """Said of mechanisms with a residual of their own: an edit of a mechanism has none, and may be infeasible."""
 

@@ -15,8 +15,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.overview import HEAD, AllocationOverview, Overview
 from fairalloc.solvers.catalogue.method_registry import METHODS
 
-__all__ = ["ModelPage", "show"]
-
 LAYERS = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}
 
 

@@ -18,21 +18,6 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 
-__all__ = [
-    "ACCURACY",
-    "OPTIONS",
-    "Accuracy",
-    "AlgorithmOptions",
-    "Judging",
-    "Option",
-    "allowed_user_error",
-    "at_accuracy",
-    "promised",
-    "read_accuracy",
-    "solver_options",
-    "solver_table",
-]
-
 Accuracy: TypeAlias = str | float
 """A word of ACCURACY, or the residual itself."""
 

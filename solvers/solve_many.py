@@ -35,8 +35,6 @@ from fairalloc.solvers.running.threads import checked_threads, limited_threads, 
 from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.solvers.solve import solve
 
-__all__ = ["solve_many"]
-
 BLOCK = 128
 """Instances in one stack: more are not faster, and a limit is looked at between two stacks too."""
 

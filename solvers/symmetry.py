@@ -25,8 +25,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["FEWEST", "Classes", "classes_of"]
-
 FEWEST = 2_000
 """Arcs from which identical users and servers are looked for: smaller instances are solved in about the same time."""
 

@@ -19,8 +19,6 @@ from fairalloc.solvers.options import solver_options
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["CvxpyMethod", "CvxpySession", "reference_bound", "unpack"]
-
 TIME_OPTION = {
     "HIGHS": "time_limit",
     "CLARABEL": "time_limit",

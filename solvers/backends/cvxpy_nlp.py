@@ -20,8 +20,6 @@ from fairalloc.solvers.running.warm_start import interior
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["nonlinear"]
-
 CHAIN = "cvxpy.reductions.solvers.nlp_solving_chain"
 ORACLES = "cvxpy.reductions.solvers.nlp_solvers.nlp_solver"
 SEAM = ((CHAIN, "_build_nlp_chain"), (CHAIN, "_set_nlp_initial_point"), (ORACLES, "Oracles"))

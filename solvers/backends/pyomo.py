@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 
-__all__ = ["PyomoSession", "ipopt", "solve_relaxations"]
-
 RELAXATIONS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """The bounds of `solve_relaxations`. With the last one, a condition whose sides are both 0 is determined to 1e-6."""
 

@@ -18,8 +18,6 @@ from fairalloc.solvers.method import Method, is_installed
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.solver_log import pyomo_alone, unlogged
 
-__all__ = ["installed_methods", "other_method"]
-
 SAME = ("cplex", "cuopt", "cvxopt", "daqp", "diffcp", "ecos", "knitro", "mosek", "mpax", "osqp", "piqp", "qoco", "qpalm")
 
 PIP: Mapping[str, str] = {

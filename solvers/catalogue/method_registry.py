@@ -1,6 +1,7 @@
 """The methods that there are, every one in the lists `methods` of the sub-rooms' files; and the order in which they are asked.
 
-That is one list, and a threshold for max-min fairness. Against the fastest method of each of 282 cases (docs/PERFORMANCE.md) the first that claims takes 1.03 times as long in the geometric mean.
+That is one list, and a threshold for max-min fairness. Against the fastest method of each of 282 cases (docs/PERFORMANCE.md,
+"Which method is asked") the first that claims takes 1.03 times as long in the geometric mean.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,9 +18,6 @@ from fairalloc.solvers.catalogue.installed import installed_methods, other_metho
 from fairalloc.solvers.catalogue.own import Own, own_method
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solver_table
-
-__all__ = ["METHODS", "as_method", "candidates", "find_method", "method_of", "methods_for", "options"]
-
 
 MANY = 2000
 """Arcs from which on `interior-point` is asked before HiGHS's simplex method; below, its iterations cost more than pivots."""
@@ -60,9 +58,13 @@ def _discover() -> dict[str, Method]:
     for room in [module.name for module in iter_modules([str(here)]) if module.ispkg]:
         for module in iter_modules([str(here / room)]):
             for item in getattr(imported(f"fairalloc.solvers.{room}.{module.name}"), "methods", ()):
-                if found.setdefault(item.id, item) is not item:
-                    raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
+                _add(found, item)
     return dict(sorted(found.items()))
+
+
+def _add(found: dict[str, Method], item: Method) -> None:
+    if found.setdefault(item.id, item) is not item:
+        raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
 
 
 def as_method(item: object) -> Method | None:

@@ -28,8 +28,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.running.warm_start import start_on
 
-__all__ = ["Own", "OwnFunction", "method", "own_method"]
-
 Own: TypeAlias = Method | type[Method] | Callable[[Instance, Mechanism, Limits], Any]
 
 F = TypeVar("F", bound=Callable[[Instance, Mechanism, Limits], Any])

@@ -38,8 +38,6 @@ from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgra
 from fairalloc.solvers.game.continuation import Continuation
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
-__all__ = ["ExactSolution", "solve_exactly"]
-
 
 class ExactSolution(NamedTuple):
     """The tasks on arcs, and what proves them."""

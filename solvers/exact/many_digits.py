@@ -28,8 +28,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["ManyDigits", "ManyDigitsOptions", "many_digits", "methods"]
-
 BITS, STEPS = 640, 200
 """Besides three times those of the ratio of weights, and two steps for each power of 2 in it."""
 

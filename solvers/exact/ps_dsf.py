@@ -31,8 +31,6 @@ from fairalloc.solvers.exact.simplex import RationalProgram, SimplexOptions, opt
 from fairalloc.solvers.game.price_layers import Pattern, patterns
 from fairalloc.solvers.method import Limits, Stopped
 
-__all__ = ["ExactOptions", "exact_layers", "exact_levels", "levels", "unit"]
-
 UNLIMITED = Limits()
 
 MOST_PIVOTS = 20_000

@@ -40,8 +40,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 from fairalloc.solvers.method import Method, Session
 
-__all__ = ["LARGEST", "ps_dsf_pieces", "too_large"]
-
 LARGEST = 6
 """Arcs, by default: a tenth of a second; each arc more takes about three times as long."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 Flint: TypeAlias = "fmpq | int"
 
-__all__ = ["BasicSolution", "Flint", "RationalProgram", "SimplexOptions", "optimal_basic_solution"]
-
 
 @dataclass(frozen=True)
 class SimplexOptions(AlgorithmOptions):

@@ -33,8 +33,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.loads import Loads
 from fairalloc.solvers.kkt.schur import Factor, Plan, factorised
 
-__all__ = ["Elimination", "Followed"]
-
 
 class Followed(NamedTuple):
     """What follows from prices: l (N,), charge p - l of the user (A,), and theta times that, the flow away from each arc."""

@@ -31,15 +31,21 @@ from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
-from fairalloc.solvers.kkt.dense_factor import Dense, ScaledLU, cholesky, solved
 from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
+from fairalloc.solvers.kkt.matrices import (
+    Dense,
+    ScaledLU,
+    cholesky,
+    dense,
+    on_the_diagonal,
+    put_on_the_diagonal,
+    separated,
+    solved,
+)
 from fairalloc.solvers.kkt.sparse_factor import SparseFactor, SparseLU
 
 if TYPE_CHECKING:
     from fairalloc.solvers.kkt.elimination import Elimination
-
-__all__ = ["NEGLIGIBLE", "Factor", "Plan", "factorised", "most_rows", "plan_for", "plan_for_game", "scattered"]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]

@@ -23,10 +23,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.block_matrix import dense, of_blocks, on_the_diagonal, put_on_the_diagonal, rows_of, separated
-from fairalloc.solvers.kkt.dense_factor import SMALLEST, Dense, Precision, ScaledLU, bordered, solved
-
-__all__ = ["SparseFactor", "SparseLU", "independent"]
+from fairalloc.solvers.kkt.matrices import (
+    SMALLEST,
+    Dense,
+    Precision,
+    ScaledLU,
+    bordered,
+    dense,
+    of_blocks,
+    on_the_diagonal,
+    put_on_the_diagonal,
+    rows_of,
+    separated,
+    solved,
+)
 
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""

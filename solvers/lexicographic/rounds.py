@@ -32,8 +32,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face
 
-__all__ = ["POSITIVE", "solve_edited_rounds", "solve_rounds"]
-
 NOISE = 1e-7, 1e-9
 """Prices and reduced costs below this part of the level are taken for 0: at first, and where that was too much."""
 

@@ -25,9 +25,6 @@ from fairalloc.solvers.exact.simplex import SimplexOptions
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
 from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
-__all__ = ["ExactNjcMethod"]
-
-
 NEAR = 1e-3
 """The largest distance of the exact answer from the floating-point one, in fractions of a request."""
 

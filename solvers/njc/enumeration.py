@@ -28,9 +28,6 @@ from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats, value
 
-__all__ = ["enumerate_pieces"]
-
-
 PRUNING = 1e-7
 """A set is pruned where its bound is worse by more, in units of the objective; HiGHS' bounds are rounded."""
 

@@ -8,7 +8,7 @@ The answer depends on I only, so rounding errors in HiGHS' x do not matter. Of t
 HiGHS' tolerances of 1e-9 it may take the wrong one. Without an objective every x of P_I is an answer.
 """
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,16 +21,13 @@ from fairalloc.solvers.method import Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
 
-if TYPE_CHECKING:
-    import cvxpy as cp
-
 GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}
 
 
 class MilpSession(CvxpySession):
     """The MILP in CVXPY."""
 
-    def write(self, round: Round | None) -> "cp.Problem":  # noqa: A002, ARG002
+    def write(self, round: Round | None) -> Any:  # noqa: A002, ARG002
         """Program (b), also without an objective."""
         assert isinstance(self.mechanism, NoJustifiedComplaints)
         return self.mechanism.write_cvxpy(self.instance, model="milp")

@@ -32,9 +32,6 @@ from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
-__all__ = ["NjcTrajectory", "trajectory"]
-
-
 FLOOR = 1e-11
 """The least slack that is worth computing with: it is a difference of numbers of order one."""
 

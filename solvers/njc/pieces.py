@@ -35,9 +35,6 @@ from fairalloc.solvers.backends.highs import highs_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
-__all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "far_apart", "linear_coefficients"]
-
-
 SILENT = {"output_flag": False, "threads": 1, "presolve": "off"}
 
 PENALTIES = (10**6, 10**18)
