@@ -99,9 +99,12 @@ class HighsSession(Session):
         self.highs.run()
         if self.keep_model and self._termination() in {"inaccurate", "error"}:
             self.highs.clearSolver()
-            for option, value in COLD.items():
-                _checked(self.highs.setOptionValue(option, value), option)
+            self._set(COLD)
             self.highs.run()
+
+    def _set(self, options: Mapping[str, Any]) -> None:
+        for option, value in options.items():
+            _checked(self.highs.setOptionValue(option, value), option)
 
     @property
     def dense(self) -> bool:
@@ -126,7 +129,9 @@ class HighsSession(Session):
 
         with self.phase("build"):
             self.round = round
-            lp = without_free_rows(self._lp(round)) if self.chosen else self._lp(round)
+            lp = self._lp(round)
+            if self.chosen:  # the others imply loads of at most 1, and PDLP prints a warning of free rows
+                lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
             highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
             self.highs = highspy.Highs()
@@ -135,8 +140,7 @@ class HighsSession(Session):
             ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **(chosen or {})}
             ours |= {"presolve": "off"} if lp.far_apart else {}
             with self.logged():
-                for option, value in ours.items():
-                    _checked(self.highs.setOptionValue(option, value), option)
+                self._set(ours)
                 check_highs_options(self.limits.solver_options)
                 for option, value in self.limits.solver_options.items():
                     self.highs.setOptionValue(option, value)
@@ -158,8 +162,7 @@ class HighsSession(Session):
         self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
         for n in np.flatnonzero(round.active != self.round.active):
             self.highs.changeCoeff(int(first + n), g, 0.0)
-        for option, value in LATER_ROUNDS.items():
-            _checked(self.highs.setOptionValue(option, value), option)
+        self._set(LATER_ROUNDS)
         self.round = round
 
     def _termination(self) -> str:
@@ -206,18 +209,10 @@ def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
     rows = lp.matrix @ z
     loose = (rows < lp.upper - ON_BOUND) & (rows > lp.lower + ON_BOUND)
     basis.col_status = [status.kBasic if v > ON_BOUND else status.kLower for v in z]
-    above = np.isfinite(lp.upper)
-    basis.row_status = [
-        status.kBasic if free else status.kUpper if up else status.kLower for free, up in zip(loose, above, strict=True)
-    ]
+    bound = [status.kUpper if up else status.kLower for up in np.isfinite(lp.upper)]
+    basis.row_status = [status.kBasic if free else there for free, there in zip(loose, bound, strict=True)]
     basis.alien = True
     return basis
-
-
-def without_free_rows(lp: LP) -> LP:
-    """The same with the bound 2 on free rows: the others imply loads of at most 1, and PDLP prints a warning of free rows."""
-    free = np.isinf(lp.lower) & np.isinf(lp.upper)
-    return replace(lp, upper=np.where(free, 2.0, lp.upper))
 
 
 def highs_lp(lp: LP) -> Any:

@@ -146,17 +146,6 @@ class Conditions:
             name: gp.Parameter(self._home, name, domain=[self._sets[index] for index in over], records=numbers)
             for name, (over, numbers) in self._values.items()
         }
-        self._variables()
-        self.model = gp.Model(self._home, "game", problem="MCP", matches=self._matches())
-
-    @property
-    def limited(self) -> bool:
-        """Whether some user has a limit."""
-        return bool(self._values["limit"][1].any())
-
-    def _variables(self) -> None:
-        import gamspy as gp
-
         a, n, q = self._sets.values()
         first = self._parameters
         self.x, self.k, self.sigma = (
@@ -165,6 +154,12 @@ class Conditions:
         self.u = gp.Variable(self._home, "u", "free", domain=n)
         self.x.l[a], self.u.l[n], self.k.l[q], self.sigma.l[n] = first["x_start"][a], first["u_start"][n], 1, 0.3
         self.u.lo[n] = LEAST * first["u_start"][n]
+        self.model = gp.Model(self._home, "game", problem="MCP", matches=self._matches())
+
+    @property
+    def limited(self) -> bool:
+        """Whether some user has a limit."""
+        return bool(self._values["limit"][1].any())
 
     def _matches(self) -> dict[Any, Any]:
         """Each condition with the variable that it complements."""

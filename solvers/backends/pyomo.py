@@ -41,6 +41,8 @@ class PyomoSession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
+        import pyomo.environ as pyo
+
         with self.phase("build"):
             self.model = self.write(round)
         termination, self.duals = self.optimise()
@@ -55,7 +57,9 @@ class PyomoSession(Session):
             self.conclude(termination)
             if not self.mechanism.has_residual:
                 self._own_conditions(self.duals)
-            prices = self.mechanism.prices(self.instance, self._duals(self.duals), self._values())
+            parts = self.model.component_objects(pyo.Var)
+            found = {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
+            prices = self.mechanism.prices(self.instance, self._duals(self.duals), found)
         return self.x, prices
 
     def _own_conditions(self, duals: Mapping[Any, float] | None) -> None:
@@ -73,13 +77,6 @@ class PyomoSession(Session):
         fair = self.model.component("fairness")
         if fair is not None and duals is not None:
             self.fairness = np.array([abs(duals.get(fair[u], 0.0)) if u in fair else 0.0 for u in self.instance.users])
-
-    @property
-    def minimises(self) -> bool:
-        """Whether the model has an objective to be minimised: HiGHS turns the signs of dual prices with it."""
-        import pyomo.environ as pyo
-
-        return any(goal.sense == pyo.minimize for goal in self.model.component_data_objects(pyo.Objective, active=True))
 
     def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
         """The mechanism's model, of this round where there are rounds."""
@@ -100,18 +97,14 @@ class PyomoSession(Session):
             prices[place] = duals[row]
         return prices
 
-    def _values(self) -> dict[str, Floats]:
-        import pyomo.environ as pyo
-
-        parts = self.model.component_objects(pyo.Var)
-        return {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
-
 
 class PyomoHighs(PyomoSession):
     """Pyomo's interface to HiGHS."""
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
         """Hand the model over and solve it."""
+        import pyomo.environ as pyo
+
         with self.phase("compile"), uncaptured():
             check_highs_options(self.limits.solver_options)
             solver = _silent()
@@ -136,7 +129,9 @@ class PyomoHighs(PyomoSession):
             self.bound = results.objective_bound
             return termination, None
         duals = loader.get_duals() if termination == "optimal" else {}
-        return termination, {row: -dual for row, dual in duals.items()} if self.minimises else duals
+        goals = self.model.component_data_objects(pyo.Objective, active=True)
+        sign = -1 if any(goal.sense == pyo.minimize for goal in goals) else 1  # HiGHS turns the signs of dual prices with it
+        return termination, {row: sign * dual for row, dual in duals.items()}
 
 
 def _silent() -> Any:

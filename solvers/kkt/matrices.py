@@ -99,12 +99,15 @@ def separated(matrix: sp.bsr_array) -> tuple[Floats, sp.bsr_array]:
     return diagonal, of_blocks(matrix.data[apart], row[apart], column[apart], (count, count))
 
 
-def dense(matrix: sp.bsr_array, kind: type[np.floating[Any]]) -> Dense:
-    """A matrix of R x R blocks in the order of LAPACK, in that precision."""
+def dense(matrix: sp.bsr_array, kind: Precision, diagonal: Floats | None = None) -> Dense:
+    """A matrix of R x R blocks in the order of LAPACK, in that precision, with these blocks on the diagonal, if any."""
     count, R = len(matrix.indptr) - 1, matrix.blocksize[0]
     result = np.zeros((count, R, count, R), kind)
     result[matrix.indices, :, rows_of(matrix), :] = matrix.data.transpose(0, 2, 1)
-    return result.reshape(count * R, -1).T
+    full = result.reshape(count * R, -1).T
+    if diagonal is not None:
+        put_on_the_diagonal(full, diagonal)
+    return full
 
 
 def put_on_the_diagonal(matrix: Dense, blocks: Floats) -> None:

@@ -50,7 +50,10 @@ class Filling(Session):
         with self.phase("build"):
             self.rate = self.mechanism.rate(self.instance)  # sigma_n / phi_n
         with self.phase("compile"):
-            self.servers = [_FillingServer(self, i, users) for i, users in enumerate(_users_of(self.instance)) if len(users)]
+            server, count = self.instance.arcs.server, self.instance.K
+            order = np.argsort(server, kind="stable")
+            users = np.split(order, np.searchsorted(server[order], np.arange(1, count)))
+            self.servers = [_FillingServer(self, i, here) for i, here in enumerate(users) if len(here)]
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (all rounds in one)
         """All events; the prices have a layer for each row that filled up."""
@@ -84,13 +87,6 @@ class Filling(Session):
                 stopped=tuple(instance.users[n] for n in np.flatnonzero(here & ~self.finished)),
                 finished=tuple(instance.users[n] for n in np.flatnonzero(here & self.finished)),
             )
-
-
-def _users_of(instance: Instance) -> list[NDArray[np.intp]]:
-    """For each server the users who run there."""
-    server = instance.arcs.server
-    order = np.argsort(server, kind="stable")
-    return np.split(order, np.searchsorted(server[order], np.arange(1, instance.K)))
 
 
 class _FillingServer:
