@@ -44,7 +44,9 @@ T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
 
 
-now = time.perf_counter
+def now() -> float:
+    """Seconds of `time.perf_counter`."""
+    return time.perf_counter()
 
 
 @dataclass(frozen=True)

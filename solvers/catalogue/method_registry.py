@@ -63,8 +63,9 @@ def _discover() -> dict[str, Method]:
 
 
 def _add(found: dict[str, Method], item: Method) -> None:
-    if found.setdefault(item.id, item) is not item:
+    if item.id in found:
         raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
+    found[item.id] = item
 
 
 def as_method(item: object) -> Method | None:

@@ -15,9 +15,9 @@ solves the linear equations that follow.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,7 +39,8 @@ from fairalloc.solvers.game.continuation import Continuation
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
-class ExactSolution(NamedTuple):
+@dataclass(frozen=True)
+class ExactSolution:
     """The tasks on arcs, and what proves them."""
 
     x: Rationals
