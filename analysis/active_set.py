@@ -12,26 +12,13 @@ r"""What stays true near an allocation of nb, fds or the game, and the derivativ
 
     nb, fds:         alpha du_n / u_n + sum_r l_ra dp_r / m_n = (1 - alpha) d sigma_n / sigma_n      for every arc a in use
 
-m_n is the marginal utility, p_r the prices in parts of capacity; nb has alpha = 1. Shares of fds are parts of the totals, with a
-kink where two resources are equally dominant: then the two sides differ, and so do their right-hand sides here. On servers that
-share time (ps-dsf-tdm) a task takes the part 1 / gamma_na of a server's time, which is the one resource: the right side of its
-row is the time saved, sum_a (x_a / gamma_a) d log gamma_a.
+    the game:        pull_ni du_n / u_n + sum_r share_nir d log kappa_ir = (pull_ni - 1 / beta_i) theta_ni
+
+m_n is the marginal utility, p_r the prices in parts of capacity; nb has alpha = 1. In the game E_ni = 0 stays, with levels kappa
+of priced resources and theta_ni = d log gamma_ni. docs/theory/algorithms.md derives them, also for servers that share time.
 
 **Regular** means: the equations have a solution for the change, du is unique in it, and some allocation of the active set has
-tasks on all of its arcs, room on all other resources and tasks left for all other users (a linear program). Then x + dc dx
-fulfils the conditions of optimality for small dc > 0 with the same signs: raw prices p_r / c_r change by a little, and everything
-strict stays strict.
-
-**The game** (formulations/game/game.py), with tasks x_n = u_n, levels kappa_ir of priced resources, theta_ni = d log gamma_ni:
-
-    E_ni = 0 stays:      pull_ni du_n / u_n + sum_r share_nir d log kappa_ir = (pull_ni - 1 / beta_i) theta_ni    for arcs in use
-
-which is the differential of (*) there, because w_nir = gamma_ni d_nr / c_ir has gamma_ni in it and z_ni = x_n / (phi_n gamma_ni).
-Where servers share time (ps-dsf-tdm), w_ni = 1 does not change, and the 1 / beta_i is left out.
-For alpha = infinity (PS-DSF) pull = 1, 1 / beta = 0, and share is 1 at the resource with the highest level and 0 elsewhere: the
-share z_ni of whoever uses a server stays the level of its bottleneck. A user at its limit keeps its tasks; its arcs keep one
-multiplier h_n in common, E_ni + h_n = 0, as long as they are on one server. On several servers the split of its tasks is free
-(game.py, "Whose multiplier"), so the tasks of others are not unique: there is no derivative.
+tasks on all of its arcs, room on all other resources and tasks left for all other users (a linear program).
 """
 
 from dataclasses import dataclass, replace
@@ -55,14 +42,11 @@ from fairalloc.solvers.game.equations import LevelEquations, levels_at
 
 __all__ = ["NotUnique", "derivatives_by_active_set"]
 
-UNUSED = 1e-7
-"""Tasks on an arc, as a part of its unit, up to which they are taken for rounding."""
+UNUSED, FULL = 1e-7, 1e-5
+"""Tasks, as a part of an arc's unit, that are taken for rounding, and the slack up to which a resource with a price is full."""
 
 STRICT = 1e-4
 """What is above 0 by less is not taken for positive: tasks are known to 1e-6 where a capacity is full at price 0."""
-
-FULL = 1e-5
-"""The slack up to which a resource with a price is full: tasks are answers in floating point."""
 
 SOLVED = 1e-8
 """The relative residual up to which a linear system counts as solved, and a change of tasks in its null space as none."""
@@ -74,15 +58,9 @@ class NotUnique(Exception):  # noqa: N818 (a finding, not an error)
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """What stays true near an allocation.
+    """What stays true near an allocation, as bools: priced rows (K R,), arcs (A,) in use, users (N,) whose tasks all run.
 
-    Attributes
-    ----------
-    rows : (K R,) bool, resources with a price, which stay full
-    arcs : (A,) bool, those that may be used
-    held : (N,) bool, users whose tasks all run
-    equations, changes : the equations of what users have in common, in (dx on `arcs`, others), and their right-hand sides for
-        changes of every capacity to the right and to the left (2, equations, K R)
+    `equations`, in (dx on `arcs`, others), have the right-hand sides `changes` (2, equations, K R), to the right and the left.
     """
 
     rows: NDArray[np.bool_]
@@ -95,21 +73,11 @@ class ActiveSet:
 def derivatives_by_active_set(allocation: Allocation, item: Mechanism) -> Floats | None:
     """(2, N, K R) derivatives of tasks by each capacity, to the right and to the left, nan where the active set has none.
 
-    Parameters
-    ----------
-    allocation : an answer of nb, of fds or of a game, on the mechanism's home
-    item : the mechanism, with its parameters
-
-    Returns
-    -------
-    None where the active set is not regular, or is not known
-
-    Raises
-    ------
-    NotUnique : there are other equilibria of the game next to this one
+    None where the active set is not regular or not known; NotUnique where other equilibria of the game are next to this one.
     """
     where = time_shared(allocation.instance) if isinstance(item, TimeShared) else allocation.instance
-    units = _units(replace(allocation, instance=where, prices=None))
+    arcs = where.arcs
+    units = np.minimum(arcs.gamma, np.maximum(allocation.tasks, 0.0)[arcs.user])  # of the user, or alone there, if that is less
     if isinstance(item, Equilibrium):
         active = _of_game(replace(allocation, instance=where, prices=None), allocation.instance, item, units)
     else:
@@ -117,13 +85,6 @@ def derivatives_by_active_set(allocation: Allocation, item: Mechanism) -> Floats
     if active is None or not _is_regular(active, allocation, where, units):
         return None
     return _solved(active, allocation, where, units, item)
-
-
-def _units(allocation: Allocation) -> Floats:
-    """(A,) what tasks on an arc are measured in: the tasks of the user, or what it could run there alone, where that is less."""
-    arcs = allocation.instance.arcs
-    units: Floats = np.minimum(arcs.gamma, np.maximum(allocation.tasks, 0.0)[arcs.user])
-    return units
 
 
 def _solved(active: ActiveSet, allocation: Allocation, where: Instance, units: Floats, item: Mechanism) -> Floats | None:
@@ -185,12 +146,12 @@ def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, unit
     owner = sp.diags_array(1.0 / tasks) @ arcs.owner[:, here] @ sp.diags_array(units[here])
     spare, full = np.flatnonzero(~active.rows & (np.diff(arcs.load.tocsr().indptr) > 0)), np.flatnonzero(active.rows)
     above = [load[spare], -sp.eye_array(len(here)), load[full], -load[full]]
-    loosened = [np.ones(len(spare) + len(here)), np.zeros(2 * len(full))]  # by the largest slack that everything strict has
-    sides = [np.ones(len(spare)), np.zeros(len(here)), np.full(len(full), 1.0 + STRICT / 10.0), np.full(len(full), FULL - 1.0)]
+    count = [len(spare), len(here), len(full), len(full)]
+    loosened = np.repeat([1.0, 1.0, 0.0, 0.0], count)  # by the largest slack that everything strict has
     loose = linprog(
         np.append(np.zeros(len(here)), -1.0),
-        A_ub=sp.hstack([sp.vstack(above), sp.csr_array(np.concatenate(loosened)[:, None])], format="csr"),
-        b_ub=np.concatenate(sides),
+        A_ub=sp.hstack([sp.vstack(above), sp.csr_array(loosened[:, None])], format="csr"),
+        b_ub=np.repeat([1.0, 0.0, 1.0 + STRICT / 10.0, FULL - 1.0], count),
         A_eq=sp.hstack([owner, sp.csr_array((where.N, 1))], format="csr"),
         b_eq=np.ones(where.N),
         bounds=[(0, None)] * len(here) + [(None, 1.0)],
@@ -216,11 +177,10 @@ def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
     part = (sp.diags_array(prices) @ arcs.load @ sp.diags_array(1.0 / marginal[arcs.user]))[:, open_]  # of what a task costs
     rows = part.max(axis=1).toarray().ravel() > STRICT
     used = np.flatnonzero(open_ & ~held[arcs.user])
-    n, priced, count = arcs.user[used], np.flatnonzero(rows), int(open_.sum())
+    n, priced = arcs.user[used], np.flatnonzero(rows)
     alpha = item.alpha if isinstance(item, FairDominantShares) else 1.0
-    equations = np.zeros((len(used), count + len(priced)))
-    equations[:, :count] = (alpha / tasks[n])[:, None] * arcs.owner[:, open_].toarray()[n]
-    equations[:, count:] = arcs.load[priced][:, used].toarray().T / marginal[n][:, None]
+    own = (alpha / tasks[n])[:, None] * arcs.owner[:, open_].toarray()[n]
+    equations = np.hstack([own, arcs.load[priced][:, used].toarray().T / marginal[n][:, None]])
     changes = np.zeros((2, len(used), len(rows)))
     if alpha != 1.0:
         sigma = global_dominant_share(instance)
@@ -258,8 +218,7 @@ def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: F
     n, i = arcs.user[priced], arcs.server[priced]
     equations = np.zeros((len(priced), count + int(rows.sum()) + len(bound)))
     for k, user in enumerate(n):
-        same = np.flatnonzero(open_ & (arcs.user == user))
-        equations[k, own[same]] = pull[priced[k]] / allocation.tasks[user]
+        equations[k, own[open_ & (arcs.user == user)]] = pull[priced[k]] / allocation.tasks[user]
         (r,) = np.nonzero(rows[i[k]])
         equations[k, count + full[i[k] * instance.R + r]] = share[priced[k], r]
         if held[user]:

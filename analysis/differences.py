@@ -42,11 +42,8 @@ from fairalloc.solvers.options import ACCURACY
 
 __all__ = ["STEPS", "Neighbours", "slopes"]
 
-STEP = Fraction(1, 10**9)
-"""The relative step of a re-solve in rationals: what it misses is of this order."""
-
-FROM_0 = Fraction(1, 10**4)
-"""The same where a capacity is 0, with half of it beside it."""
+STEP, FROM_0 = Fraction(1, 10**9), Fraction(1, 10**4)
+"""The relative step of a re-solve in rationals, and where a capacity is 0; what it misses is of this order."""
 
 STEPS = (1e-3, 1e-2, 1e-1)
 """The relative steps in floating point, tried one after the other."""
@@ -54,11 +51,8 @@ STEPS = (1e-3, 1e-2, 1e-1)
 VISIBLE = 1e-9
 """A step is long enough where what it can mean for a user is this part of its tasks: answers are known to about 1e-13."""
 
-CHECK = 1e-3
-"""The tolerance of a stated derivative, as above."""
-
-BENT = 30.0
-"""The quotient of each half may miss the derivative by so many tolerances, for tasks may be curved; at a kink it misses more."""
+CHECK, BENT = 1e-3, 30.0
+"""The tolerance of a stated derivative; the quotient of each half may miss it by so many, for tasks may be curved."""
 
 NOISE = 1e-6
 """How far answers may be off, relative to each user's tasks: 1e-7 was seen where a capacity is full at price 0, else 1e-13."""
@@ -68,15 +62,7 @@ FOLLOWED = 1e-2
 
 
 class Neighbours:
-    """Answers of a mechanism next to an allocation.
-
-    Parameters
-    ----------
-    allocation : whose capacities move
-    item : its mechanism
-    deadline : of the clock `time.perf_counter`; Stopped after it
-    exact : whether to compute in rationals
-    """
+    """Answers of a mechanism next to an allocation, in rationals where `exact`; Stopped at the deadline of `perf_counter`."""
 
     def __init__(self, allocation: Allocation, item: Mechanism, deadline: float, exact: bool) -> None:
         self.allocation, self.item, self.deadline, self.exact = allocation, item, deadline, exact
@@ -135,21 +121,13 @@ class Neighbours:
         """The value of the linear program, and what a task of each user counts in it."""
         tasks = found.tasks_exact
         assert tasks is not None
-        if isinstance(self.item, Leximin):
-            rate = self.item.exact_rate(instance)
-            return min(r * u for r, u in zip(rate, tasks, strict=True)), rate
-        rate = instance.exact.weights
-        return sum((r * u for r, u in zip(rate, tasks, strict=True)), Fraction(0)), rate
-
-    # ---- units ------------------------------------------------------------------------------------------------------------
-
-    def scale(self, j: int) -> float:
-        """What a part of the j-th capacity is a part of."""
-        return float(_scale(self.instance, j))
+        rate = self.item.exact_rate(instance) if isinstance(self.item, Leximin) else instance.exact.weights
+        worth = [r * u for r, u in zip(rate, tasks, strict=True)]
+        return min(worth) if isinstance(self.item, Leximin) else sum(worth, Fraction(0)), rate
 
     def tolerance(self, j: int, derivative: Floats) -> Floats:
         """(N,) that of a derivative by the j-th capacity."""
-        unit = self.tasks * self._meaning(j) / self.scale(j)
+        unit = self.tasks * self._meaning(j) / float(_scale(self.instance, j))
         size: Floats = CHECK * np.maximum(np.abs(derivative), unit)
         return size
 
@@ -160,8 +138,6 @@ class Neighbours:
         used = columns[rows == j]
         part = instance.arcs.gamma[used] / self.tasks[instance.arcs.user[used]]
         return float(part.min(initial=1.0))
-
-    # ---- in rationals -----------------------------------------------------------------------------------------------------
 
     def exact_sides(self, j: int) -> Floats:
         """(2, N) quotients to the right and to the left; NotApplicable where the tasks jump at a capacity of 0."""
@@ -178,21 +154,13 @@ class Neighbours:
     def _quotient(self, j: int, part: Any) -> Floats:
         """(N,) changes of tasks over the change of the j-th capacity by a part."""
         there: Any = self.at(j, part)
-        by = part * (_scale(self.instance, j) if self.exact else self.scale(j))
+        scale = _scale(self.instance, j)
         if not self.exact:
-            return np.asarray((there.tasks - self.here) / by)
-        return np.array([float((b - a) / by) for a, b in zip(self.here, there.tasks_exact, strict=True)])
-
-    # ---- in floating point ------------------------------------------------------------------------------------------------
+            return np.asarray((there.tasks - self.here) / (part * float(scale)))
+        return np.array([float((b - a) / (part * scale)) for a, b in zip(self.here, there.tasks_exact, strict=True)])
 
     def checked_sides(self, j: int, known: Floats) -> Floats:
-        """(2, N) derivatives to the right and to the left that answers next to the allocation confirm, nan elsewhere.
-
-        Parameters
-        ----------
-        j : i R + r of the capacity
-        known : (2, N) derivatives to be confirmed, nan where none is known
-        """
+        """(2, N) derivatives by the j-th capacity that answers next to the allocation confirm, nan elsewhere; so `known`."""
         steps = [h for h in STEPS if h * self._meaning(j) >= VISIBLE] or [STEPS[-1]]
         if not self.instance.capacities.flat[j]:
             return np.array([self._side(j, steps, known[0]), np.full(self.instance.N, np.nan)])
@@ -217,7 +185,7 @@ class Neighbours:
             allowed = self.tolerance(j, limit)
             apart = np.abs(limit - (2.0 * four - two))
             sure = seen & (7.0 * apart <= allowed)
-            seen &= apart * abs(h) * self.scale(j) <= NOISE * self.tasks
+            seen &= apart * abs(h) * float(_scale(self.instance, j)) <= NOISE * self.tasks
             sure &= np.isnan(known) | (np.abs(limit - known) <= 2.0 * allowed)
             result = np.where(np.isnan(result) & sure, np.where(np.isnan(known), limit, known), result)
             if np.isfinite(result).all():
@@ -226,14 +194,7 @@ class Neighbours:
 
 
 def moved(instance: Instance, j: int, part: Any) -> Instance:
-    """The instance with one capacity changed; with a Fraction everything stays rational.
-
-    Parameters
-    ----------
-    instance : is left as it is
-    j : i R + r of the capacity
-    part : of `_scale`
-    """
+    """The instance with capacity j = i R + r larger by a part of `_scale`; with a Fraction everything stays rational."""
     exact = isinstance(part, Fraction)
     rows: list[list[Any]] = [list(row) for row in (instance.exact if exact else instance).capacities]
     scale = _scale(instance, j)

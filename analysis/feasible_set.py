@@ -65,5 +65,4 @@ class _Support:
         best = maximum(cost, self.matrix, np.ones(self.matrix.shape[0]), exact=False)
         if best is None:
             raise FairallocError("the feasible set was not found: HiGHS did not solve the linear program of a direction")
-        result: Floats = np.where(direction < 0, 0.0, self.tasks @ best.z / self.unit)
-        return result
+        return np.where(direction < 0, 0.0, self.tasks @ best.z / self.unit)

@@ -21,7 +21,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 
-__all__ = ["Holdings", "Unsolved", "ratio", "total"]
+__all__ = ["Holdings", "Unsolved", "ratio"]
 
 
 class Unsolved(Exception):  # noqa: N818 (a finding, not an error)
@@ -40,7 +40,6 @@ class Holdings:
 
     @property
     def instance(self) -> Instance:
-        """The instance of the allocation."""
         return self.allocation.instance
 
     def array(self, values: Any) -> Any:
@@ -48,10 +47,10 @@ class Holdings:
         if not self.exact:
             return np.array(values, dtype=float)
         result = np.array(values, dtype=object)
-        return np.array([rational(v, "a number") for v in result.ravel()], dtype=object).reshape(result.shape)
+        result.flat[:] = [rational(v, "a number") for v in result.ravel()]
+        return result
 
     def zeros(self, *shape: int) -> Any:
-        """An array of zeros."""
         return np.full(shape, Fraction(0), dtype=object) if self.exact else np.zeros(shape)
 
     @cached_property
@@ -63,8 +62,8 @@ class Holdings:
     @cached_property
     def demand(self) -> Any:
         """(A, R)."""
-        arcs, exact = self.instance.arcs, self.instance.exact if self.exact else None
-        if exact is None:
+        arcs, exact = self.instance.arcs, self.instance.exact
+        if not self.exact:
             return arcs.demand
         keys = zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True)
         return np.array([exact.demands_on.get((n, i), exact.demands[n])[v] for n, v, i in keys], dtype=object)
@@ -74,10 +73,7 @@ class Holdings:
         """(K, R) capacities of all servers of a row."""
         if not self.exact:
             return self.instance.pools
-        counts = self.instance.counts.tolist()
-        return np.array(
-            [[q * c for c in row] for q, row in zip(counts, self.instance.exact.capacities, strict=True)], dtype=object
-        )
+        return np.array(self.instance.exact.capacities, dtype=object) * self.instance.counts.astype(object)[:, None]
 
     @cached_property
     def weights(self) -> Any:
@@ -94,8 +90,7 @@ class Holdings:
     @cached_property
     def gamma(self) -> Any:
         """(A,) tasks the arc could run alone (K 8)."""
-        load = ratio(self.demand, self.pools[self.instance.arcs.server])
-        return 1 / load.max(axis=1)
+        return 1 / ratio(self.demand, self.pools[self.instance.arcs.server]).max(axis=1)
 
     @cached_property
     def alone(self) -> Any:
@@ -171,11 +166,6 @@ def ratio(part: Any, whole: Any) -> Any:
     if part.dtype == object:
         out[out == 0] = Fraction(0)
     return np.divide(part, whole, out=out, where=np.broadcast_to(whole > 0, part.shape))
-
-
-def total(values: Any) -> Any:
-    """The sum, a Fraction for Fractions, also of nothing."""
-    return values.sum() if len(values) else 0
 
 
 def _alone(row: Any, bundles: Any) -> Any:

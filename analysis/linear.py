@@ -4,12 +4,12 @@ HiGHS solves the program; in rationals the solution of its last basis is compute
 not optimal (solvers/exact/simplex.py), so that the value is exactly the optimum.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.models.errors import NotInstalled
 from fairalloc.models.exact.rationals import as_flint, as_fraction
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
@@ -21,8 +21,7 @@ DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
 """The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
 
 
-@dataclass(frozen=True)
-class Optimum:
+class Optimum(NamedTuple):
     """The largest value, and a point z (columns,) at which it is attained."""
 
     value: Any
@@ -30,17 +29,9 @@ class Optimum:
 
 
 def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
-    """Solve max cost z  s.t.  matrix z <= sides, z >= 0.
+    """The maximum of cost z  s.t.  matrix z <= sides, z >= 0; None where HiGHS or the correction of its basis found none.
 
-    Parameters
-    ----------
-    cost, matrix, sides : (columns,), (rows, columns) and (rows,); arrays of Fractions where `exact`, else floats; the matrix of
-        floats may be sparse
-    exact : whether to compute in rationals
-
-    Returns
-    -------
-    Optimum, or None where HiGHS, or the exact correction of its basis, did not find one
+    Arrays of (columns,), (rows, columns) and (rows,) hold Fractions where `exact`, else floats; a matrix of floats may be sparse.
     """
     floats = sp.csc_array(matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=float))
     highs = _solved(np.asarray(cost, dtype=float), floats, np.asarray(sides, dtype=float))
@@ -63,18 +54,12 @@ def _highspy() -> Any:
 
 
 def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
-    highspy = _highspy()
-    highs, model = highspy.Highs(), highspy.HighsLp()
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
-    highs.setOptionValue("primal_feasibility_tolerance", 1e-9)
-    model.num_row_, model.num_col_ = matrix.shape
-    model.sense_ = highspy.ObjSense.kMaximize
-    model.col_cost_, model.col_lower_, model.col_upper_ = cost, np.zeros(len(cost)), np.full(len(cost), np.inf)
-    model.row_lower_, model.row_upper_ = np.full(len(sides), -np.inf), sides
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix.indptr, matrix.indices, matrix.data
-    highs.passModel(model)
+    from fairalloc.solvers.backends.highs import highs_lp
+
+    highs = _highspy().Highs()
+    for name, value in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
+        highs.setOptionValue(name, value)
+    highs.passModel(highs_lp(LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf))))
     highs.run()
     return highs
 

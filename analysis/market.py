@@ -10,25 +10,15 @@ and x with p is an equilibrium when
     sum of x_a cost_a over its arcs <= min(w_n, q_n max_tasks_n)        nobody spends more than its budget, or all its tasks cost
     u_n >= min(w_n / q_n, max_tasks_n)                                  nobody can do better at these prices
 
-where equality follows in the last two lines, because no task costs less than q_n.
-
-**Derivation.** With prices p on the capacities and z_n >= 0 on the limits, nb is optimal iff it is feasible and
-
-    w_n / u_n = q_n + z_n,    z_n (max_tasks_n - u_n) = 0,    p_ir (c_ir - used_ir) = 0,    x_a = 0 where cost_a > q_n.
-
-A user below its limit has z_n = 0: it runs u_n = w_n / q_n tasks and spends q_n u_n = w_n. A user at its limit has
-u_n = max_tasks_n <= w_n / q_n: it spends q_n max_tasks_n and keeps the rest, for which it has no use. Both are the
-formulas above. What is sold is paid for, so the prices' common scale is the root s of
+where equality follows in the last two lines, because no task costs less than q_n (derivation: docs/theory/nb.md). What is sold is
+paid for, so the prices' common scale is the root s of
 
     s sum_ir p_ir c_ir = sum_n min(w_n, s q_n max_tasks_n)                                                        (*)
 
 which without limits says that all resources together cost what all users have, W = sum_n w_n.
 
 **Residuals** are dimensionless: the value of unsold resources and the money overspent as parts of W, and the largest part
-of its best choice that some user misses. At the scale (*) the last is the largest, because money that is unsold or overspent is
-money that others leave unspent.
-Without limits it is at most rho, the residual of nb: that is proved by prices with q_n u_n >= w_n that cost at most (1 + rho) W
-in all; brought to the cost W they have q_n u_n >= w_n / (1 + rho).
+of its best choice that some user misses. At the scale (*) the last is the largest.
 """
 
 from collections.abc import Mapping
@@ -70,7 +60,6 @@ class PricedAllocation:
         return f"<market of {instance.name or 'instance'}: {instance.N} users, residual {self.residual:.1e}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the prices of the resources of every server."""
         instance = self.allocation.instance
         rows = [[s, *(f"{p:.6g}" for p in prices)] for s, prices in zip(instance.servers, self.prices, strict=True)]
         columns = ["price on", *instance.resources]
@@ -84,8 +73,7 @@ class PricedAllocation:
     @cached_property
     def worth(self) -> Floats:
         """(K, R) p_ir c_ir, what a whole capacity costs."""
-        result: Floats = self.prices * self.allocation.instance.pools
-        return result
+        return np.asarray(self.prices * self.allocation.instance.pools)
 
     @cached_property
     def cost(self) -> Floats:
@@ -96,27 +84,23 @@ class PricedAllocation:
     def spending(self) -> Floats:
         """(N,) what each user pays for its tasks where they run."""
         arcs = self.allocation.instance.arcs
-        result: Floats = arcs.owner @ (self.allocation.x * (arcs.load.T @ self.worth.ravel()))
-        return result
+        return np.asarray(arcs.owner @ (self.allocation.x * (arcs.load.T @ self.worth.ravel())))
 
     @cached_property
     def due(self) -> Floats:
         """(N,) min(w_n, q_n max_tasks_n)."""
-        result: Floats = np.minimum(self.budgets, _all_tasks(self.allocation.instance, self.cost))
-        return result
+        return np.asarray(np.minimum(self.budgets, _all_tasks(self.allocation.instance, self.cost)))
 
     @cached_property
     def demand(self) -> Floats:
         """(N,) min(w_n / q_n, max_tasks_n), the most tasks the budget can buy; inf for free tasks without a limit."""
         paid = np.divide(self.budgets, self.cost, out=np.full_like(self.cost, np.inf), where=self.cost > 0)
-        result: Floats = np.minimum(paid, self.allocation.instance.max_tasks)
-        return result
+        return np.asarray(np.minimum(paid, self.allocation.instance.max_tasks))
 
     @cached_property
     def unsold(self) -> Floats:
         """(K, R) p_ir (c_ir - used_ir)."""
-        result: Floats = self.worth * (1.0 - self.allocation.load)
-        return result
+        return np.asarray(self.worth * (1.0 - self.allocation.load))
 
     @cached_property
     def residuals(self) -> Mapping[str, float]:
@@ -182,11 +166,9 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
 
 def _at(allocation: Allocation, prices: Floats) -> PricedAllocation:
     """The market at prices (K, R) in parts of capacity and any scale."""
-    instance = allocation.instance
-    worth = np.maximum(prices, 0.0)
-    worth = worth * _scale(instance, worth)
-    unit = np.divide(worth, instance.pools, out=np.zeros_like(worth), where=instance.pools > 0)
-    return PricedAllocation(allocation, unit)
+    pools, worth = allocation.instance.pools, np.maximum(prices, 0.0)
+    worth = worth * _scale(allocation.instance, worth)
+    return PricedAllocation(allocation, np.divide(worth, pools, out=np.zeros_like(worth), where=pools > 0))
 
 
 def _all_tasks(instance: Instance, cost: Floats) -> Floats:

@@ -44,11 +44,8 @@ __all__ = ["Sensitivity", "sensitivity"]
 ROUNDED = 1e-5
 """A derivative below this part of its tolerance is what rounding leaves of 0; derivatives in rationals are right to this part."""
 
-DIGITS = 4
-"""Digits of a derivative that are shown."""
-
-FIXED = 4
-"""Columns of the table before those of the users."""
+DIGITS, FIXED = 4, 4
+"""Digits of a derivative that are shown; columns of the table before those of the users."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,15 +75,8 @@ class Sensitivity:
         return np.where(np.abs(self.up - self.down) <= 2.0 * self.tolerance, self.up, np.nan)
 
     def to_frame(self) -> Any:
-        """A DataFrame of pandas: (server, resource, user) x (up, down, how).
-
-        Raises
-        ------
-        NotInstalled : pandas is missing
-        """
-        pd = pandas()
-        instance = self.allocation.instance
-        names = ["server", "resource", "user"]
+        """A DataFrame of pandas: (server, resource, user) x (up, down, how); NotInstalled where pandas is missing."""
+        pd, instance, names = pandas(), self.allocation.instance, ["server", "resource", "user"]
         index = pd.MultiIndex.from_product([instance.servers, instance.resources, instance.users], names=names)
         columns = {"up": self.up, "down": self.down, "how": np.broadcast_to(self.how, self.up.shape)}
         return pd.DataFrame({key: np.moveaxis(value, 0, -1).ravel() for key, value in columns.items()}, index)
@@ -112,9 +102,8 @@ class Sensitivity:
     def to_dict(self) -> dict[str, Any]:
         """The derivatives as a JSON document; null where one is not known."""
         instance = self.allocation.instance
-        sides = {"more": self.up.astype(object), "less": self.down.astype(object)}
-        for side in sides.values():
-            side[~np.isfinite(side.astype(float))] = None
+        known = {"more": self.up, "less": self.down}
+        sides = {key: np.where(np.isfinite(side), side.astype(object), np.array(None)) for key, side in known.items()}
         return {
             "schema": "fairalloc-sensitivity/1",
             "instance": instance.name,
@@ -145,16 +134,13 @@ def sensitivity(
 ) -> Sensitivity:
     """How each user's tasks move with each capacity of the allocation's instance.
 
+    Each derivative is confirmed by solving the mechanism again next to that capacity; nan with a sentence where it is not known.
+
     Parameters
     ----------
     allocation : an answer of a mechanism; its tasks are taken to be right
     mechanism : whose answer it is; None = that of the allocation, with its parameters
     time_limit : seconds, after which what is not known yet is left out; None = no limit
-
-    Returns
-    -------
-    Derivatives to the right and to the left in tasks a unit of `capacities[i, r]`, each confirmed by solving the mechanism again
-    next to that capacity; nan with a sentence where it is not known
 
     Raises
     ------
@@ -197,13 +183,12 @@ class _Work:
     def __init__(self, allocation: Allocation, item: Mechanism, deadline: float) -> None:
         self.allocation, self.item, self.deadline = allocation, _written_for(item, allocation), deadline
         self.instance = allocation.instance
-        shape = (2, self.instance.N, self.instance.K, self.instance.R)
+        shape = (2, self.instance.N, *self.instance.capacities.shape)
         self.sides, self.tolerance = np.full(shape, np.nan), np.full(shape, np.nan)
         self.how = np.full(shape[2:], "", dtype="<U12")
         self.reason = self._unable()
 
     def result(self) -> Sensitivity:
-        """What is known."""
         if not self.reason:
             try:
                 self._derive()
@@ -253,9 +238,9 @@ class _Work:
 
     def _require_unique(self, near: Neighbours, j: int) -> None:
         """NotApplicable where nothing tells whether equilibria next to this one are alone."""
-        for part in (STEPS[0], -STEPS[0]) if self.instance.capacities.flat[j] else (STEPS[0],):
-            if derivatives_by_active_set(near.at(j, part), self.item) is None:
-                raise NotApplicable("the active set is regular neither at the allocation nor next to it")
+        parts = (STEPS[0], -STEPS[0])[: 2 if self.instance.capacities.flat[j] else 1]
+        if any(derivatives_by_active_set(near.at(j, part), self.item) is None for part in parts):
+            raise NotApplicable("the active set is regular neither at the allocation nor next to it")
 
     def _note(self, i: int, r: int, reason: str) -> None:
         """Keep the first reason why something is not known."""

@@ -1,9 +1,7 @@
 """Efficiency against fairness over alpha (K 3.2, 6.2, Figs. 3, 7, 9 and 10).
 
-Efficiency is measured by the utilisation of the resources. Fairness is measured by the deviation D_n (K 58) of each user from
-PS-DSF, where nobody who is served at a server has a larger virtual dominant share there than the others; K reports the weighted
-mean of D_n and the largest. K observes, and does not prove, that a smaller alpha gives a higher utilisation and a larger
-deviation.
+Efficiency is the utilisation of the resources, fairness the deviation D_n (K 58) of each user from PS-DSF, of which K reports the
+weighted mean and the largest. K observes, and does not prove, that a smaller alpha gives more of both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,14 +40,7 @@ def utilisation(allocation: Allocation, classes: Mapping[str, str] | None = None
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The allocations of alpha-pf-vds for T values of alpha.
-
-    Attributes
-    ----------
-    instance : the problem
-    alphas : (T,) floats, inf allowed
-    allocations : one for each alpha
-    """
+    """The allocations of alpha-pf-vds for T values of alpha, inf allowed."""
 
     instance: Instance
     alphas: tuple[float, ...]
@@ -73,14 +64,12 @@ class TradeOff:
     @property
     def mean_deviation(self) -> Floats:
         """(T,) sum_n phi_n D_n / sum_n phi_n."""
-        result: Floats = self.deviation @ self.instance.weights / self.instance.weights.sum()
-        return result
+        return np.average(self.deviation, axis=1, weights=self.instance.weights)
 
     @property
     def max_deviation(self) -> Floats:
         """(T,) max_n D_n."""
-        result: Floats = self.deviation.max(axis=1)
-        return result
+        return np.asarray(self.deviation.max(axis=1))
 
     @property
     def residuals(self) -> Floats:
@@ -99,10 +88,6 @@ def tradeoff(
     alphas : T numbers > 0, or "inf"
     method : id of the method, None = the fastest that is exact enough
     options : further arguments of `solve`, such as accuracy or time_limit
-
-    Returns
-    -------
-    TradeOff
 
     Raises
     ------

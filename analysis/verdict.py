@@ -55,7 +55,6 @@ class Verdict:
         return f"<verdict {self.property}: {self.finding()}, margin {self.margin + 0.0:.3g}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the verdict as a table of one row."""
         cells = [self.property, self.finding(), f"{self.margin + 0.0:.3g}", self.sentence, self.method]
         return Grid("", ["property", "finding", "margin", "sentence", "decided by"], [cells])._repr_html_()
 

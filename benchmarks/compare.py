@@ -14,13 +14,13 @@
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import BenchmarkStore, Record, RecordedRun
@@ -28,12 +28,7 @@ from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import Rule, checked
 from fairalloc.models.tables import Grid
 
-__all__ = ["Comparisons", "CostChange", "compare"]
-
 Ratio = Annotated[float, Rule(lambda value: 1 < value < math.inf, "a finite number above 1")]
-
-Key = tuple[str, str, str, str]
-"""Fingerprint, mechanism, method and accuracy."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,7 @@ class Comparisons:
     def notes(self) -> tuple[str, ...]:
         """What is compared, on which machines, with which versions."""
         where = [
-            f"{name} is {file}, run {run.number} of {run.started}, suite {run.suite}: {_place(run)}"
+            f"{name} is {file}, run {run.number} of {run.started}, suite {run.suite}: {_place(run.details)}"
             for name, file, run in zip("AB", self.files, self.runs, strict=True)
         ]
         differ = _differences(*(run.details for run in self.runs))
@@ -132,8 +127,7 @@ class Comparisons:
             "files": list(self.files),
             "runs": [{"started": run.started, "suite": run.suite, "details": dict(run.details)} for run in self.runs],
             "threshold": self.threshold,
-            "by_method": [asdict(change) for change in self.by_method],
-            "by_case": [asdict(change) for change in self.by_case],
+            **{name: list(map(asdict, getattr(self, name))) for name in ("by_method", "by_case")},
             "unpaired": list(self.unpaired),
             "busy": list(self.busy),
             "regressed": self.regressed,
@@ -162,15 +156,13 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
     same = Path(before).resolve() == Path(now).resolve()
     (old, first), (new, second) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
     busy = _busy(before, old, first), _busy(now, new, second)
-    sides = _grouped(first), _grouped(second)
+    sides = [metrics.grouped(rows, attrgetter("fingerprint", "mechanism", "method", "accuracy")) for rows in (first, second)]
     keys = [key for key in sides[1] if key in sides[0]]
     if not keys:
         raise BenchmarkError(f"{before} and {now} have no case, mechanism, method and accuracy in common")
     pairs = {key: _costs(sides[0][key], sides[1][key]) for key in keys}
     by_case = tuple(_change((*key[1:], sides[1][key][0].case), [pairs[key]]) for key in keys)
-    methods: dict[tuple[str, str], list[Key]] = defaultdict(list)
-    for key in keys:
-        methods[key[1], key[2]].append(key)
+    methods = metrics.grouped(keys, lambda key: key[1:3])
     by_method = _decided([_change((*name, "", ""), [pairs[key] for key in own]) for name, own in methods.items()], threshold)
     unpaired = len(sides[0]) - len(keys), len(sides[1]) - len(keys)
     return Comparisons((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired, busy)
@@ -198,52 +190,31 @@ def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> str:
     return said if ratio > metrics.BUSY else ""
 
 
-def _grouped(records: Iterable[Record]) -> dict[Key, list[Record]]:
-    """Step 2: the repeats by what pairs them."""
-    groups: dict[Key, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[record.fingerprint, record.mechanism, record.method, record.accuracy].append(record)
-    return groups
-
-
-@dataclass(frozen=True)
-class _Costs:
-    """Seconds of the repeats of one pair on one side; a failure costs `failure`."""
+class _Costs(NamedTuple):
+    """Of the repeats of one pair on one side: the seconds, a failure at its cost, their median, and whether it is a success."""
 
     seconds: list[float]
-    failure: float
-
-    @property
-    def median(self) -> float:
-        return median(self.seconds)
-
-    @property
-    def solved(self) -> bool:
-        return self.median < self.failure
+    median: float
+    solved: bool
 
 
-def _costs(before: Sequence[Record], now: Sequence[Record]) -> tuple[_Costs, _Costs]:
+def _costs(before: Sequence[Record], now: Sequence[Record]) -> list[_Costs]:
     failure = metrics.PENALTY * max(record.time_limit for record in (*before, *now))
-    one, other = ([record.cpu if metrics.succeeded(record) else failure for record in side] for side in (before, now))
-    return _Costs(one, failure), _Costs(other, failure)
+    sides = [[record.cpu if metrics.succeeded(record) else failure for record in side] for side in (before, now)]
+    return [_Costs(seconds, median(seconds), median(seconds) < failure) for seconds in sides]
 
 
-def _change(name: tuple[str, str, str, str], pairs: Sequence[tuple[_Costs, _Costs]]) -> CostChange:
-    """Steps 3 and 4, and of step 5 what is solved.
-
-    Parameters
-    ----------
-    name : mechanism, method, accuracy, case
-    pairs : of which
-    """
-    before, now = ([pair[side] for pair in pairs] for side in (0, 1))
+def _change(name: tuple[str, str, str, str], pairs: Sequence[Sequence[_Costs]]) -> CostChange:
+    """Steps 3 and 4, and of step 5 what is solved; the name is mechanism, method, accuracy and case."""
+    before, now = zip(*pairs, strict=True)
     medians = [[cost.median for cost in side] for side in (before, now)]
     old, new = map(metrics.shifted_geometric_mean, medians)
     first, second = (sum(cost.solved for cost in side) for side in (before, now))
-    low, high = (None if math.isnan(end) else end for end in _interval(before, now))
+    shifted = [[[value + metrics.SHIFT for value in cost.seconds] for cost in side] for side in (now, before)]
+    low, high = (None if math.isnan(end) else end for end in metrics.interval(shifted, shift=0.0))  # of the shifted means
     verdict = "" if first == second else "loss" if second < first else "gain"
-    chance = metrics.chance(*medians)
-    return CostChange(*name, len(pairs), old, new, first, second, _ratio(old, new), low, high, chance, verdict)
+    ratio = (new + metrics.SHIFT) / (old + metrics.SHIFT)  # below the shift differences are noise
+    return CostChange(*name, len(pairs), old, new, first, second, ratio, low, high, metrics.chance(*medians), verdict)
 
 
 def _decided(changes: Sequence[CostChange], threshold: float) -> tuple[CostChange, ...]:
@@ -256,31 +227,19 @@ def _decided(changes: Sequence[CostChange], threshold: float) -> tuple[CostChang
     return tuple(found)
 
 
-def _ratio(before: float, now: float) -> float:
-    """Of two means, shifted: below the shift differences are noise."""
-    return (now + metrics.SHIFT) / (before + metrics.SHIFT)
-
-
-def _interval(before: Sequence[_Costs], now: Sequence[_Costs]) -> tuple[float, float]:
-    """Of the ratio of the shifted means, which is that of the shifted costs."""
-    shifted = [[[value + metrics.SHIFT for value in cost.seconds] for cost in side] for side in (now, before)]
-    return metrics.interval(shifted, shift=0.0)
-
-
-def _place(run: RecordedRun) -> str:
-    here, details = run.details.get("machine", {}), run.details
-    known = [str(here[name]) for name in ("cpu", "system") if name in here]
-    return ", ".join([*known, *(f"{name} {details[name]}" for name in ("fairalloc", "python") if name in details)])
+def _place(details: Mapping[str, Any]) -> str:
+    """The machine and the versions of a run."""
+    known = details.get("machine", {})
+    here = [str(known[name]) for name in ("cpu", "system") if name in known]
+    return ", ".join([*here, *(f"{name} {details[name]}" for name in ("fairalloc", "python") if name in details)])
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """What of machines, versions and settings is not the same, as a text."""
-    told = []
-    for part in ("machine", "packages", "setting"):
-        one, other = before.get(part, {}), now.get(part, {})
-        told += [f"{name} {one.get(name)} and {other.get(name)}" for name in {**one, **other} if one.get(name) != other.get(name)]
-    told += [f"{k} {before.get(k)} and {now.get(k)}" for k in ("fairalloc", "python") if before.get(k) != now.get(k)]
-    return ", ".join(told)
+    parts = [(before.get(part, {}), now.get(part, {})) for part in ("machine", "packages", "setting")]
+    pairs = [(name, one.get(name), other.get(name)) for one, other in parts for name in {**one, **other}]
+    pairs += [(name, before.get(name), now.get(name)) for name in ("fairalloc", "python")]
+    return ", ".join(f"{name} {one} and {other}" for name, one, other in pairs if one != other)
 
 
 def _cells(change: CostChange) -> list[str]:

@@ -9,37 +9,23 @@
 | memory | peak memory of the methods |
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairalloc.analysis.plots import measured, panels
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.ranking import pareto
-from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "composed", "legend", "panels_of", "write_figure"]
-
-
-def _profiles(summary: Summary, mechanism: str) -> list[Panel]:
-    return _curves(summary, mechanism, metrics.profile, performance_profiles)
-
-
-def _data_profiles(summary: Summary, mechanism: str) -> list[Panel]:
-    return _curves(summary, mechanism, metrics.data_profile, data_profiles)
-
-
-def _curves(summary: Summary, mechanism: str, values: Callable[..., Any], draw: Callable[..., Any]) -> list[Panel]:
+def _curves(values: Callable[..., Any], draw: Callable[..., Any], summary: Summary, mechanism: str) -> list[Panel]:
     found = values(summary.by_mechanism[mechanism], summary.target)
     if not any(value < float("inf") for own in found.values() for value in own):
         return []
@@ -47,39 +33,35 @@ def _curves(summary: Summary, mechanism: str, values: Callable[..., Any], draw: 
 
 
 def _fronts(summary: Summary, mechanism: str) -> list[Panel]:
-    points: dict[str, list[tuple[float, float]]] = {}
-    for point in pareto(summary.by_mechanism[mechanism]):
-        if point.residual < float("inf"):
-            points.setdefault(point.method, []).append((point.seconds, point.residual))
+    found = [point for point in pareto(summary.by_mechanism[mechanism]) if point.residual < float("inf")]
+    groups = metrics.grouped(found, lambda point: point.method)
+    points = {method: [(point.seconds, point.residual) for point in own] for method, own in groups.items()}
     draw = partial(measured.front, points, order=summary.methods, key=False)
     return [Panel(mechanism, tuple(points), draw)] if points else []
 
 
 def _traces(summary: Summary, mechanism: str) -> list[Panel]:
     """The case with traces of the most methods."""
-    traced: dict[str, dict[str, Record]] = {}
+    traced: dict[str, dict[str, Any]] = {}
     for record in summary.by_mechanism[mechanism]:
         if record.trace:
-            traced.setdefault(record.case, {}).setdefault(record.method, record)
+            traced.setdefault(record.case, {}).setdefault(record.method, record.trace)
     if not traced:
         return []
-    case = max(traced, key=lambda name: len(traced[name]))
-    found = {method: record.trace for method, record in traced[case].items()}
+    case, found = max(traced.items(), key=lambda item: len(item[1]))
     return [Panel(case, tuple(found), partial(measured.histories, found, order=summary.methods, key=False))]
 
 
 def _memory(summary: Summary) -> list[Panel]:
-    peaks: dict[str, list[float]] = {}
-    for record in summary.records:
-        if record.peak_mb:
-            peaks.setdefault(record.method, []).append(record.peak_mb)
+    groups = metrics.grouped((r for r in summary.records if r.peak_mb), lambda record: record.method)
+    peaks = {method: [record.peak_mb for record in own] for method, own in groups.items()}
     found = {method: (median(values), max(values)) for method, values in peaks.items()}
     return [Panel("", (), partial(measured.memory, found), 1.0 + 0.24 * len(found))] if found else []
 
 
 BY_MECHANISM: Mapping[str, Callable[[Summary, str], list[Panel]]] = {
-    "profile": _profiles,
-    "data-profile": _data_profiles,
+    "profile": partial(_curves, metrics.profile, performance_profiles),
+    "data-profile": partial(_curves, metrics.data_profile, data_profiles),
     "pareto": _fronts,
     "traces": _traces,
 }
@@ -89,29 +71,13 @@ FIGURES = (*BY_MECHANISM, "memory")
 
 
 def panels_of(summary: Summary, name: str, mechanism: str | None = None) -> list[Panel]:
-    """The panels of a figure.
-
-    Parameters
-    ----------
-    summary : of a run
-    name : of the figure
-    mechanism : whose panels are wanted; None = all
-
-    Raises
-    ------
-    UnknownName : there is no such figure
-    """
+    """The panels of a figure, of one mechanism or all; UnknownName where there is no such figure."""
     if name not in FIGURES:
         raise UnknownName(no_such("figure", name, FIGURES))
     if name == "memory":
         return _memory(summary)
     wanted = list(summary.by_mechanism) if mechanism is None else [mechanism]
     return [panel for item in wanted for panel in BY_MECHANISM[name](summary, item)]
-
-
-def legend(summary: Summary, shown: Sequence[Panel]) -> list[tuple[str, str]]:
-    """(svg element, name) of every method of the panels."""
-    return panels.legend(summary.methods, shown)
 
 
 @checked
@@ -135,8 +101,3 @@ def write_figure(summary: Summary, name: str, file: str | Path) -> None:
     if not found:
         raise NotApplicable(f"the figure {name!r} has nothing to show for the suite {summary.run.suite!r}")
     panels.write_panels(summary.methods, found, file)
-
-
-def composed(summary: Summary, found: Sequence[Panel]) -> "Figure":
-    """All panels in one figure, with one legend below."""
-    return panels.composed(summary.methods, found)

@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
 
 from fairalloc.benchmarks.page import sections, title
 from fairalloc.benchmarks.records import Record
@@ -16,22 +15,8 @@ from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import csv_text
 from fairalloc.runs.pages import latex, markdown, page
 
-__all__ = ["FORMATS", "report_text", "write_report"]
-
 LISTS = ("trace", "quantities")
 """What is in JSON and not in CSV."""
-
-
-def _html(summary: Summary) -> str:
-    return page(title(summary), sections(summary), contents=True)
-
-
-def _markdown(summary: Summary) -> str:
-    return markdown(title(summary), sections(summary, drawn=False))
-
-
-def _latex(summary: Summary) -> str:
-    return latex(title(summary), sections(summary, drawn=False))
 
 
 def _csv(summary: Summary) -> str:
@@ -43,19 +28,16 @@ def _csv(summary: Summary) -> str:
 def _json(summary: Summary) -> str:
     """What was asked, and every record; null stands for numbers that are not finite."""
     details = {key: value for key, value in summary.run.details.items() if key != "place"}
-    records = [_finite(asdict(r) | {"residual": r.residual}) for r in summary.rows_of_run]
+    rows = [asdict(r) | {"residual": r.residual} for r in summary.rows_of_run]
+    records = [{k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()} for row in rows]
     document = {"suite": summary.run.suite, "started": summary.run.started, **details, "records": records}
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def _finite(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in record.items()}
-
-
 FORMATS: Mapping[str, Callable[[Summary], str]] = {
-    "html": _html,
-    "markdown": _markdown,
-    "latex": _latex,
+    "html": lambda summary: page(title(summary), sections(summary), contents=True),
+    "markdown": lambda summary: markdown(title(summary), sections(summary, drawn=False)),
+    "latex": lambda summary: latex(title(summary), sections(summary, drawn=False)),
     "csv": _csv,
     "json": _json,
 }

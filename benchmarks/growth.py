@@ -15,12 +15,11 @@ from math import exp, log
 
 import numpy as np
 
+from fairalloc.benchmarks.metrics import grouped
 from fairalloc.benchmarks.records import SKIPPED, Record
 from fairalloc.benchmarks.report import Summary
 from fairalloc.benchmarks.suites.suite import is_ours
 from fairalloc.models.tables import Grid
-
-__all__ = ["Growth", "growth_grids", "growths", "speedup_grid"]
 
 VERIFIED = 1e-6
 """The residual up to which an answer counts."""
@@ -30,14 +29,9 @@ FEWEST_ARCS = 1000
 
 @dataclass(frozen=True)
 class Growth:
-    """One method on one family of one mechanism.
+    """One method on one family of one mechanism: the seconds of the cases that count by their arcs, and the worst residual there.
 
-    Attributes
-    ----------
-    mechanism, family, method : names
-    seconds : by arcs, of the cases that count
-    worst : the largest residual among them
-    ended : why there are no larger cases, or ""
+    `ended` says why there are no larger cases, or "".
     """
 
     mechanism: str
@@ -76,10 +70,8 @@ def _decades(arcs: float) -> str:
 def growths(summary: Summary) -> list[Growth]:
     """Every method in every family, by mechanism, family and method; [] where the suite has no families."""
     families = {name: case["family"] for name, case in summary.cases.items() if case["family"]}
-    found: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
-    for record in summary.records:
-        if record.case in families:
-            found[record.mechanism, families[record.case], record.method].append(record)
+    counted = (record for record in summary.records if record.case in families)
+    found = grouped(counted, lambda record: (record.mechanism, families[record.case], record.method))
     return [_growth(key, records) for key, records in sorted(found.items())]
 
 
@@ -94,10 +86,7 @@ def _growth(key: tuple[str, str, str], records: Sequence[Record]) -> Growth:
 
 def _ending(records: Iterable[Record]) -> str:
     """Why the method ended on the first case where no solve counts, such as "time_limit at 10,000"."""
-    cases: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        cases[record.case].append(record)
-    for rows in cases.values():
+    for rows in grouped(records, lambda record: record.case).values():
         if not any(r.residual <= VERIFIED for r in rows):
             first = rows[0]
             if first.termination == SKIPPED:
@@ -110,9 +99,7 @@ def _ending(records: Iterable[Record]) -> str:
 def growth_grids(summary: Summary) -> list[Grid]:
     """For each mechanism a table: family and method, CPU seconds by decade of arcs, the exponent and where it ended."""
     grids = []
-    everything = growths(summary)
-    for mechanism in dict.fromkeys(item.mechanism for item in everything):
-        items = [item for item in everything if item.mechanism == mechanism]
+    for mechanism, items in grouped(growths(summary), lambda item: item.mechanism).items():
         decades = sorted({_decade(arcs) for item in items for arcs in item.seconds})
         heads = ["family", "method", *(f"1e{k}" for k in decades), "exponent", "residual", "ended"]
         rows = [_cells(item, decades) for item in items if item.seconds or item.ended]

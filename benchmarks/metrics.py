@@ -13,8 +13,10 @@ A run without a finite point does not pass; it is honest if it does not claim su
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from statistics import median
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,35 +26,8 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.options import allowed_user_error
 
-__all__ = [
-    "BUSY",
-    "DRAWS",
-    "FEWEST",
-    "LEVEL",
-    "PENALTY",
-    "SHIFT",
-    "TARGETS",
-    "TOO_BUSY",
-    "busyness",
-    "chance",
-    "corrected",
-    "cost",
-    "costs_to",
-    "data_profile",
-    "honest",
-    "interval",
-    "layer_ratios",
-    "median_times",
-    "passes",
-    "profile",
-    "rate",
-    "shifted_geometric_mean",
-    "solves",
-    "split_badly",
-    "succeeded",
-    "traced_time",
-    "unjudged",
-]
+T = TypeVar("T")
+K = TypeVar("K")
 
 SHIFT = 0.010
 """Seconds. Solves here take milliseconds; with the usual 10 s the fast cases would not count at all."""
@@ -110,6 +85,14 @@ def split_badly(record: Record) -> bool:
     return math.isfinite(record.residual) and abs(record.phases - record.wall) > relative * record.wall + absolute
 
 
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items of each key, in the order in which the keys come."""
+    groups: dict[K, list[T]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return groups
+
+
 def solves(records: Iterable[Record]) -> list[Record]:
     """The rows about solves, without those about cases that have none."""
     return [record for record in records if record.method != UNDEFINED]
@@ -137,18 +120,15 @@ def traced_time(record: Record, target: float | None) -> float:
 def costs_to(
     records: Iterable[Record], target: float | None, of: Callable[[Record, float | None], float] = cost
 ) -> dict[str, list[float]]:
-    """For each case the costs of the repeats at the accuracy whose median cost is least; inf for a failure.
+    """For each case the costs of the repeats of one method at the accuracy whose median is least; inf for a failure.
 
-    Parameters
-    ----------
-    records : of one method
-    target : the residual; None = what each accuracy promises, claimed
-    of : gives the cost of a record, `cost` or `traced_time`
+    A target is a residual; None = what each accuracy promises, claimed. `of` is `cost` or `traced_time`.
     """
-    groups: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for record in records:
-        groups[record.case][record.accuracy].append(of(record, target))
-    return {case: min(by_accuracy.values(), key=median) for case, by_accuracy in groups.items()}
+    costs = {
+        key: [of(record, target) for record in group] for key, group in grouped(records, attrgetter("case", "accuracy")).items()
+    }
+    by_case = grouped(costs.items(), lambda item: str(item[0][0]))
+    return {case: min((own for _, own in found), key=median) for case, found in by_case.items()}
 
 
 def shifted_geometric_mean(values: Iterable[float], shift: float = SHIFT) -> float:
@@ -158,19 +138,10 @@ def shifted_geometric_mean(values: Iterable[float], shift: float = SHIFT) -> flo
 
 
 def interval(repeats: Sequence[Sequence[Sequence[float]]], shift: float = SHIFT, level: float = 0.95) -> tuple[float, float]:
-    """A bootstrap interval of a shifted geometric mean, or of the ratio of two of them on the same cases.
+    """A bootstrap interval of a shifted geometric mean, or of the ratio of two of them on the same cases; NaN below FEWEST cases.
 
-    Each draw takes as many cases as there are, with replacement, and of each case one repeat of each method.
-
-    Parameters
-    ----------
-    repeats : for one method or two, for each case the finite costs of its repeats; the cases are in the same order
-    shift : of the means
-    level : of the interval
-
-    Returns
-    -------
-    The lower and the upper end; NaN where there are fewer than FEWEST cases
+    `repeats` has for one method or two, for each case in the same order, the finite costs of its repeats. Each draw takes as
+    many cases as there are, with replacement, and of each case one repeat of each method.
     """
     count = len(repeats[0])
     if count < FEWEST:
@@ -196,12 +167,8 @@ def _drawn(costs: Sequence[Sequence[float]], cases: np.ndarray, random: np.rando
 def chance(ones: Sequence[float], others: Sequence[float]) -> float:
     """The chance that costs which differ by chance alone differ as much in the mean of their logarithms: a test of signs.
 
-    Of every case the sign of the difference is as likely the other one; all signs are tried, or TRIED of them. 1 where there are
-    fewer than FEWEST cases.
-
-    Parameters
-    ----------
-    ones, others : the cost of each case, in the same order
+    Both are for the same cases in the same order. Of every case the sign of the difference is as likely the other one; all signs
+    are tried, or TRIED of them. 1 where there are fewer than FEWEST cases.
     """
     if len(ones) < FEWEST:
         return 1.0
@@ -227,8 +194,7 @@ def busyness(records: Iterable[Record]) -> float:
 
 def median_times(records: Iterable[Record]) -> Times | None:
     """Medians of the four phases and of our clocks over the runs that returned a point; None where none did."""
-    runs = [r for r in records if math.isfinite(r.feasibility)]
-    if not runs:
+    if not (runs := [r for r in records if math.isfinite(r.feasibility)]):
         return None
     return Times(*(median(getattr(r, name) for r in runs) for name in ("build", "compile", "solve", "read", "wall", "cpu")))
 
@@ -240,12 +206,10 @@ def layer_ratios(records: Iterable[Record], reference: str = "highs") -> dict[st
     """
     runs = [r for r in records if math.isfinite(r.feasibility)]
     direct = {(r.case, r.accuracy, r.repeat): r.build + r.compile for r in runs if r.method == reference}
-    ratios: dict[str, list[float]] = defaultdict(list)
-    for r in runs:
-        where = r.case, r.accuracy, r.repeat
-        if r.method.endswith(f":{reference}") and direct.get(where):
-            ratios[r.method].append((r.build + r.compile) / direct[where])
-    return {method: median(values) for method, values in ratios.items()}
+    layers = grouped((r for r in runs if r.method.endswith(f":{reference}")), attrgetter("method"))
+    pairs = {key: [(r.build + r.compile, direct.get((r.case, r.accuracy, r.repeat))) for r in own] for key, own in layers.items()}
+    ratios = {method: [here / there for here, there in own if there] for method, own in pairs.items()}
+    return {method: median(values) for method, values in ratios.items() if values}
 
 
 def profile(records: Iterable[Record], target: float | None = None) -> dict[str, list[float]]:
@@ -253,29 +217,20 @@ def profile(records: Iterable[Record], target: float | None = None) -> dict[str,
 
     A case is failed where the median repeat is, and it counts for every method, so give records of one mechanism.
     """
-    costs = _median_costs(records, target)
-    return {method: [_ratio(case, own, costs) for case in _cases(costs)] for method, own in costs.items()}
+    found = data_profile(records, target)
+    best = [min(costs) for costs in zip(*found.values(), strict=True)]
+    return {method: [_ratio(*pair) for pair in zip(own, best, strict=True)] for method, own in found.items()}
 
 
 def data_profile(records: Iterable[Record], target: float | None = None) -> dict[str, list[float]]:
     """Data profile (More and Wild 2009): for each method its cost on each case in seconds; inf for a failure, as in `profile`."""
-    costs = _median_costs(records, target)
-    return {method: [own.get(case, math.inf) for case in _cases(costs)] for method, own in costs.items()}
+    groups = grouped(records, attrgetter("method"))
+    costs = {method: {case: median(values) for case, values in costs_to(own, target).items()} for method, own in groups.items()}
+    cases = dict.fromkeys(case for own in costs.values() for case in own)
+    return {method: [own.get(case, math.inf) for case in cases] for method, own in costs.items()}
 
 
-def _median_costs(records: Iterable[Record], target: float | None) -> dict[str, dict[str, float]]:
-    """For each method and case the median cost of the repeats."""
-    by_method: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        by_method[record.method].append(record)
-    return {key: {case: median(values) for case, values in costs_to(group, target).items()} for key, group in by_method.items()}
-
-
-def _cases(costs: Mapping[str, Mapping[str, float]]) -> list[str]:
-    return list(dict.fromkeys(case for own in costs.values() for case in own))
-
-
-def _ratio(case: str, own: Mapping[str, float], costs: Mapping[str, Mapping[str, float]]) -> float:
-    mine = own.get(case, math.inf)
-    best = min(other.get(case, math.inf) for other in costs.values())
-    return mine / best if math.isfinite(mine) and best > 0 else 1.0 if math.isfinite(mine) else math.inf
+def _ratio(mine: float, best: float) -> float:
+    if not math.isfinite(mine):
+        return math.inf
+    return mine / best if best > 0 else 1.0

@@ -5,31 +5,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from operator import attrgetter
 from statistics import median
 
-from fairalloc.analysis.plots.panels import element
+from fairalloc.analysis.plots.panels import Panel, element, legend
 from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
-from fairalloc.benchmarks.ranking import Comparison, Pairwise, Rank, Ranking, pairwise
+from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.records import Record
-from fairalloc.benchmarks.report import (
-    MethodRow,
-    Summary,
-    advice,
-    factor,
-    milliseconds,
-    partial_sentence,
-    partial_table,
-    percent,
-    rank_table,
-    times,
-)
+from fairalloc.benchmarks.report import TIMES, Summary, advice, factor, milliseconds, percent, ranked, times
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 
-__all__ = ["sections", "title"]
-
-_TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
+LOOK_FIRST = (
+    'Look first at "Which method": what to use for each mechanism. "By mechanism" says how sure that is: intervals, cases and '
+    'accuracy. "Failures" has what was not solved, with commands that solve it again.'
+)
 
 
 def title(summary: Summary) -> str:
@@ -51,9 +42,6 @@ def sections(summary: Summary, drawn: bool = True) -> list[Section]:
     ]
 
 
-# ---- sections ----------------------------------------------------------------------------------------------------
-
-
 def _facts(summary: Summary) -> list[Section]:
     details, started = summary.run.details, sorted(r.started for r in summary.rows_of_run)
     here = details["machine"]
@@ -66,7 +54,7 @@ def _facts(summary: Summary) -> list[Section]:
         ("versions", f"fairalloc {details['fairalloc']}, Python {details['python']}, {packages}"),
     ]
     notes = [*summary.warnings, *filter(None, [summary.note])]
-    return [Section("", table=Grid("", ("", ""), facts, notes))]
+    return [Section("", [LOOK_FIRST], Grid("", ("", ""), facts, notes))]
 
 
 def _choice(summary: Summary) -> list[Section]:
@@ -76,19 +64,16 @@ def _choice(summary: Summary) -> list[Section]:
         f"failure costs {metrics.PENALTY:g} times the limit, and the one with the least mean time of those that solve every case."
     )
     columns = ("mechanism", "cases", "fastest", "ms", "solves", "fastest that solves all", "ms")
-    rows = [_choice_cells(item) for item in summary.rankings(summary.target)]
+    rows = []
+    for item in summary.rankings(summary.target):
+        fast = (one.method, milliseconds(one.mean), str(one.solved)) if (one := item.fastest) else ("none", "-", "0")
+        safe = (one.method, milliseconds(one.mean)) if (one := item.safest) else ("none", "-")
+        rows.append((item.mechanism, str(item.cases), *fast, *safe))
     return [Section("Which method", [text], Grid("", columns, rows, right=(1, 3, 4, 6)))]
 
 
-def _choice_cells(item: Ranking) -> Sequence[str]:
-    first, safe = item.fastest, item.safest
-    fast = (first.method, milliseconds(first.mean), str(first.solved)) if first else ("none", "-", "0")
-    sure = (safe.method, milliseconds(safe.mean)) if safe else ("none", "-")
-    return (item.mechanism, str(item.cases), *fast, *sure)
-
-
 def _methods(summary: Summary) -> list[Section]:
-    titles = ("method", "cases", "solves", "success", "honesty", *(f"{name}, ms" for name in _TIMES), "peak MB", "split")
+    titles = ("method", "cases", "solves", "success", "honesty", *(f"{name}, ms" for name in TIMES), "peak MB", "split")
     text = (
         "Success: the method claims that it solved the case and the residual computed from the instance passes. Honesty: the "
         "claim equals the truth, in both directions, where a residual is known. Wall and CPU time are taken around the method, "
@@ -96,12 +81,9 @@ def _methods(summary: Summary) -> list[Section]:
         "from our clock. Times are medians over the solves that returned a point. Methods face different cases here: compare "
         "them by mechanism."
     )
-    return [Section("Methods", [text], _grid(titles, map(_method_cells, summary.rows)))]
-
-
-def _method_cells(row: MethodRow) -> Sequence[str]:
-    counts = (row.method, str(row.cases), str(row.runs), percent(row.success), percent(row.honesty))
-    return (*counts, *times(row), f"{row.peak_mb:,.0f}", str(row.split_badly))
+    counts = {r.method: [str(r.cases), str(r.runs), percent(r.success), percent(r.honesty)] for r in summary.rows}
+    rows = [[r.method, *counts[r.method], *times(r), f"{r.peak_mb:,.0f}", str(r.split_badly)] for r in summary.rows]
+    return [Section("Methods", [text], _grid(titles, rows))]
 
 
 def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
@@ -114,26 +96,24 @@ def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
     found = [Section("By mechanism", [about])]
     by_target = [summary.rankings(target) for target in metrics.TARGETS]
     for k, item in enumerate(summary.rankings(summary.target)):
-        found.append(Section(item.mechanism, [advice(item)], rank_table(item), anchor=_anchor(k)))
-        found.append(Section("", [item.sentence]))
-        if item.partial:
-            found.append(Section("", table=partial_table(item)))
-            found.append(Section("", [partial_sentence(item)]))
+        (table, about), *partial = ranked(item)
+        found += [Section(item.mechanism, [advice(item)], table, anchor=f"mechanism-{k + 1}"), Section("", [about])]
+        found += [section for table, about in partial for section in (Section("", table=table), Section("", [about]))]
         found += _achieved(summary, [rankings[k] for rankings in by_target])
         if drawn and min(item.total, len(item.rows)) > 1:
-            found.append(_figures(summary, item.mechanism))
+            panels = [(figures.panels_of(summary, name, item.mechanism), heading) for name, heading in _HEADINGS.items()]
+            found.append(_drawn(summary, [replace(panel, title=heading) for own, heading in panels for panel in own]))
     return found
-
-
-def _anchor(k: int) -> str:
-    return f"mechanism-{k + 1}"
 
 
 def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
     """The times to each of TARGETS, in one table."""
     order = [rank.method for rank in rankings[1].rows]
-    ranks = [{rank.method: rank for rank in item.rows} for item in rankings]
-    rows = [(name, *(cell for own in ranks for cell in _achieved_cells(own[name]))) for name in order]
+    cells = [
+        {rank.method: (str(rank.solved), milliseconds(rank.mean), factor(rank.to_best.ratio)) for rank in item.rows}
+        for item in rankings
+    ]
+    rows = [(name, *(cell for own in cells for cell in own[name])) for name in order]
     heads = [(f"{_power(target)}: solved", "ms", "to best") for target in metrics.TARGETS]
     columns = ("achieved residual", *(head for three in heads for head in three))
     asked = ", ".join(summary.accuracies)
@@ -154,19 +134,9 @@ def _power(target: float) -> str:
     return f"{target:.0e}".replace("e-0", "e-")
 
 
-def _achieved_cells(rank: Rank) -> Sequence[str]:
-    return (str(rank.solved), milliseconds(rank.mean), factor(rank.to_best.ratio))
-
-
-def _figures(summary: Summary, mechanism: str) -> Section:
-    """The profiles and the front of a mechanism, each with its title, and one legend."""
-    panels = [
-        replace(panel, title=heading)
-        for name, heading in _HEADINGS.items()
-        for panel in figures.panels_of(summary, name, mechanism)
-    ]
-    drawn = "\n".join(map(element, panels))
-    return Section("", figure=drawn, legend=figures.legend(summary, panels))
+def _drawn(summary: Summary, panels: Sequence[Panel], about: Sequence[str] = ()) -> Section:
+    """Some panels and one legend."""
+    return Section("", about, figure="\n".join(map(element, panels)), legend=legend(summary.methods, panels))
 
 
 _HEADINGS = {"profile": "Performance profile", "data-profile": "Data profile", "pareto": "Time and accuracy, with the front"}
@@ -182,41 +152,31 @@ def _histories(summary: Summary, drawn: bool) -> list[Section]:
     if not rows:
         return []
     text = (
-        "Time until the trace of an iterative method first falls to a value, read off what the algorithm itself measures: its "
-        "residual, merit or change, the first that it keeps. This is the algorithm's word, not ours, and the measures of two "
-        "algorithms need not be the same. Medians over the traced cases of the mechanism, after the number of cases in which it "
-        "gets there; - where it does in less than half of them. Verified: our largest residual of what it returned at its end."
+        "Time until the trace of an iterative method first falls to a value, by what the algorithm measures: its residual, merit "
+        "or change. This is its word, not ours, and measures of two algorithms need not be the same. Medians over traced cases, "
+        "after the number of cases in which it gets there; - where it does in less than half of them. Verified: our largest "
+        "residual of what it returned at its end."
     )
     heads = [head for target in metrics.TARGETS for head in (f"{_power(target)}: reached", "ms")]
     columns = ("mechanism", "method", "cases", *heads, "verified")
     found = [Section("Accuracy against time", [text], _grid(columns, rows, words=2))]
     if drawn:
-        panels = figures.panels_of(summary, "traces")
-        shown = "\n".join(map(element, panels))
-        found.append(Section("", [_TRACES], figure=shown, legend=figures.legend(summary, panels)))
+        about = "For each mechanism the traces on one case, that with the traces of the most methods; its name stands above."
+        found.append(_drawn(summary, figures.panels_of(summary, "traces"), [about]))
     return found
 
 
-_TRACES = "For each mechanism the traces on one case, that with the traces of the most methods; its name stands above."
-
-
 def _traced(records: Iterable[Record]) -> list[Sequence[str]]:
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[record.method].append(record)
     rows: list[Sequence[str]] = []
-    for method, own in sorted(groups.items()):
+    for method, own in sorted(metrics.grouped(records, attrgetter("method")).items()):
         cells = [method, str(len({r.case for r in own}))]
         for target in metrics.TARGETS:
             seconds = [median(values) for values in metrics.costs_to(own, target, metrics.traced_time).values()]
             middle = median(seconds)
             cells += [str(sum(map(math.isfinite, seconds))), milliseconds(middle) if math.isfinite(middle) else "-"]
-        rows.append([*cells, _residual(max(r.residual for r in own))])
+        worst = max(r.residual for r in own)
+        rows.append([*cells, f"{worst:.1e}" if math.isfinite(worst) else "no point"])
     return rows
-
-
-def _residual(value: float) -> str:
-    return f"{value:.1e}" if math.isfinite(value) else "no point"
 
 
 def _memory(summary: Summary, drawn: bool) -> list[Section]:
@@ -236,9 +196,9 @@ def _growth(summary: Summary) -> list[Section]:
     if not grids:
         return []
     text = (
-        f"CPU seconds of solves whose residual is at most {VERIFIED:g}, by decades of arcs. The exponent is the slope of "
-        f"the least-squares line of log seconds against log arcs from {FEWEST_ARCS:,} arcs on, with the range of arcs; the "
-        "residual is the largest of these solves; a method that ran out of time or memory is not asked on larger cases."
+        f"CPU seconds of solves whose residual is at most {VERIFIED:g}, by decades of arcs, and their largest residual. The "
+        f"exponent is the least-squares slope of log seconds against log arcs from {FEWEST_ARCS:,} arcs on, with their range. A "
+        "method that ran out of time or memory is not asked on larger cases."
     )
     ahead = speedup_grid(summary)
     compared = [Section("This package and the other solvers", table=ahead)] if ahead else []
@@ -254,20 +214,15 @@ def _pairs(summary: Summary) -> list[Section]:
         "repeats; * where a test of signs over cases, corrected for all pairs of the table (Benjamini and Hochberg), finds a "
         f"difference at {100 * metrics.LEVEL:g} %. Below 1 the row is faster. Mechanisms with one case are left out."
     )
-    found = [Section("Pairwise comparisons", [text])]
+    found = []
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
         item = pairwise(mechanism, records, summary.target)
-        most = max((one.cases for one in item.table.values()), default=0)
-        if most > 1:
-            found.append(Section(f"{mechanism}, {most} cases", table=_matrix(item, most), anchor=f"pairs-{k + 1}"))
-    return found if len(found) > 1 else []
-
-
-def _matrix(item: Pairwise, most: int) -> Grid:
-    rows = [
-        (one, *("" if one == other else _pair(item.table[one, other], most) for other in item.methods)) for one in item.methods
-    ]
-    return _grid(("row / column", *item.methods), rows)
+        if (most := max((one.cases for one in item.table.values()), default=0)) > 1:
+            pairs = {key: _pair(one, most) for key, one in item.table.items()}
+            rows = [(one, *(pairs.get((one, other), "") for other in item.methods)) for one in item.methods]
+            table = _grid(("row / column", *item.methods), rows)
+            found.append(Section(f"{mechanism}, {most} cases", table=table, anchor=f"pairs-{k + 1}"))
+    return [Section("Pairwise comparisons", [text]), *found] if found else []
 
 
 def _pair(found: Comparison, most: int) -> str:
@@ -305,56 +260,47 @@ def _references(summary: Summary) -> list[Section]:
                 by_case[record.case].append((distance, record.method))
     kinds = Counter(item.kind for item in known.values())
     text = (
-        f"References: {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. The distance is the "
-        "largest difference in what is unique of an answer (shares, totals, or the objective), relative to the largest number of "
-        "the reference. Games and njc have many answers, so they have none."
+        f"References: {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. The distance is the largest "
+        "difference in what is unique of an answer (shares, totals or objective), relative to the reference's largest number. "
+        "Games and njc have many answers, so they have none."
     )
-    rows = [(method, *_distances(values)) for method, values in sorted(by_method.items())]
+    rows = []
+    for method, values in sorted(by_method.items()):
+        there = [value for value in values if math.isfinite(value)]
+        numbers = [f"{of(there):.1e}" for of in (median, max)] if there else ["-", "-"]
+        rows.append((method, str(len(values)), str(len(values) - len(there)), *numbers))
     found = _grid(("method", "solves", "without a point", "median distance", "largest distance"), rows)
-    cells = [(case, item.provenance, *_farthest(by_case[case])) for case, item in known.items()]
+    far = {case: max(found) for case, found in by_case.items()}
+    farthest = {case: (method, f"{distance:.1e}") for case, (distance, method) in far.items()}
+    cells = [(case, item.provenance, *farthest.get(case, ("none", "-"))) for case, item in known.items()]
     table = Grid("", ("case", "reference", "farthest success", "its distance"), cells, right=(3,))
     return [Section("Reference answers", [text], found), Section("", table=table)]
 
 
-def _distances(values: Sequence[float]) -> Sequence[str]:
-    """How many, how many without a point, and the median and the largest of the others."""
-    there = [value for value in values if math.isfinite(value)]
-    numbers = [f"{of(there):.1e}" for of in (median, max)] if there else ["-", "-"]
-    return (str(len(values)), str(len(values) - len(there)), *numbers)
-
-
-def _farthest(found: Sequence[tuple[float, str]]) -> Sequence[str]:
-    """The method that succeeded farthest from the reference."""
-    if not found:
-        return ("none", "-")
-    distance, method = max(found)
-    return (method, f"{distance:.1e}")
-
-
 def _failures(summary: Summary) -> list[Section]:
-    if not summary.failures:
-        return [Section("Failures", ["None."])]
     rows = [
         (f.record.method, f.record.case, f"{f.count} of {f.runs}", f.what, f.record.message, summary.command(f.record))
         for f in summary.failures
     ]
     text = "Every case that a method did not solve in some repeat, or solved without claiming so, and what solves it again."
-    return [Section("Failures", [text], Grid("", ("method", "case", "repeats", "what", "message", "command"), rows))]
+    return _listed("Failures", text, ("method", "case", "repeats", "what", "message", "command"), rows, "None.")
 
 
 def _undefined(summary: Summary) -> list[Section]:
-    if not summary.undefined:
-        return []
     rows = [(r.case, r.mechanism, r.message) for r in summary.undefined]
     text = "These cannot be built here, or their mechanism is not defined on them; they count nowhere."
-    return [Section("Cases without solves", [text], Grid("", ("case", "mechanism", "why"), rows))]
+    return _listed("Cases without solves", text, ("case", "mechanism", "why"), rows) if rows else []
 
 
 def _missing(summary: Summary) -> list[Section]:
-    title, rows = "Methods not available", list(summary.missing.items())
-    if not rows:
-        return [Section(title, ["All methods were available."])]
-    return [Section(title, ["These were not measured."], Grid("", ("method", "what to install"), rows))]
+    rows = list(summary.missing.items())
+    heads, none = ("method", "what to install"), "All methods were available."
+    return _listed("Methods not available", "These were not measured.", heads, rows, none)
+
+
+def _listed(title: str, text: str, heads: Sequence[str], rows: Sequence[Sequence[str]], none: str = "") -> list[Section]:
+    """A table below a sentence; only another one where there are no rows."""
+    return [Section(title, [text], Grid("", heads, rows)) if rows else Section(title, [none])]
 
 
 def _definitions(summary: Summary) -> list[Section]:

@@ -10,17 +10,16 @@ Where no method was asked for all cases, those of the method with the most cases
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import attrgetter
 from statistics import median
 from typing import TypeVar
 
 from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.metrics import grouped
 from fairalloc.benchmarks.records import Record
-
-__all__ = ["Comparison", "Pairwise", "Point", "Rank", "Ranking", "compared", "pairwise", "pareto", "ranking"]
 
 T = TypeVar("T")
 
@@ -33,13 +32,9 @@ Costs = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One method against another on the cases of both.
+    """One method against another on so many cases of both: the ratio of their means, with its interval, NaN on few cases.
 
-    Attributes
-    ----------
-    ratio, low, high : of their means, and its interval; NaN on few cases
-    cases : how many
-    chance : of such a difference between methods that do not differ (`metrics.chance`), corrected for the pairs beside it
+    `chance` is that of such a difference between equals (`metrics.chance`), corrected for the pairs beside it.
     """
 
     ratio: float
@@ -75,15 +70,9 @@ class Rank:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The methods of one mechanism at one target.
+    """The methods of one mechanism at one target, a residual; None = what the accuracy promises, claimed.
 
-    Attributes
-    ----------
-    mechanism : its name in records
-    target : the residual that must be achieved; None = what the accuracy promises, claimed
-    cases, total : how many cases are compared, and how many of the mechanism are on record
-    rows : the methods that were asked for all that are compared, best first
-    partial : the others, best first
+    Compared are `cases` of the `total` on record: `rows` are the methods that were asked for all of them, `partial` the others.
     """
 
     mechanism: str
@@ -129,12 +118,9 @@ class Pairwise:
 class Point:
     """A method at an accuracy on all cases of a mechanism.
 
-    Attributes
-    ----------
-    method, accuracy : what was asked
-    seconds : shifted geometric mean of the wall time, whatever was achieved; PENALTY times the limit without a point
-    residual : the largest verified residual of the median repeats, inf where a case has no point
-    best : whether it is on the front: no other is at least as fast and as accurate, and better in one of the two
+    Seconds are the shifted geometric mean of the wall time, whatever was achieved, PENALTY times the limit without a point. The
+    residual is the largest of the median repeats, inf where a case has no point. `best` = no other is at least as fast and as
+    accurate, and better in one of the two.
     """
 
     method: str
@@ -145,14 +131,7 @@ class Point:
 
 
 def ranking(mechanism: str, records: Iterable[Record], target: float | None = None) -> Ranking:
-    """The ranking of the methods of one mechanism.
-
-    Parameters
-    ----------
-    mechanism : its name in records
-    records : of its solves
-    target : a residual that must be achieved; None = what each accuracy promises, claimed
-    """
+    """The ranking of the methods of one mechanism; a target is a residual, None what each accuracy promises, claimed."""
     costs, limits = _costs(records, target)
     common = max(map(set, costs.values()), key=len, default=set[str]())
     full = {method: own for method, own in costs.items() if set(own) == common}
@@ -167,14 +146,7 @@ def ranking(mechanism: str, records: Iterable[Record], target: float | None = No
 
 
 def pairwise(mechanism: str, records: Iterable[Record], target: float | None = None) -> Pairwise:
-    """Every method against every other.
-
-    Parameters
-    ----------
-    mechanism : its name in records
-    records : of its solves
-    target : a residual that must be achieved; None = what each accuracy promises, claimed
-    """
+    """Every method against every other; a target is a residual, None what each accuracy promises, claimed."""
     costs, _ = _costs(records, target)
     in_order = sorted(costs, key=lambda method: (-len(costs[method]), _mean(costs[method]), method))
     half = _corrected({(one, other): compared(costs[one], costs[other]) for one, other in combinations(in_order, 2)})
@@ -202,21 +174,17 @@ def pareto(records: Iterable[Record]) -> list[Point]:
 
     Give the records of one mechanism. A method that was not asked for every case has no point.
     """
-    groups: dict[tuple[str, str], dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
-    for record in records:
-        groups[record.method, record.accuracy][record.case].append(record)
+    asked = grouped(records, attrgetter("method", "accuracy"))
+    groups = {key: grouped(own, attrgetter("case")) for key, own in asked.items()}
     most = max(map(len, groups.values()), default=0)
     found = {key: _time_and_residual(cases.values()) for key, cases in groups.items() if len(cases) == most}
     return [Point(*key, *own, not _is_beaten(own, found.values())) for key, own in sorted(found.items())]
 
 
-def _time_and_residual(cases: Iterable[Sequence[Record]]) -> tuple[float, float]:
-    seconds, residuals = [], []
-    for repeats in cases:
-        wall = [r.wall if math.isfinite(r.residual) else metrics.PENALTY * r.time_limit for r in repeats]
-        seconds.append(median(wall))
-        residuals.append(median(r.residual for r in repeats))
-    return metrics.shifted_geometric_mean(seconds), max(residuals)
+def _time_and_residual(cases: Collection[Sequence[Record]]) -> tuple[float, float]:
+    walls = [[r.wall if math.isfinite(r.residual) else metrics.PENALTY * r.time_limit for r in own] for own in cases]
+    residual = max(median(r.residual for r in own) for own in cases)
+    return metrics.shifted_geometric_mean(map(median, walls)), residual
 
 
 def _is_beaten(own: tuple[float, float], others: Iterable[tuple[float, float]]) -> bool:
@@ -226,15 +194,12 @@ def _is_beaten(own: tuple[float, float], others: Iterable[tuple[float, float]]) 
 
 def _costs(records: Iterable[Record], target: float | None) -> tuple[dict[str, dict[str, list[float]]], dict[str, float]]:
     """For each method its costs, and for each case its time limit."""
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[record.method].append(record)
+    groups = grouped(records, attrgetter("method"))
     limits = {r.case: r.time_limit for group in groups.values() for r in group}
-    return {method: _finite(metrics.costs_to(group, target), limits) for method, group in groups.items()}, limits
-
-
-def _finite(costs: Mapping[str, Sequence[float]], limits: Mapping[str, float]) -> dict[str, list[float]]:
-    return {case: [min(value, metrics.PENALTY * limits[case]) for value in values] for case, values in costs.items()}
+    costs = {method: metrics.costs_to(group, target) for method, group in groups.items()}
+    most = {case: metrics.PENALTY * limit for case, limit in limits.items()}
+    finite = {m: {case: [min(value, most[case]) for value in values] for case, values in own.items()} for m, own in costs.items()}
+    return finite, limits
 
 
 def _mean(costs: Costs) -> float:

@@ -20,10 +20,7 @@ from fairalloc.models.errors import shown
 from fairalloc.models.numbers import worst
 from fairalloc.runs.store import RecordStore, only_added
 
-__all__ = ["BenchmarkStore", "Job", "Record", "RecordedRun"]
-
 T = TypeVar("T")
-
 
 SKIPPED = "skipped"
 """The termination of a method that was not asked, because it ran out of time or memory on a smaller case."""
@@ -36,19 +33,9 @@ UNDEFINED = ""
 class Job:
     """What is asked, all of which makes the key.
 
-    Attributes
-    ----------
-    suite, case : where it comes from
-    fingerprint : of the instance
-    mechanism : with its parameters
-    method : its id, UNDEFINED in a row about a case that has no solves
-    accuracy : a word, or the residual as a text
-    time_limit, memory_mb : limits of the solve, in seconds and MB of address space
-    repeat : number of the repeat, from 0
-    jobs : how many solves ran at the same time, each on a core of its own
-    threads : that linear algebra and solvers may use in one solve
-    code : hash of the code, options and versions of the method and the mechanism (fingerprint.py)
-    machine : id of the machine
+    `fingerprint` is of the instance; `method` is an id, UNDEFINED in a row about a case without solves; `accuracy` is a word or
+    the residual as a text; a solve has `time_limit` seconds, `memory_mb` of address space and `threads`; `jobs` run at the same
+    time, each on a core of its own; `code` is a hash of code, options and versions of method and mechanism (fingerprint.py).
     """
 
     suite: str
@@ -71,11 +58,6 @@ class Job:
         asked = [getattr(self, field.name) for field in fields(Job)]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
 
-    @property
-    def deadline(self) -> float:
-        """Seconds after which a solve is ended from outside: the time limit and some grace to stop by itself."""
-        return 1.0 + 1.1 * self.time_limit
-
 
 @dataclass(frozen=True)
 class Record(Job):
@@ -90,14 +72,11 @@ class Record(Job):
     claims : whether the method says it solved the case, also where the user error is not known
     feasibility, definition : residuals computed from the instance; inf where there is no finite point
     user_error : the relative error of the tasks of the user that is off most; None where it is not known or these are not unique
-    wall, cpu : seconds around the method, taken outside it: on the clock, and of all its threads and child processes
+    wall, cpu, call : seconds on the clock and of all processors, taken outside the method; of the whole call, judging included
     build, compile, solve, read : how the method itself splits its seconds
-    call : seconds of the whole call, judging included
     peak_mb : largest resident memory of the process; 0 where it did not live to tell
-    iterations, message, versions : as reported by the method
     trace : [[seconds, residual], ..] of an iterative method, where the suite asks for it
-    quantities : the numbers of the answer that are unique (references.py), [] where none are
-    rational : whether the answer is exact, in rationals
+    quantities : the numbers of the answer that are unique (references.py), [] where none are; exact where it is `rational`
     arcs : of the instance; 0 where it was not solved
     """
 
@@ -162,15 +141,7 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
 """
 
     def add_run(self, started: str, suite: str, details: Mapping[str, Any], keys: Sequence[str]) -> None:
-        """Remember what a run asks for; once more where it is resumed.
-
-        Parameters
-        ----------
-        started : UTC time
-        suite : its name
-        details : what the report says of the run besides its rows
-        keys : of its rows
-        """
+        """Remember what a run asks for, the keys of its rows and what the report says besides; once more where it is resumed."""
         texts = {"details": json.dumps(details, sort_keys=True), "keys": json.dumps(list(keys))}
         self.insert("plan", {"started": started, "suite": suite, **texts})
 
@@ -198,7 +169,11 @@ def _run(row: tuple[Any, ...]) -> RecordedRun:
     number, started, suite, text, keys = row
     details = json.loads(text, object_pairs_hook=Details)
     for part in _parts(details):
-        _check_kinds(part)
+        if not isinstance(part, dict):
+            raise TypeError(f"a part of its details is {shown(part)}")
+        for name, value in part.items():
+            if not isinstance(value, KINDS.get(name, object)):
+                raise TypeError(f"{name} is {shown(value)}")
     return _fitting(RecordedRun(number, started, suite, details, tuple(json.loads(keys))))
 
 
@@ -225,14 +200,6 @@ def _parts(details: Any) -> Iterator[Any]:
     yield details
     yield from (details.get(name, {}) for name in ("machine", "setting"))
     yield from details.get("methods", {}).values()
-
-
-def _check_kinds(part: Any) -> None:
-    if not isinstance(part, dict):
-        raise TypeError(f"a part of its details is {shown(part)}")
-    for name, value in part.items():
-        if not isinstance(value, KINDS.get(name, object)):
-            raise TypeError(f"{name} is {shown(value)}")
 
 
 def _fitting(item: T) -> T:

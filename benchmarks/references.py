@@ -23,8 +23,6 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Reference", "contradicts", "distance_to", "printed_quantities", "references", "unique_quantities"]
-
 EXACT = "the answer of a method in rationals"
 PRINTED = "the answer that a paper prints"
 
@@ -43,26 +41,13 @@ class Reference:
     kind: str
     provenance: str
 
-    @property
-    def is_certified(self) -> bool:
-        """Whether more than residuals speak for it."""
-        return self.kind in (EXACT, PRINTED)
-
 
 def unique_quantities(case: SuiteCase, instance: Instance, allocation: Allocation) -> list[float]:
-    """Step 1; [] where nothing is unique, where there is no finite point, and for very many users.
-
-    Parameters
-    ----------
-    case : says the mechanism
-    instance : of the case
-    allocation : the answer, on the mechanism's home instance
-    """
+    """Step 1, on the mechanism's home instance; [] where nothing is unique, without a finite point, and for very many users."""
     if not (allocation.has_point and np.isfinite(allocation.x).all()) or instance.N > MOST:
         return []
     item = mechanism(case.mechanism).configure(**case.parameters)
-    found = _of_tasks(item, allocation.instance, allocation.tasks)
-    if found is not None:
+    if (found := _of_tasks(item, allocation.instance, allocation.tasks)) is not None:
         return found
     return [float(value) for name, value in allocation.values.items() if name == "objective" and np.isfinite(value)]
 
@@ -79,26 +64,13 @@ def _of_tasks(item: Mechanism, home: Instance, tasks: Floats) -> list[float] | N
 
 
 def printed_quantities(case: SuiteCase, item: Mechanism, instance: Instance) -> list[float]:
-    """What is unique of the answer that a paper prints; [] where it prints none.
-
-    Parameters
-    ----------
-    case : has the answer
-    item : its mechanism with its parameters
-    instance : of the case
-    """
+    """What is unique of the answer that a paper prints, by the mechanism with its parameters; [] where it prints none."""
     answer = case.answer
     return [] if answer is None else _of_tasks(item, item.home(instance), np.array([float(total) for total in answer])) or []
 
 
 def references(printed: Mapping[str, Sequence[float]], records: Iterable[Record]) -> dict[str, Reference]:
-    """The reference of each case of which anything unique is known (step 2).
-
-    Parameters
-    ----------
-    printed : the `printed_quantities` of the cases that have some
-    records : of one run
-    """
+    """Step 2: the reference of each case of one run of which anything unique is known, some of them printed."""
     found: dict[str, Reference] = {}
     for record in sorted((r for r in records if r.quantities), key=lambda r: (not _is_exact(r), r.residual)):
         if _is_exact(record):
@@ -117,7 +89,7 @@ def _is_exact(record: Record) -> bool:
 
 def contradicts(reference: Reference | None, record: Record) -> bool:
     """Step 4."""
-    if reference is None or not reference.is_certified or record.residual > record.tolerance:
+    if reference is None or reference.kind not in (EXACT, PRINTED) or record.residual > record.tolerance:
         return False
     return max(0.01, 10 * math.sqrt(record.tolerance)) < distance_to(reference, record) < math.inf
 
@@ -126,5 +98,5 @@ def distance_to(reference: Reference, record: Record) -> float:
     """Step 3; inf where the record has no such numbers."""
     if len(record.quantities) != len(reference.quantities):
         return float("inf")
-    there, here = np.array(reference.quantities), np.array(record.quantities)
+    there, here = np.array([reference.quantities, record.quantities])
     return float(np.abs(there - here).max() / max(np.abs(there).max(), np.finfo(float).tiny))

@@ -6,10 +6,10 @@ One summary is about one run: its suite under its setting on its machine; the ot
 import glob
 import math
 import shlex
-from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.metrics import grouped
 from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
 from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.references import Reference, contradicts, distance_to, references
@@ -27,22 +28,6 @@ from fairalloc.models.errors import shown
 from fairalloc.models.tables import Grid, width
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.installed import other_method
-
-__all__ = [
-    "FailedCase",
-    "MethodRow",
-    "Summary",
-    "advice",
-    "factor",
-    "milliseconds",
-    "partial_sentence",
-    "partial_table",
-    "percent",
-    "print_summary",
-    "rank_table",
-    "summarize",
-    "times",
-]
 
 _SHOWN = 8
 
@@ -150,21 +135,23 @@ class Summary:
     @cached_property
     def rows(self) -> list[MethodRow]:
         """The methods by name."""
-        return [_row(name, group, self.contradicting) for name, group in sorted(_grouped(self.records, "method").items())]
+        groups = grouped(self.records, attrgetter("method"))
+        return [_row(name, groups[name], self.contradicting) for name in self.methods]
 
     def __repr__(self) -> str:
         return f"<summary of suite {self.run.suite}: {self.counts}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: the comparison that `print_summary` prints."""
-        tables = [replace(_method_table(self.rows), title=repr(self).strip("<>")), *map(rank_table, self.rankings(self.target))]
+        methods = replace(_method_table(self.rows), title=repr(self).strip("<>"))
+        tables = [methods, *(ranked(item)[0][0] for item in self.rankings(self.target))]
         return "".join(table._repr_html_() for table in tables)
 
     @cached_property
     def by_mechanism(self) -> dict[str, list[Record]]:
         """The solves of each mechanism by methods that are ranked."""
         ranked = [r for r in self.records if r.method not in self.dishonest]
-        return dict(sorted(_grouped(ranked, "mechanism").items()))
+        return dict(sorted(grouped(ranked, attrgetter("mechanism")).items()))
 
     def rankings(self, target: float | None = None) -> list[Ranking]:
         """For each mechanism its methods on common cases; a target is a residual that must be achieved."""
@@ -178,9 +165,7 @@ class Summary:
     @cached_property
     def failures(self) -> list[FailedCase]:
         """Every (case, method, accuracy) with a run that is not a success."""
-        runs: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
-        for record in self.records:
-            runs[record.case, record.method, record.accuracy].append(record)
+        runs = grouped(self.records, attrgetter("case", "method", "accuracy"))
         wrong = self.contradicting
         bad = {key: [r for r in group if r.key in wrong or not metrics.succeeded(r)] for key, group in runs.items()}
         firsts = {key: group[0] for key, group in bad.items() if group}
@@ -236,24 +221,15 @@ class Summary:
 
         It holds in any folder. Suites and methods that are in no file, such as those that were typed in, have no command.
         """
-        where, method = self._where(record), self._method(record.method)
-        if where is None or method is None:
+        place, name = self.run.details["place"], record.method
+        at = f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}" if place else self.cases[record.case]["words"]
+        known = name if name in METHODS or other_method(name) else ""
+        method = self.run.details["methods"].get(name, {}).get("place") or known
+        if not at or not method:
             return "-"
         setting = f"--accuracy {record.accuracy} --time-limit {record.time_limit:g} --memory {record.memory_mb} --repeats 1"
         setting += f" --threads {record.threads}" if record.threads > 1 else ""
-        return f"fairalloc bench run {where} --method {shlex.quote(method)} {setting} --records again.sqlite"
-
-    def _where(self, record: Record) -> str | None:
-        """The suite and the case as words of the command line."""
-        place = self.run.details["place"]
-        if place:
-            return f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}"
-        return self.cases[record.case]["words"] or None
-
-    def _method(self, name: str) -> str | None:
-        """A method as a word of the command line."""
-        told = self.run.details["methods"].get(name, {})
-        return told.get("place") or (name if name in METHODS or other_method(name) else None)
+        return f"fairalloc bench run {at} --method {shlex.quote(method)} {setting} --records again.sqlite"
 
     @property
     def missing(self) -> dict[str, str]:
@@ -285,18 +261,9 @@ class Summary:
 def summarize(
     path: str | Path, *, suite: str | None = None, number: int | None = None, before: int = 0, added: int = 0
 ) -> Summary:
-    """The summary of the newest run on record.
+    """The summary of the newest run on record, or that of a suite or a number; BenchmarkError where there is none.
 
-    Parameters
-    ----------
-    path : the records file
-    suite : whose newest run is wanted; None = any
-    number : of the run; None = the newest
-    before, added : for a run that has just ended, rows of it that were on record already, and rows it added
-
-    Raises
-    ------
-    BenchmarkError : there is no such file, or no such run in it
+    For a run that has just ended: rows of it that were on record `before`, and rows that it `added`.
     """
     if not Path(path).exists():
         raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
@@ -321,38 +288,26 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     console.print(_method_table(summary.rows))
     console.print(_READING)
     for item in summary.rankings(summary.target):
-        _print_ranking(item, console)
+        console.print()
+        console.print(escape(advice(item)), style="bold")
+        for table, about in ranked(item):
+            console.print(table)
+            console.print(escape(about))
     if summary.layers:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
         console.print(f"Modelling layers, build + compile in units of that of highs: {ratios}")
-    for failure in summary.failures[:_SHOWN]:
-        record = failure.record
-        where = f"{failure.count} of {failure.runs} failed: {record.method} on {record.case}: "
-        console.print(escape(where + failure.what), style="red")
+    for f in summary.failures[:_SHOWN]:
+        where = f"{f.count} of {f.runs} failed: {f.record.method} on {f.record.case}"
+        console.print(escape(f"{where}: {f.what}"), style="red")
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failures, listed in the report")
-    for record in summary.undefined:
-        console.print(escape(f"not solved: {record.case}: {record.message}"), style="yellow")
-    for row in summary.rows:
-        if row.split_badly:
-            said = f"{row.method} reports phases that are far from our clock in {row.split_badly} of {row.runs} solves"
-            console.print(escape(said), style="yellow")
-    for sentence in summary.warnings:
+    told = [f"not solved: {record.case}: {record.message}" for record in summary.undefined]
+    clocks = "reports phases that are far from our clock in"
+    told += [f"{row.method} {clocks} {row.split_badly} of {row.runs} solves" for row in summary.rows if row.split_badly]
+    for sentence in (*told, *summary.warnings, *(f"not available: {sentence}" for sentence in summary.missing.values())):
         console.print(escape(sentence), style="yellow")
-    for sentence in summary.missing.values():
-        console.print(escape(f"not available: {sentence}"), style="yellow")
     if summary.note:
         console.print(summary.note)
-
-
-def _print_ranking(item: Ranking, console: Console) -> None:
-    console.print()
-    console.print(escape(advice(item)), style="bold")
-    console.print(rank_table(item))
-    console.print(escape(item.sentence))
-    if item.partial:
-        console.print(partial_table(item))
-        console.print(escape(partial_sentence(item)))
 
 
 def milliseconds(seconds: float | None) -> str:
@@ -373,45 +328,35 @@ def percent(fraction: float) -> str:
     return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
 
 
-_TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
+TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
 
 
 def _method_table(rows: Sequence[MethodRow]) -> Grid:
-    columns = ("method", "cases", "success", "honest", *_TIMES, "MB")
-    cells = [
-        (row.method, str(row.cases), percent(row.success), percent(row.honesty), *times(row), f"{row.peak_mb:,.0f}")
-        for row in rows
-    ]
+    columns = ("method", "cases", "success", "honest", *TIMES, "MB")
+    cells = [(r.method, str(r.cases), percent(r.success), percent(r.honesty), *times(r), f"{r.peak_mb:,.0f}") for r in rows]
     return Grid("", columns, cells, right=range(1, len(columns)))
 
 
 def times(row: MethodRow) -> list[str]:
     """The median times as text."""
-    return [milliseconds(getattr(row.times, name, None)) for name in _TIMES]
+    return [milliseconds(getattr(row.times, name, None)) for name in TIMES]
 
 
-_RANK_COLUMNS = ("cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
+def ranked(item: Ranking) -> list[tuple[Grid, str]]:
+    """The table of the methods that are compared on all cases, and of those that compute some, each with what it compares."""
+    tables = [(_ranks(item.mechanism, item.rows), item.sentence)]
+    if item.partial:
+        about = (
+            "These compute only as many of the cases as stand beside them, which may be the easy ones: their means are not to be "
+            f"compared with those above. The ratio is to {item.rows[0].method} on the same cases."
+        )
+        tables.append((_ranks(f"{item.mechanism}, some cases", item.partial), about))
+    return tables
 
 
-def rank_table(item: Ranking) -> Grid:
-    """The methods that are compared on all cases."""
-    columns = (item.mechanism, *_RANK_COLUMNS)
-    return Grid("", columns, [rank_cells(rank) for rank in item.rows], right=range(1, len(columns)))
-
-
-def partial_table(item: Ranking) -> Grid:
-    """The methods that compute some of the cases."""
-    columns = (f"{item.mechanism}, some cases", *_RANK_COLUMNS)
-    return Grid("", columns, [rank_cells(rank) for rank in item.partial], right=range(1, len(columns)))
-
-
-def partial_sentence(item: Ranking) -> str:
-    """What the block of partial methods compares."""
-    best = item.rows[0].method
-    return (
-        "These compute only as many of the cases as stand beside them, which may be the easy ones: their means are not to be "
-        f"compared with those above. The ratio is to {best} on the same cases."
-    )
+def _ranks(head: str, ranks: Sequence[Rank]) -> Grid:
+    columns = (head, "cases", "solved", "mean, ms", "95 %", "to best", "95 % ")
+    return Grid("", columns, list(map(_rank_cells, ranks)), right=range(1, len(columns)))
 
 
 def advice(item: Ranking) -> str:
@@ -438,13 +383,13 @@ def _alike(item: Ranking) -> str:
     return f"; not told apart from it: {', '.join(close)}" if close else ""
 
 
-def rank_cells(rank: Rank) -> tuple[str, ...]:
+def _rank_cells(rank: Rank) -> tuple[str, ...]:
     """A row of a ranking as text."""
     best = rank.to_best
     spread = f"{milliseconds(rank.low)}-{milliseconds(rank.high)}" if rank.cases >= metrics.FEWEST else "-"
     between = f"{factor(best.low)}-{factor(best.high)}" if best.cases >= metrics.FEWEST else "-"
-    ratio = (factor(best.ratio) if best.cases else "-", between)
-    return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, *ratio)
+    ratio = factor(best.ratio) if best.cases else "-"
+    return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, ratio, between)
 
 
 def _row(method: str, records: Sequence[Record], contradicting: Container[str]) -> MethodRow:
@@ -458,10 +403,3 @@ def _row(method: str, records: Sequence[Record], contradicting: Container[str]) 
         peak_mb=max(r.peak_mb for r in records),
         split_badly=sum(map(metrics.split_badly, records)),
     )
-
-
-def _grouped(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[getattr(record, field)].append(record)
-    return groups

@@ -10,7 +10,7 @@
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, SuiteCase, find_suite
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, find_suite
 from fairalloc.formulations import mechanism
 from fairalloc.models.arguments import Duration, Processes, Rule, check_fields
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
@@ -35,8 +35,6 @@ from fairalloc.solvers.catalogue.method_registry import method_of
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised, read_accuracy
 
-__all__ = ["Setting", "measure"]
-
 WORKER = "fairalloc.benchmarks.worker"
 """Describes and solves cases."""
 
@@ -49,7 +47,6 @@ OVER = ("time_limit", "memory")
 CLOCKS = 0.05, {"wall": 0.05, "cpu": 0.1}
 """The clock in a child may show less than the one outside by this part of it, by the processor seconds that a clean process takes
 to read the instance and to judge by the answer's own prices, and by these seconds; processors are counted in ticks."""
-
 
 Megabytes = Annotated[int, Rule(lambda value: 1 <= value <= 10**9, "a whole number from 1 to 1,000,000,000")]
 
@@ -100,16 +97,10 @@ class Described:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked of whom.
+    """What is asked of whom, with limits and repeats of the suite where nobody says otherwise.
 
-    Attributes
-    ----------
-    name, suite : the suite, and the name it has in records
-    methods : by id
-    setting : limits and repeats, with what the suite says where nobody else does
-    place, packed : how another process finds the suite, and the methods that are not registered
-    everything : whether no methods were named
-    undeclared : the functions that do not say what they compute, in a suite of several mechanisms: they are not asked
+    `place` and `packed` are how another process finds the suite, and the methods that are not registered; `everything` = no
+    methods were named; `undeclared` do not say what they compute, in a suite of several mechanisms: they are not asked.
     """
 
     name: str
@@ -130,21 +121,7 @@ def measure(
     setting: Setting,
     progress: Progress,
 ) -> tuple[int, int]:
-    """Solve what is not on record yet.
-
-    Parameters
-    ----------
-    asked : the suite, or its name
-    records : the file
-    methods : ids or methods; () takes those that the suite names, or all that are available
-    cases : names of cases, which may hold * and ?; () takes all
-    setting : limits and repeats
-    progress : is told of every solve
-
-    Returns
-    -------
-    How many rows were there, and how many were added
-    """
+    """Solve what is not on record yet, as `fairalloc.benchmarks.run` says; how many rows were there, and how many were added."""
     if missing := isolation_missing():
         raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
     plan = _plan(asked, methods, cases, setting)
@@ -152,22 +129,25 @@ def measure(
         plan, details = _placed(plan, pool)
         described = _described(pool, plan, progress)
         jobs = list(_jobs(plan, described, machine.machine_id(details)))
-        idle = _idle(plan, described)
-        about = _details(plan, described, details) | {"idle": [] if plan.everything else idle}
+        about = _details(plan, described, details) | {"idle": _idle(plan, described)}
         store.add_run(_now(), plan.name, about, [job.key for job in jobs])
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
         progress.begin(len(left))
-        _record_undefined(store, described, left)
-        by_key = {job.key: job for job in left if job.method != UNDEFINED}
         ladder = _Ladder(plan.suite, [record for record in store.records() if record.key in done])
-        climbed = _climbed(by_key.values(), ladder, store, progress)
-        for task, answer in pool.answers(_task(plan, job) for job in climbed):
-            job = by_key[task.label]
-            found = _record(job, _outcome(job, answer))
+
+        def keep(job: Job, outcome: Document) -> None:
+            found = _record(job, outcome)
             ladder.note(found)
             store.add(found)
             progress.step(f"{job.method} {job.case}")
+
+        for job in left:
+            if job.method == UNDEFINED:  # a row that says why the case has no solves
+                store.add(_record(job, {"termination": described[job.case].cause, "message": described[job.case].undefined}))
+        by_key = {job.key: job for job in left if job.method != UNDEFINED}
+        for task, answer in pool.answers(_task(plan, job) for job in _climbed(by_key.values(), ladder, keep)):
+            keep(by_key[task.label], _outcome(by_key[task.label], answer))
     return len(jobs) - len(left), len(left)
 
 
@@ -182,31 +162,24 @@ class _Ladder:
 
     def note(self, record: Record) -> None:
         """Remember what ran out of time or memory."""
-        asked = record.method, record.accuracy
         if record.termination in OVER:
-            self._over[record.case, *asked] = record.case
+            self._over[record.case, record.method, record.accuracy] = record.case
         elif record.termination == SKIPPED and record.case in self._after:  # a file may hold rows of other cases
-            self._over[record.case, *asked] = self._over.get((self._after[record.case], *asked), record.case)
+            self._over[record.case, record.method, record.accuracy] = self.stopped_at(record) or record.case
 
     def stopped_at(self, job: Job) -> str:
         """The smaller case on which the method of a job ran out of time or memory, or ""."""
         return self._over.get((self._after[job.case], job.method, job.accuracy), "")
 
 
-def _climbed(jobs: Iterable[Job], ladder: _Ladder, store: BenchmarkStore, progress: Progress) -> Iterator[Job]:
+def _climbed(jobs: Iterable[Job], ladder: _Ladder, keep: Callable[[Job, Document], None]) -> Iterator[Job]:
     """The jobs that are worth solving; the others get their rows."""
     for job in jobs:
         if smaller := ladder.stopped_at(job):
             message = f"not asked: it ran out of time or memory on the smaller case {smaller}"
-            row = _record(job, {"termination": SKIPPED, "message": message})
-            ladder.note(row)
-            store.add(row)
-            progress.step(f"{job.method} {job.case}")
+            keep(job, {"termination": SKIPPED, "message": message})
         else:
             yield job
-
-
-# ---- the plan -----------------------------------------------------------------------------------------------------
 
 
 def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setting: Setting) -> Plan:
@@ -217,15 +190,11 @@ def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setti
     methods = {method.id: method for method in _chosen(wanted or suite.methods)}
     own = {key: method for key, method in methods.items() if METHODS.get(key) is not method and other_method(key) is None}
     travelling = {key: packed(method) for key, method in own.items()}
-    setting = replace(
-        setting,
-        accuracies=setting.accuracies or suite.accuracies,
-        time_limit=setting.time_limit or suite.time_limit,
-        repeats=setting.repeats or suite.repeats,
-    )
+    limits = {part: getattr(setting, part) or getattr(suite, part) for part in ("accuracies", "time_limit", "repeats")}
+    setting, everything = replace(setting, **limits), not (wanted or suite.methods)
     several = len({mechanism(case.mechanism).id for case in suite.cases}) > 1
     undeclared = frozenset(key for key, method in methods.items() if several and method.undeclared)
-    return Plan(name, suite, methods, setting, _place(asked), travelling, not (wanted or suite.methods), undeclared)
+    return Plan(name, suite, methods, setting, _place(asked), travelling, everything, undeclared)
 
 
 def selected(suite: Suite, wanted: Sequence[str]) -> Suite:
@@ -258,64 +227,50 @@ def _chosen(wanted: Sequence[Any]) -> list[Method]:
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:
     """All solves; every case and method once before any is repeated, so that a slow minute of the machine meets all methods."""
     setting = plan.setting
-    limits: dict[str, Any] = {"time_limit": setting.time_limit, "memory_mb": setting.memory_mb, "jobs": setting.jobs}
-    limits |= {"threads": setting.threads, "machine": here}
-    codes = {case.name: _codes(plan, case, described[case.name]) for case in plan.suite.cases}
+    limits: dict[str, Any] = {name: getattr(setting, name) for name in ("time_limit", "memory_mb", "jobs", "threads")}
+    limits |= {"machine": here}
+    solved = [case for case in plan.suite.cases if described[case.name].methods]
+    items = {case.name: mechanism(case.mechanism).configure(**case.parameters) for case in solved}
+    codes = {(name, key): code_of(plan.methods[key], item) for name, item in items.items() for key in described[name].methods}
     for repeat, case in product(range(setting.repeats or 1), plan.suite.cases):
-        found, code = described[case.name], codes[case.name]
+        found = described[case.name]
         where: dict[str, Any] = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
         if found.undefined and repeat == 0:
             yield Job(**where, method=UNDEFINED, accuracy="", repeat=0, code="", **limits)
         for method, accuracy in product(found.methods, plan.setting.accuracies):
-            yield Job(**where, method=method, accuracy=str(accuracy), repeat=repeat, code=code[method], **limits)
-
-
-def _codes(plan: Plan, case: SuiteCase, described: Described) -> dict[str, str]:
-    item = mechanism(case.mechanism).configure(**case.parameters) if described.methods else None
-    return {key: code_of(plan.methods[key], item) for key in described.methods if item is not None}
+            yield Job(**where, method=method, accuracy=str(accuracy), repeat=repeat, code=codes[case.name, method], **limits)
 
 
 def _idle(plan: Plan, described: Mapping[str, Described]) -> list[str]:
-    """A sentence for each method that is asked nothing; NotApplicable where that leaves nothing to solve, or to say."""
-    useful = {method for found in described.values() for method in found.methods}
-    told = [f"{method} fits no case of the suite {plan.name!r}: {_why(plan, described, method)}" for method in plan.methods]
-    idle = [sentence for method, sentence in zip(plan.methods, told, strict=True) if method not in useful]
+    """A sentence for each named method that is asked nothing; NotApplicable where that leaves nothing to solve, or to say."""
+    useful = {key for found in described.values() for key in found.methods}
+    told = []
+    for key, method in plan.methods.items():
+        reasons = [found.reasons[key] for found in described.values() if key in found.reasons]
+        if key not in useful:
+            first = method.undeclared if key in plan.undeclared else [*reasons, "it computes none of the mechanisms there"][0]
+            told.append(f"{key} fits no case of the suite {plan.name!r}: {first}")
     if not useful and not any(found.undefined for found in described.values()):
-        raise NotApplicable("; ".join(idle))
-    return idle
-
-
-def _why(plan: Plan, described: Mapping[str, Described], method: str) -> str:
-    """The first reason why a method is not asked."""
-    if method in plan.undeclared:
-        return plan.methods[method].undeclared
-    reasons = [found.reasons[method] for found in described.values() if method in found.reasons]
-    return reasons[0] if reasons else "it computes none of the mechanisms there"
+        raise NotApplicable("; ".join(told))
+    return [] if plan.everything else told
 
 
 def _details(plan: Plan, described: Mapping[str, Described], here: Mapping[str, Any]) -> dict[str, Any]:
     """What the report says of a run besides its rows; it never looks for the suite itself, which is code."""
     known = {**plan.methods, **(METHODS if plan.everything else {})}.values()
     setting = asdict(plan.setting) | {"accuracies": [str(accuracy) for accuracy in plan.setting.accuracies]}
-    about: dict[str, Any] = {"machine": dict(here), "setting": setting, "title": plan.suite.title}
-    about["place"] = plan.place if isinstance(plan.place, str) else ""
-    about["cases"] = {
-        case.name: {"family": case.family, "words": case.words, "printed": described[case.name].printed}
-        for case in plan.suite.cases
-    }
-    about["load"] = None if plan.setting.scheduler else os.getloadavg()[0]
+    cases = {c.name: {"family": c.family, "words": c.words, "printed": described[c.name].printed} for c in plan.suite.cases}
+    place, load = plan.place if isinstance(plan.place, str) else "", None if plan.setting.scheduler else os.getloadavg()[0]
+    about = {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": place, "cases": cases, "load": load}
     return about | machine.describe_run(known)
 
 
-# ---- where it is solved -------------------------------------------------------------------------------------------
-
-
 def _pool(setting: Setting) -> Pool | RemotePool:
-    if setting.scheduler and setting.jobs != 1:
+    if not setting.scheduler:
+        return Pool(WORKER, setting.jobs, pinned=setting.jobs > 1)
+    if setting.jobs != 1:
         raise BenchmarkError(f"jobs is {setting.jobs}, but with a scheduler its workers say how many solves run at a time")
-    if setting.scheduler:
-        return RemotePool(setting.scheduler, WORKER)
-    return Pool(WORKER, setting.jobs, pinned=setting.jobs > 1)
+    return RemotePool(setting.scheduler, WORKER)
 
 
 def _placed(plan: Plan, pool: Pool | RemotePool) -> tuple[Plan, dict[str, Any]]:
@@ -340,30 +295,20 @@ def _other(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in one[name].items() if other[name].get(key) != value)
 
 
-# ---- the processes --------------------------------------------------------------------------------------------------
-
-
 def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[str, Described]:
     """Step 1."""
-    setting, found = plan.setting, {}
+    described = {}
     progress.say(f"building {len(plan.suite.cases)} instances")
-    requests = ({"suite": plan.place, "case": case.name, "methods": _asked(plan, case)} for case in plan.suite.cases)
-    for task, answer in pool.answers(Task(request, BUILD_SECONDS, setting.memory_mb) for request in requests):
-        found[task.request["case"]] = _read(answer)
-    return found
-
-
-def _asked(plan: Plan, case: SuiteCase) -> dict[str, Any]:
-    """The methods of a case, each as another process finds it."""
-    asked = [key for key in plan.methods if key not in plan.undeclared and (not case.methods or key in case.methods)]
-    return {key: plan.packed.get(key, key) for key in asked}
-
-
-def _read(answer: Document | NoAnswer) -> Described:
-    if isinstance(answer, NoAnswer):
-        return Described("", (), f"the instance cannot be built: {answer.sentence}", answer.cause)
-    more: Document = {"reasons": answer["reasons"], "printed": tuple(answer["printed"])}
-    return Described(answer["fingerprint"], tuple(answer["methods"]), answer["undefined"], **more)
+    methods = {key: plan.packed.get(key, key) for key in plan.methods if key not in plan.undeclared}
+    asked = {c.name: {k: given for k, given in methods.items() if not c.methods or k in c.methods} for c in plan.suite.cases}
+    requests = ({"suite": plan.place, "case": name, "methods": found} for name, found in asked.items())
+    for task, answer in pool.answers(Task(request, BUILD_SECONDS, plan.setting.memory_mb) for request in requests):
+        if isinstance(answer, NoAnswer):
+            told = Described("", (), f"the instance cannot be built: {answer.sentence}", answer.cause)
+        else:
+            told = Described(**answer | {name: tuple(answer[name]) for name in ("methods", "printed")})
+        described[task.request["case"]] = told
+    return described
 
 
 def _task(plan: Plan, job: Job) -> Task:
@@ -373,7 +318,8 @@ def _task(plan: Plan, job: Job) -> Task:
     request |= {"method": plan.packed.get(job.method, job.method), "trace": plan.suite.trace}
     request |= {"mechanism": packed((case.mechanism, dict(case.parameters)))}
     hidden = {"suite": plan.place, "case": job.case}
-    return Task(request | {"hidden": hidden}, job.deadline, job.memory_mb, job.key)
+    grace = 1.0 + 0.1 * job.time_limit  # to stop by itself before it is ended from outside
+    return Task(request | {"hidden": hidden}, job.time_limit + grace, job.memory_mb, job.key)
 
 
 def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
@@ -401,27 +347,12 @@ def _checked(answer: Document) -> Document:
     return found | {"call": max(found["call"], found["wall"])}
 
 
-# ---- the records ----------------------------------------------------------------------------------------------------
-
-
-def _record_undefined(store: BenchmarkStore, described: Mapping[str, Described], jobs: Iterable[Job]) -> None:
-    """A row for each case that has no solves, which says why."""
-    for job in jobs:
-        if job.method == UNDEFINED:
-            found = described[job.case]
-            store.add(_record(job, {"termination": found.cause, "message": found.undefined}))
-
-
 def _record(job: Job, outcome: Document) -> Record:
     asked = {field.name: getattr(job, field.name) for field in fields(Job)}
-    lists = {name: tuple(map(_plain, outcome[name])) for name in ("trace", "quantities") if name in outcome}
+    lists = {"trace": tuple(map(tuple, outcome.get("trace", ()))), "quantities": tuple(outcome.get("quantities", ()))}
     tolerance = promised(read_accuracy(job.accuracy)) if job.accuracy else 0.0
     found: Document = outcome | lists
     return Record(**asked, started=_now(), tolerance=tolerance, **found)
-
-
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _now() -> str:

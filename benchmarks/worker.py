@@ -44,14 +44,11 @@ from fairalloc.solvers.options import read_accuracy
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_ours
 
-__all__ = ["answer", "given", "judge", "prepare"]
-
 TRACE_POINTS = 200
 """How many points of a trace are kept, evenly spread over its iterations."""
 
 MERITS = ("residual", "merit", "change")
 """What a trace measures by, best first."""
-
 
 SECONDS = ("wall", "cpu", "build", "compile", "solve", "read", "call", "busy")
 ARRAYS = ("x", "prices", "round_prices")
@@ -92,23 +89,15 @@ def _described(request: Document) -> Document:
     return facts | {"methods": fit, "printed": printed_quantities(case, item, instance)}
 
 
-# ---- the child that solves -----------------------------------------------------------------------------------------
-
-
 def _solved(job: Document, restart: Callable[[], bytes]) -> Document:
     item, parameters = unpacked(job["mechanism"])
     options = {"accuracy": read_accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
-    options |= {"threads": job["threads"], "reference": False}
-    asked = partial(solve, mechanism=item, method=method_of(unpacked(job["method"])), **options, **parameters)
-    _warm_up(asked)
-    return _measured(asked, pickle.loads(restart()))
-
-
-def _warm_up(asked: Callable[[Instance], Allocation]) -> None:
-    """Solve a tiny instance; an error here is ignored, because the case itself will show it too."""
+    options |= {"threads": job["threads"], "reference": False} | parameters
+    asked: Callable[[Instance], Allocation] = partial(solve, mechanism=item, method=method_of(unpacked(job["method"])), **options)
     tiny = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="warm-up")
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception):  # the case itself will show it too
         asked(tiny)
+    return _measured(asked, pickle.loads(restart()))
 
 
 def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Document:
@@ -122,13 +111,11 @@ def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Do
     return seconds | {
         **{name: written(getattr(allocation, name)) for name in ARRAYS},
         "x_exact": None if allocation.x_exact is None else list(map(str, allocation.x_exact)),
-        "termination": allocation.termination,
+        **{name: getattr(allocation, name) for name in ("termination", "iterations", "message")},
         "optimality": allocation.residuals.get("optimality", allocation.residuals.get("stationarity")),
         "doubt": allocation.not_judged.partition(", and ")[2] if "stationarity" in allocation.residuals else "",
         "objective": allocation.values.get("objective"),
         "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
-        "iterations": allocation.iterations,
-        "message": allocation.message,
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(allocation.versions.items())),
         "trace": _trace(allocation.trace),
     }
@@ -142,23 +129,10 @@ def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
     return [points[k] for k in keep]
 
 
-# ---- the child that judges -----------------------------------------------------------------------------------------
-
-
 def judge(request: Document, hidden: Document, given: bytes, answer: object, outside: list[float]) -> Document:
-    """The row of an answer: what the instance says of its tasks, beside what the child that solved says of itself.
+    """The row of an answer: what the instance says of its tasks, beside what the child that solved, which may say anything, says.
 
-    Parameters
-    ----------
-    request : that was answered
-    hidden : the suite and the case
-    given : the instance
-    answer : of the child that solved, which may be anything
-    outside : wall and processor seconds that it took, by the clocks of the server
-
-    Raises
-    ------
-    InstanceError : it is not what such a child answers
+    `outside` are wall and processor seconds by the clocks of the server. InstanceError where it is not what such a child answers.
     """
     start, said = time.process_time(), Data(answer)
     case, instance = _case(hidden), pickle.loads(given)

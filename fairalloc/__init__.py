@@ -21,43 +21,22 @@ from fairalloc.models.on_demand import on_demand
 from fairalloc.models.plot_hook import SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from fairalloc.analysis import (
-        Certificate,
-        Explanation,
-        NotCertified,
-        Property,
-        Sensitivity,
-        SolutionSet,
-        Verdict,
-        certify,
-        check,
-        check_mechanism,
-        explain,
-        plots,
-        sensitivity,
-        solution_set,
-    )
+    from fairalloc.analysis import plots
+    from fairalloc.analysis.certificates import Certificate, NotCertified, certify
     from fairalloc.analysis.compare import MechanismComparison, compare
+    from fairalloc.analysis.explanations import Explanation, explain
     from fairalloc.analysis.market import PricedAllocation, market
-    from fairalloc.analysis.properties import Misreport
+    from fairalloc.analysis.properties import Misreport, Property, check, check_mechanism
+    from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
+    from fairalloc.analysis.solution_sets import SolutionSet, solution_set
+    from fairalloc.analysis.verdict import Verdict
     from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
     from fairalloc.formulations.common.tasks import cvxpy_tasks, pyomo_tasks
     from fairalloc.formulations.game.marginal import Utility
     from fairalloc.formulations.lexicographic.rule import Leximin
-    from fairalloc.models import (
-        Allocation,
-        FairallocError,
-        Instance,
-        InstanceError,
-        NotApplicable,
-        NotInstalled,
-        Overview,
-        UnknownName,
-    )
+    from fairalloc.models import Allocation, Instance, Overview
     from fairalloc.models.aggregation import aggregate, expand
+    from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
     from fairalloc.models.examples import generators, traces
     from fairalloc.models.examples.published import EXAMPLES, Example, example
     from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
@@ -74,84 +53,31 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "EXAMPLES",
-    "MECHANISMS",
-    "METHODS",
-    "Allocation",
-    "Case",
-    "Certificate",
-    "Claim",
-    "ClaimResult",
-    "Example",
-    "Explanation",
-    "FairallocError",
-    "Hypotheses",
-    "Instance",
-    "InstanceError",
-    "Leximin",
-    "Matrix",
-    "Mechanism",
-    "MechanismComparison",
-    "Method",
-    "Misreport",
-    "ModelPage",
-    "NotApplicable",
-    "NotCertified",
-    "NotInstalled",
-    "Overview",
-    "PricedAllocation",
-    "Property",
-    "Sensitivity",
-    "SolutionSet",
-    "UnknownName",
-    "Utility",
-    "Verdict",
-    "aggregate",
-    "certify",
-    "check",
-    "check_mechanism",
-    "claim",
-    "claim_properties",
-    "compare",
-    "cvxpy_tasks",
-    "example",
-    "expand",
-    "explain",
-    "export",
-    "generators",
-    "market",
-    "mechanism",
-    "method",
-    "options",
-    "plots",
-    "property_matrix",
-    "pyomo_tasks",
-    "read_allocation",
-    "read_instance",
-    "sensitivity",
-    "show",
-    "solution_set",
-    "solve",
-    "solve_many",
-    "traces",
-    "write_allocation",
-    "write_instance",
-]
+__all__ = ["EXAMPLES", "Example", "Instance", "example", "read_instance", "write_instance"]
+__all__ += ["aggregate", "expand", "generators", "traces"]
+__all__ += ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"]
+__all__ += ["MECHANISMS", "Leximin", "Mechanism", "ModelPage", "Utility", "cvxpy_tasks", "export", "mechanism", "pyomo_tasks"]
+__all__ += ["METHODS", "Method", "SolutionSet", "method", "options", "solution_set", "solve", "solve_many"]
+__all__ += ["Allocation", "MechanismComparison", "Overview", "compare", "plots", "read_allocation", "show", "write_allocation"]
+__all__ += ["Certificate", "Misreport", "NotCertified", "Property", "Verdict", "certify", "check", "check_mechanism"]
+__all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "market", "sensitivity"]
+__all__ += ["Case", "Claim", "ClaimResult", "Hypotheses", "Matrix", "claim", "claim_properties", "property_matrix"]
 
 PLACES = {
-    "fairalloc.analysis": (
-        "Certificate Explanation NotCertified Property Sensitivity SolutionSet Verdict certify check "
-        "check_mechanism explain sensitivity solution_set"
-    ),
+    "fairalloc.analysis.certificates": "Certificate NotCertified certify",
     "fairalloc.analysis.compare": "MechanismComparison compare",
     "fairalloc.analysis.market": "PricedAllocation market",
-    "fairalloc.analysis.properties": "Misreport",
+    "fairalloc.analysis.explanations": "Explanation explain",
+    "fairalloc.analysis.properties": "Misreport Property check check_mechanism",
+    "fairalloc.analysis.sensitivity": "Sensitivity sensitivity",
+    "fairalloc.analysis.solution_sets": "SolutionSet solution_set",
+    "fairalloc.analysis.verdict": "Verdict",
     "fairalloc.formulations": "MECHANISMS Mechanism mechanism",
     "fairalloc.formulations.common.tasks": "cvxpy_tasks pyomo_tasks",
     "fairalloc.formulations.game.marginal": "Utility",
     "fairalloc.formulations.lexicographic.rule": "Leximin",
-    "fairalloc.models": ("Allocation FairallocError Instance InstanceError NotApplicable NotInstalled Overview UnknownName"),
+    "fairalloc.models": "Allocation Instance Overview",
+    "fairalloc.models.errors": "FairallocError InstanceError NotApplicable NotInstalled UnknownName",
     "fairalloc.models.aggregation": "aggregate expand",
     "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
     "fairalloc.models.examples.published": "EXAMPLES Example example",
@@ -182,13 +108,7 @@ if not TYPE_CHECKING:
     __getattr__ = on_demand(__name__, PLACES, PARTS)
 
 
-def _figures() -> "Mapping[str, Callable[[Allocation, Any], Any]]":
-    from fairalloc.analysis.plots import OF_ALLOCATIONS
-
-    return OF_ALLOCATIONS
-
-
-SOURCES.append(_figures)
+SOURCES.append(lambda: sys.modules[__name__].plots.OF_ALLOCATIONS)
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ the same methods share a column.
 
 from contextlib import suppress
 
-from fairalloc.formulations import MECHANISMS, Mechanism
+from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS, Method
@@ -28,15 +28,14 @@ def method_table() -> Grid:
 
 def computed(method: Method) -> str:
     """The mechanisms that a method computes, and those that it computes only with a choice among their answers."""
-    return ", ".join(filter(None, (_computed(method, item) for item in MECHANISMS.values())))
-
-
-def _computed(method: Method, item: Mechanism) -> str:
-    if method.computes(item):
-        return item.id
-    with suppress(FairallocError):
-        return f"{item.id} objective=.." if method.computes(item.configure(objective="utilisation")) else ""
-    return ""
+    told = []
+    for item in MECHANISMS.values():
+        with suppress(FairallocError):
+            if method.computes(item):
+                told.append(item.id)
+            elif method.computes(item.configure(objective="utilisation")):
+                told.append(f"{item.id} objective=..")
+    return ", ".join(told)
 
 
 if __name__ == "__main__":

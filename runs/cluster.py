@@ -16,24 +16,20 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from fairalloc.models.errors import FairallocError, NotInstalled
+from fairalloc.runs.machine import installed_version
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 
 __all__ = ["RemotePool", "cluster_missing"]
 
-CONNECT = 20.0
-"""Seconds to wait for the scheduler and its first worker."""
-
-GLANCE = 5.0
-"""Seconds after which it is looked again whether any worker is left."""
-
+CONNECT = 20.0  # seconds to wait for the scheduler and its first worker
+GLANCE = 5.0  # seconds after which it is looked again whether any worker is left
 _POOLS: dict[str, Pool] = {}
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -43,43 +39,20 @@ def cluster_missing() -> str:
     return "" if find_spec("distributed") else "a cluster needs distributed: pip install fairalloc[cluster]"
 
 
-@dataclass(frozen=True)
-class Installed:
-    """The fairalloc of a process: its version, a hash of its source, and what its system lacks for processes with limits."""
-
-    version: str
-    source: str
-    lacks: str
-
-
 @cache
-def installed() -> Installed:
-    """That of this process."""
+def installed() -> Document:
+    """The fairalloc of this process: its version, a hash of its source, and what its system lacks for processes with limits."""
     root, digest = Path(__file__).parents[1], hashlib.sha256()
     for file in sorted(root.glob("*.py")) + sorted(file for room in root.glob("*/") for file in room.rglob("*.py")):
         digest.update(str(file.relative_to(root)).encode() + file.read_bytes())
-    return Installed(_version(), digest.hexdigest()[:16], isolation_missing())
-
-
-def _version() -> str:
-    try:
-        return version("fairalloc")
-    except PackageNotFoundError:
-        return "not installed"
+    return {"version": installed_version("fairalloc"), "source": digest.hexdigest()[:16], "lacks": isolation_missing()}
 
 
 class RemotePool:
-    """The workers of a scheduler; use it in a `with` statement, which ends what they started.
+    """The workers of a scheduler at "tcp://HOST:PORT", or "tls://HOST:PORT" with the certificate of dask's configuration.
 
-    Parameters
-    ----------
-    address : of the scheduler, "tcp://HOST:PORT", or "tls://HOST:PORT" with the certificate that dask's configuration names
-    handler : name of the module with `prepare` and `answer`
-
-    Raises
-    ------
-    NotInstalled : distributed is not there
-    FairallocError : no scheduler answers, it has no workers, or one of them has another fairalloc
+    Use it in a `with` statement, which ends what they started. NotInstalled is raised where distributed is not there,
+    FairallocError where no scheduler answers, it has no workers, or one of them has another fairalloc.
     """
 
     def __init__(self, address: str, handler: str) -> None:
@@ -108,11 +81,10 @@ class RemotePool:
         for worker, there in self._client.run(_told, on_error="return").items():
             what = f"the worker {worker} of {self.address!r}"
             if isinstance(there, BaseException):
-                raise FairallocError(f"{what} is refused, because it cannot import this fairalloc {here.version}: {there}")
-            if (there["version"], there["source"]) != (here.version, here.source):
-                has = f"fairalloc {there['version']} with source {there['source']}"
-                own = f"{here.version} with source {here.source}"
-                raise FairallocError(f"{what} is refused, because it has {has}, but here is {own}")
+                raise FairallocError(f"{what} is refused, because it cannot import this fairalloc {here['version']}: {there}")
+            has, own = (f"{it['version']} with source {it['source']}" for it in (there, here))
+            if has != own:
+                raise FairallocError(f"{what} is refused, because it has fairalloc {has}, but here is {own}")
             if there["lacks"]:
                 raise FairallocError(f"{what} is refused: {there['lacks']}")
         return sorted(self._present())
@@ -131,17 +103,13 @@ class RemotePool:
         return dict(self._client.run(ask, workers=self.workers))
 
     def answers(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Document | NoAnswer]]:
-        """Each task with its answer, in the order in which they are answered; no more are taken than there are workers.
-
-        Raises
-        ------
-        FairallocError : no worker is left, or the scheduler is gone
-        """
+        """Each task with its answer, in the order in which they are answered; no more are taken than there are workers."""
         waiting, sent = iter(tasks), dict[Any, Task]()
         try:
             while True:
                 while len(sent) < len(self.workers) and (task := next(waiting, None)) is not None:
-                    sent[self._send(task)] = task
+                    given = (self._handler, json.dumps(asdict(task)))
+                    sent[self._client.submit(_answer, *given, workers=self.workers, pure=False)] = task
                 if not sent:
                     return
                 for future in self._done(list(sent)):
@@ -151,10 +119,6 @@ class RemotePool:
         finally:
             with contextlib.suppress(Exception):
                 self._client.cancel(list(sent), force=True)
-
-    def _send(self, task: Task) -> Any:
-        given = json.dumps(asdict(task))
-        return self._client.submit(_answer, self._handler, given, workers=self.workers, pure=False)
 
     def _done(self, futures: list[Any]) -> list[Any]:
         """Those that have ended, once some have."""
@@ -187,7 +151,7 @@ def _result(future: Any) -> Document | NoAnswer:
 
 
 def _told() -> Document:
-    return asdict(installed())
+    return installed()
 
 
 def _answer(handler: str, given: str) -> str:

@@ -26,12 +26,7 @@ def written(array: Floats | None) -> str | None:
 
 
 class Data:
-    """A document that may hold anything.
-
-    Raises
-    ------
-    InstanceError : it, or what is asked of it, is of another kind
-    """
+    """A document that may hold anything; InstanceError where it, or what is asked of it, is of another kind."""
 
     def __init__(self, document: Any) -> None:
         if not isinstance(document, dict):

@@ -16,12 +16,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from fairalloc.formulations import Mechanism
+from fairalloc.runs.machine import installed_version
 from fairalloc.runs.objects import packed
 from fairalloc.solvers.method import Method
 
@@ -41,16 +41,17 @@ def code_of(method: Method, mechanism: Mechanism) -> str:
 def code_behind(*objects: Any, versions: Mapping[str, str] | None = None) -> str:
     """Hash of everything in steps 1 to 4, of any objects: an object that is no function, class, mechanism or method by its class.
 
-    Parameters
-    ----------
-    objects : that compute something
-    versions : of packages that count beside Python, NumPy and SciPy
+    `versions` are those of packages that count beside Python, NumPy and SciPy.
     """
     behind = modules_behind(*(item if any(True for _ in _homes(item)) else type(item) for item in objects))
     parts = {
         "modules": sorted(map(_digest, behind)),  # a file of one's own has another name each time
         "state": sorted({text for item in objects if isinstance(item, Mechanism | Method) for text in _state(item)}),
-        "versions": {"python": platform.python_version()} | dict(map(_versioned, ("numpy", "scipy"))) | dict(versions or {}),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: installed_version(name) for name in ("numpy", "scipy")},
+            **(versions or {}),
+        },
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -99,13 +100,6 @@ def _own_code(value: Any) -> str:
         return str(packed(value))
 
 
-def _versioned(name: str) -> tuple[str, str]:
-    try:
-        return name, version(name)
-    except PackageNotFoundError:
-        return name, "not installed"
-
-
 @cache
 def _source(module: str) -> Path | None:
     """The file of a module of this package, or of one that was loaded from a file of its own; None for any other."""
@@ -122,10 +116,8 @@ def _source(module: str) -> Path | None:
 
 def _is_installed(file: str | None) -> bool:
     """Whether a file belongs to Python or to an installed package, whose version counts instead."""
-    return file is None or any(part in ("site-packages", "dist-packages") for part in Path(file).parts) or _is_standard(file)
-
-
-def _is_standard(file: str) -> bool:
+    if file is None or not {"site-packages", "dist-packages"}.isdisjoint(Path(file).parts):
+        return True
     return Path(file).is_relative_to(Path(ast.__file__).parent)
 
 

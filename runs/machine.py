@@ -13,16 +13,18 @@ from typing import Any
 from fairalloc.runs.objects import place_of
 from fairalloc.solvers.method import Method
 
-__all__ = ["describe_machine", "describe_run", "describe_software", "joined", "machine_id"]
+__all__ = ["describe_machine", "describe_run", "describe_software", "installed_version", "joined", "machine_id"]
 
 _NOT_MEASURED = ("cluster", "completion", "dev", "plots", "test")
 
 
 def describe_machine() -> dict[str, Any]:
     """What times depend on here besides code and versions; the machine's name only as a hash."""
+    info = Path("/proc/cpuinfo")
+    cpu = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
     return {
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "cpu": _cpu(),
+        "cpu": cpu[1] if cpu else platform.processor() or "unknown",
         "cores": os.cpu_count(),
         "node": hashlib.sha256(platform.node().encode()).hexdigest()[:12],
     }
@@ -31,12 +33,8 @@ def describe_machine() -> dict[str, Any]:
 def joined(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """The description of several machines: that of each where they are alike, else what differs side by side."""
     described = sorted((dict(machine) for machine in machines), key=lambda machine: json.dumps(machine, sort_keys=True))
-    return {name: _side_by_side([machine[name] for machine in described]) for name in described[0]}
-
-
-def _side_by_side(values: list[Any]) -> Any:
-    different = list(dict.fromkeys(values))
-    return different[0] if len(different) == 1 else " and ".join(map(str, different))
+    found = {name: list(dict.fromkeys(machine[name] for machine in described)) for name in described[0]}
+    return {name: values[0] if len(values) == 1 else " and ".join(map(str, values)) for name, values in found.items()}
 
 
 def machine_id(details: Mapping[str, Any]) -> str:
@@ -46,13 +44,24 @@ def machine_id(details: Mapping[str, Any]) -> str:
 
 def describe_run(methods: Iterable[Method]) -> dict[str, Any]:
     """Versions, and for each method its kind, what it lacks, its first sentence, and FILE.py:NAME where it is from a file."""
-    about = {m.id: {"kind": m.kind, "missing": m.missing(), "about": _about(m), "place": place_of(m)} for m in methods}
-    return describe_software() | {"methods": about}
+    found = {}
+    for m in methods:
+        about = (m.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
+        found[m.id] = {"kind": m.kind, "missing": m.missing(), "about": about, "place": place_of(m)}
+    return describe_software() | {"methods": found}
 
 
 def describe_software() -> dict[str, Any]:
     """The versions of this package, of Python, and of the packages that compute."""
-    return {"fairalloc": _version("fairalloc"), "python": platform.python_version(), "packages": _packages()}
+    return {"fairalloc": installed_version("fairalloc"), "python": platform.python_version(), "packages": _packages()}
+
+
+def installed_version(name: str) -> str:
+    """The version of a distribution, or "not installed"."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _packages() -> dict[str, str]:
@@ -62,23 +71,5 @@ def _packages() -> dict[str, str]:
         extra = re.search(r"extra == ['\"](\w+)['\"]", line)
         name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
         if extra is None or extra[1] not in _NOT_MEASURED:
-            versions[name] = _version(name)
+            versions[name] = installed_version(name)
     return versions
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*: (.+)", info.read_text()) if info.exists() else None
-    return found[1] if found else platform.processor() or "unknown"
-
-
-def _about(method: object) -> str:
-    """The first sentence of a method's own description."""
-    return (method.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")

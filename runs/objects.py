@@ -41,8 +41,7 @@ __all__ = [
 _PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
 _PICKLE = "pickle"
 
-LOADING = 60.0
-"""Seconds that a file may take to be loaded, in the main thread: elsewhere nothing can interrupt it."""
+LOADING = 60.0  # seconds that a file may take to be loaded, in the main thread: elsewhere nothing can interrupt it
 _LOADED = "_fairalloc_"
 
 
@@ -71,12 +70,10 @@ def is_in_file(text: str) -> bool:
 
 
 def load_object(text: str, kind: ObjectKind) -> Any:
-    """The object that `FILE.py:NAME` or `FILE.py` names.
+    """The object that `FILE.py:NAME`, or `FILE.py` where it has one of the kind, names.
 
-    Raises
-    ------
-    UnknownName : there is no such file, or no such name in it
-    InstanceError : the file cannot be loaded, the object is of another kind, or FILE.py alone has none or several of the kind
+    UnknownName is raised where there is no such file, or no such name in it; InstanceError where the file cannot be loaded, the
+    object is of another kind, or FILE.py alone has none or several of the kind.
     """
     file, name = _parts(text)
     module = _module(file)
@@ -177,24 +174,15 @@ def _loaded(path: Path) -> ModuleType:
 
 
 def _cause(error: BaseException, path: Path) -> str:
-    if isinstance(error, SyntaxError):
-        lines = [error.lineno]
-    else:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    return fault(error, lines[-1] if lines else None)
-
-
-# ---- child processes -------------------------------------------------------------------------------------------------
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [None, *(frame.lineno for frame in frames if frame.filename == str(path))]
+    return fault(error, error.lineno if isinstance(error, SyntaxError) else lines[-1])
 
 
 def packed(item: Any) -> Any:
     """A JSON value from which `unpacked` makes the item in another process: a text as it is, an object as {"pickle": text}.
 
     It is for the pipes between processes of this user alone: no file holds it, and no word is read as one.
-
-    Raises
-    ------
-    InstanceError : the object cannot be pickled
     """
     import cloudpickle
 

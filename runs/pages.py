@@ -22,17 +22,9 @@ __all__ = ["Section", "latex", "markdown", "page", "table_section"]
 class Section:
     """A part of a page; its pieces are shown in the order of the attributes, and what is empty is left out.
 
-    Attributes
-    ----------
-    title : the heading, or "" for what belongs to the section above
-    text : paragraphs
-    table : shown without its own title
-    code : shown as it is
-    points : items of a list
-    figure : svg elements, which are not escaped; at most three stand in a row
-    image : (what it shows, its file), where Markdown shows a file
-    legend : (svg element, name) of what the figure shows
-    anchor : the name to which cells of tables lead; such a section has a smaller heading
+    A section without a title belongs to the one above; one with an anchor, to which cells of tables lead, has a smaller heading.
+    Figures are svg elements, which are not escaped, at most three in a row, with a legend of (svg element, name). An image is
+    (what it shows, its file), where Markdown shows a file.
     """
 
     title: str
@@ -52,14 +44,7 @@ def table_section(grid: Grid) -> Section:
 
 
 def page(title: str, sections: Iterable[Section], contents: bool = False) -> str:
-    """The text of a page that opens without a network; the same sections give the same text.
-
-    Parameters
-    ----------
-    title : of the page
-    sections : in their order
-    contents : whether a table of contents stands before them
-    """
+    """The text of a page, with a table of contents or without, that opens without a network."""
     template = _templates().get_template("page.html")
     text: str = template.render(title=title, sections=list(sections), contents=contents)
     return text + "\n"

@@ -33,7 +33,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import inf
-from typing import IO, Any, Literal, get_args
+from typing import IO, Any, Literal, cast, get_args
 
 from fairalloc.models.errors import NotInstalled
 
@@ -42,14 +42,9 @@ __all__ = ["Cause", "Document", "NoAnswer", "Pool", "Task", "garbled", "isolatio
 Document = dict[str, Any]
 Cause = Literal["time", "memory", "error"]
 
-PREPARATION = 600.0
-"""Seconds that each of `prepare`, `given` and `judge` may take."""
-
-START = 60.0
-"""Seconds that a server may take to start."""
-
-LONGEST = 1e6
-"""The longest time limit in seconds; more is taken as this, because operating systems refuse much longer waits."""
+PREPARATION = 600.0  # seconds that each of `prepare`, `given` and `judge` may take
+START = 60.0  # seconds that a server may take to start
+LONGEST = 1e6  # the longest time limit in seconds; more is taken as this, because operating systems refuse much longer waits
 
 # One thread for each process, so that the times of methods compare and do not depend on what else runs.
 _ONE_THREAD = dict.fromkeys(
@@ -88,17 +83,10 @@ def isolation_missing() -> str:
 
 
 class Pool:
-    """Servers that answer requests; use it in a `with` statement, which ends them.
+    """Servers that answer `size` requests at the same time by a handler; use it in a `with` statement, which ends them.
 
-    Parameters
-    ----------
-    handler : name of the module with `prepare` and `answer`
-    size : how many requests are answered at the same time
-    pinned : whether each server and its children stay on a core of their own, where the operating system can do that
-
-    Raises
-    ------
-    NotInstalled : this operating system cannot isolate processes
+    Where `pinned`, each server and its children stay on a core of their own, if the operating system can do that. NotInstalled is
+    raised where it cannot isolate processes.
     """
 
     def __init__(self, handler: str, size: int = 1, pinned: bool = False) -> None:
@@ -196,30 +184,24 @@ class _Server:
             env=os.environ | _ONE_THREAD,
             start_new_session=True,
         )
-        for pipe in self._pipes():
-            os.set_blocking(pipe, False)
-
-    def _pipes(self) -> tuple[int, int]:
-        assert self.process is not None
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        return self.process.stdin.fileno(), self.process.stdout.fileno()
+        self._requests, self._answers = cast(IO[bytes], self.process.stdin), cast(IO[bytes], self.process.stdout)
+        for pipe in (self._requests, self._answers):
+            os.set_blocking(pipe.fileno(), False)
 
     def register(self, selector: selectors.BaseSelector) -> None:
         """Wait for what is to be read, and for room for what is not sent yet."""
-        requests, answers = self._pipes()
-        selector.register(answers, selectors.EVENT_READ, self._read)
+        selector.register(self._answers, selectors.EVENT_READ, self._read)
         if self._unsent:
-            selector.register(requests, selectors.EVENT_WRITE, self._write)
+            selector.register(self._requests, selectors.EVENT_WRITE, self._write)
 
     def _read(self) -> None:
-        chunk = os.read(self._pipes()[1], _CHUNK)
+        chunk = os.read(self._answers.fileno(), _CHUNK)
         self._received += chunk
         self._ended = not chunk
 
     def _write(self) -> None:
         try:
-            sent = os.write(self._pipes()[0], self._unsent[:_CHUNK])
+            sent = os.write(self._requests.fileno(), self._unsent[:_CHUNK])
             self._unsent = self._unsent[sent:]
         except BrokenPipeError:  # it has died, which is read from the other pipe
             self._unsent = b""
@@ -249,8 +231,8 @@ class _Server:
 
     def close(self) -> None:
         """Close the pipe of requests: the server then ends its child and itself."""
-        if self.process is not None and self.process.stdin is not None:
-            self.process.stdin.close()
+        if self.process is not None:
+            self._requests.close()
 
     def end(self, at_once: bool = False) -> None:
         """End the server and what it started; at once where it may be busy with something else than waiting."""
@@ -264,8 +246,7 @@ class _Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        self._answers.close()
         with contextlib.suppress(OSError):
             self._log.close()
         self.process = None
@@ -278,17 +259,13 @@ def no_answer(cause: Cause, sentence: str) -> Document:
 
 def parsed(line: bytes) -> Document:
     """What a process wrote: a document with "answer", or with "cause" and "sentence"; anything else is an error."""
-    with contextlib.suppress(ValueError, RecursionError):
-        outcome = json.loads(line)
-        if isinstance(outcome, dict) and ("answer" in outcome or _says_why(outcome)):
+    with contextlib.suppress(AttributeError, TypeError, ValueError, RecursionError):
+        outcome: Document = json.loads(line)
+        if isinstance(outcome, dict) and "answer" in outcome:
+            return outcome
+        if outcome.keys() == {"cause", "sentence"} and outcome["cause"] in get_args(Cause) and type(outcome["sentence"]) is str:
             return outcome
     return garbled(line)
-
-
-def _says_why(outcome: Document) -> bool:
-    return (
-        outcome.keys() == {"cause", "sentence"} and outcome["cause"] in get_args(Cause) and isinstance(outcome["sentence"], str)
-    )
 
 
 def garbled(line: bytes) -> Document:

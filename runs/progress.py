@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -12,19 +11,11 @@ from rich.progress import Progress as Bar
 
 __all__ = ["Progress"]
 
-EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
 class Progress:
-    """Use it in a `with` statement.
-
-    Parameters
-    ----------
-    shown : whether anything is written
-    clock : gives the seconds now
-    what : the steps are, in the plural
-    """
+    """Use it in a `with` statement; `what` the steps are stands in the plural, and `clock` gives the seconds now."""
 
     def __init__(self, shown: bool = True, clock: Callable[[], float] = time.monotonic, what: str = "solves") -> None:
         console = Console(stderr=True)
@@ -39,7 +30,7 @@ class Progress:
         self._bar.start()
         return self
 
-    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
     def begin(self, total: int) -> None:

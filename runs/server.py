@@ -1,9 +1,5 @@
 """The process between a pool and its children (processes.py): it forks a child for each request and watches the child's clock.
 
-This is like multiprocessing's "forkserver", with four differences: the limits of a child are set and watched here, a child is
-ended with all that it started, the caller's script is never run a second time, and packages that a child imported are imported
-here too, so that later children need not.
-
     1. prepare what the request needs, here
     2. fork a child; it gets a session, a limit on its address space and no way to the pool; it adopts as this process does
     3. wait for the child's answer, its end, its time limit or the end of the caller
@@ -46,12 +42,8 @@ from fairalloc.solvers.running.time_limits import be_watched
 
 __all__ = ["serve"]
 
-_Mark = tuple[float, float]
-"""The seconds of this process's clock, and those of the processors that it and all below it have used."""
-
-_Work = Callable[[Callable[[], bytes]], Document]
-"""What a child does: it gets `restart` and returns its answer."""
-
+_Mark = tuple[float, float]  # seconds of this process's clock, and of the processors that it and all below it have used
+_Work = Callable[[Callable[[], bytes]], Document]  # what a child does: it gets `restart` and returns its answer
 _LARGEST = 1 << 30  # bytes of an answer
 _PR_SET_PDEATHSIG = 1
 _GENERATIONS = 100  # of processes that start others before they end
@@ -59,14 +51,11 @@ _NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_erro
 
 
 def serve(handler: str, core: int | None = None) -> None:
-    """Answer requests from standard input, one a line, until it ends.
-
-    Parameters
-    ----------
-    handler : name of the module with `prepare` and `answer`
-    core : the processor to stay on; None = any
-    """
-    _end_with_caller()
+    """Answer requests from standard input, one a line, until it ends; the process stays on the core, None = any."""
+    if sys.platform == "linux":  # adopt what loses its parent below this process, and end with all of it when the caller ends
+        adopt()
+        signal.signal(signal.SIGTERM, _end_all)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if core is not None:
         os.sched_setaffinity(0, {core})
     answers = os.fdopen(os.dup(1), "w")
@@ -75,15 +64,6 @@ def serve(handler: str, core: int | None = None) -> None:
         parent = _Parent(importlib.import_module(handler), answers, log, given)
         for task in map(json.loads, sys.stdin):  # no line stays in a variable that children inherit
             _import_early(parent.answer(task))
-
-
-def _end_with_caller() -> None:
-    """Adopt what loses its parent below this process, and end with all of it when the caller ends."""
-    if sys.platform != "linux":
-        return
-    adopt()
-    signal.signal(signal.SIGTERM, _end_all)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end_all(*_: object) -> None:
@@ -129,15 +109,7 @@ def _installed() -> set[str]:
 
 
 class _Parent:
-    """What forks the children that answer, make what is given, and judge.
-
-    Parameters
-    ----------
-    module : the handler
-    answers : the pipe to the pool
-    log : gets what children print
-    given : a file that gets what is given to children of the last hidden part
-    """
+    """What forks the children that answer, judge, and write what is given to a file; the log gets what they print."""
 
     def __init__(self, module: ModuleType, answers: IO[str], log: IO[bytes], given: IO[bytes]) -> None:
         self._module, self._answers, self._log, self._given = module, answers, log, given
@@ -204,12 +176,7 @@ class _Parent:
     ) -> tuple[Document, list[_Mark]]:
         """What a child answers, or why it does not, and the clocks at its restart, if any, and at its end.
 
-        Parameters
-        ----------
-        work : of the child
-        seconds, memory_mb : that it may take
-        is_fed : whether its first restart returns what is given
-        has_file : whether it may look at the file
+        Its first restart returns what is given only where `is_fed`, and it may look at that file only where `has_file`.
         """
         self._log.seek(0)
         self._log.truncate()
@@ -275,21 +242,10 @@ def _prepare(module: ModuleType, request: Document) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _clocks() -> _Mark:
-    return time.monotonic(), processor_seconds(os.getpid())
-
-
 def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark], feed: _Feed) -> bytes | None:
     """What the child writes besides restarts until it has answered or ended, or None where it takes longer.
 
-    Parameters
-    ----------
-    pid : of the child
-    pipe : from it
-    nonce : with which its words begin
-    seconds : that it may take until its first restart, and again from there on
-    marks : gets the clocks at the restart and at the end
-    feed : what the child gets at its first restart
+    `seconds` count until its first restart, when it is fed, and again from there on; `marks` gets the clocks then and at the end.
     """
     received = bytearray()
     deadline = time.monotonic() + seconds
@@ -312,10 +268,10 @@ def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark]
         received += chunk
         if not marks and received.startswith(word := nonce + b" 1\n"):
             del received[: len(word)]
-            marks.append(_clocks())
+            marks.append((time.monotonic(), processor_seconds(os.getpid())))
             deadline = marks[0][0] + seconds
             feed.start()
-    marks.append(_clocks())
+    marks.append((time.monotonic(), processor_seconds(os.getpid())))
     _end(pid)  # the child has answered or ended, but perhaps not what it started
     return bytes(received)
 
@@ -368,28 +324,18 @@ def _child(work: _Work, pipes: _Pipes, memory_mb: int | None, log: IO[bytes]) ->
     try:
         os.setsid()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _own_files(log)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for own, file in enumerate((nothing, nothing, log.fileno())):
+            os.dup2(file, own)
         _limit_memory(memory_mb)
-        _end_with_parent()
+        if sys.platform == "linux":  # it ends when the server is killed; elsewhere it runs on until its request is answered
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         adopt()
         be_watched()
         pipes.answer(_answered(work, pipes, memory_mb))
         code = 0
     finally:
         os._exit(code)
-
-
-def _end_with_parent() -> None:
-    """Ask Linux to end this process when the server is killed; elsewhere it runs on until its request is answered."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _own_files(log: IO[bytes]) -> None:
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    os.dup2(log.fileno(), 2)
 
 
 def _limit_memory(memory_mb: int | None) -> None:

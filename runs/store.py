@@ -5,10 +5,10 @@ asking which keys are there. WAL lets others read while one process writes.
 """
 
 import contextlib
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
 from fairalloc.models.errors import InstanceError, shown
@@ -32,14 +32,8 @@ class RecordStore:
 
     A subclass says what the file is called in sentences (`kind`, `contents`), the number of its `layout`, its `tables` as SQL
     that may run twice, and which `error` tells of a file that cannot be used.
-
-    Parameters
-    ----------
-    path : the file; ":memory:" for none
-
-    Raises
-    ------
-    InstanceError : the file cannot be opened, is damaged, has another layout, or is a database of something else
+    The path ":memory:" stands for no file. `error` is raised where the file cannot be opened, is damaged, has another layout, or
+    is a database of something else.
     """
 
     kind: ClassVar[str]
@@ -63,7 +57,7 @@ class RecordStore:
 
     def _open(self) -> None:
         ((layout,),) = self.select("PRAGMA user_version")
-        found, own = {name for (name,) in self.select(_TABLE_NAMES)}, self._table_names()
+        found, own = {name for (name,) in self.select(_TABLE_NAMES)}, set(re.findall(r"TABLE IF NOT EXISTS (\w+)", self.tables))
         if layout not in (0, self.layout) and not (found and found.isdisjoint(own)):
             has = f"{self.path} has {self.contents} of layout {layout}"
             raise self.error(f"{has}, but this version writes {self.layout}: choose another file")
@@ -77,18 +71,13 @@ class RecordStore:
         except sqlite3.Error as error:
             raise self._unusable(error) from None
 
-    def _table_names(self) -> set[str]:
-        with contextlib.closing(sqlite3.connect(":memory:")) as empty:
-            empty.executescript(self.tables)
-            return {name for (name,) in empty.execute(_TABLE_NAMES)}
-
     def _unusable(self, error: Exception) -> InstanceError:
         return self.error(f"{self.path} cannot be used as a {self.kind}: {error}")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._db.close()
 
     def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -106,14 +95,7 @@ class RecordStore:
             raise self.error(f"{self.path} has a row that is no record, {shown(row)}: {error}") from None
 
     def insert(self, table: str, row: Mapping[str, Any], *, replace: bool = False) -> int:
-        """Add a row and return its number.
-
-        Parameters
-        ----------
-        table : its name
-        row : values by column
-        replace : whether a row with the same key gives way; otherwise it stays
-        """
+        """Add a row, values by column, and return its number; one with the same key stays, unless it is to be replaced."""
         columns, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
         verb = "REPLACE" if replace else "IGNORE"
         return self.write(f"INSERT OR {verb} INTO {table} ({columns}) VALUES ({marks})", list(row.values()))

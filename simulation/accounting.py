@@ -14,6 +14,7 @@ Divisible tasks (a `FluidLog`): 1 by class of machines, 2 and 4 by integrating t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,10 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.fluid import FluidLog
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
-from fairalloc.simulation.workload import Cluster
 
 __all__ = ["Accounts", "account"]
 
-ROUNDING = 1e-9
-"""Parts of a capacity, of a duration or of all work that are rounding: sums of many floats."""
+ROUNDING = 1e-9  # parts of a capacity, of a duration or of all work that are rounding: sums of many floats
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,11 @@ def account(log: TaskLog | FluidLog) -> Accounts:
     >>> books.work, books.done, books.left, books.balance, books.violations
     (30.0, 25.0, 5.0, 0.0, ())
     """
-    return _of_fluid(log) if isinstance(log, FluidLog) else _of_tasks(log)
-
-
-def _of_tasks(log: TaskLog) -> Accounts:
-    jobs = log.workload
-    arrived = jobs.arrival <= log.until
+    jobs, arrived = log.workload, log.workload.arrival <= log.until
+    if isinstance(log, FluidLog):
+        parts = (jobs.work, log.done, jobs.work - log.done - log.cancelled, log.cancelled)
+        work, done, left, killed = (float(values[arrived].sum()) for values in parts)
+        return Accounts(work, done, left, killed, 0.0, (*_steps(log), *_completions(log), *_rates(log)))
     of = log.tasks * jobs.duration[log.job]
     ran = log.tasks * (log.end - log.start)
     finished, running, wasted = log.outcome == FINISHED, log.outcome == RUNNING, np.isin(log.outcome, (LOST, LEFT))
@@ -77,32 +75,33 @@ def _of_tasks(log: TaskLog) -> Accounts:
     left = waits + float((of - ran)[running].sum())
     killed = float((log.cancelled * jobs.duration).sum())
     work = float(jobs.work[arrived].sum())
-    broken = (*_capacities(log), *_places(log), *_times(log), *_counts(log), *_balanced(work, done + left + killed))
-    return Accounts(work, done, left, killed, float(ran[wasted].sum()), broken)
-
-
-def _balanced(work: float, parts: float) -> Iterator[str]:
-    if not abs(work - parts) <= ROUNDING * max(work, 1.0):
-        yield f"work in is {work:.9g} seconds of tasks, but done, left and killed are {parts:.9g}"
+    broken, found = [*_capacities(log), *_places(log), *_times(log), *_counts(log)], done + left + killed
+    if not abs(work - found) <= ROUNDING * max(work, 1.0):
+        broken.append(f"work in is {work:.9g} seconds of tasks, but done, left and killed are {found:.9g}")
+    return Accounts(work, done, left, killed, float(ran[wasted].sum()), tuple(broken))
 
 
 def _capacities(log: TaskLog) -> Iterator[str]:
     """Rule 1: at equal times ends come before starts."""
-    if len(log) == 0:
-        return
-    server = np.concatenate((log.server, log.server))
-    time = np.concatenate((log.end, log.start))
-    sign = np.concatenate((-log.tasks, log.tasks))
-    order = np.lexsort((sign > 0, time, server))
-    taken = (sign[:, None] * log.workload.demand[np.concatenate((log.job, log.job))])[order]
-    first = np.flatnonzero(np.diff(server[order], prepend=-1))
-    held = np.cumsum(taken, axis=0)
-    before = np.repeat((held - taken)[first], np.diff([*first, len(order)]), axis=0)
-    capacity = log.cluster.capacities[log.cluster.server_class[server[order]]]
-    over = np.any(held - before > capacity + ROUNDING * log.cluster.capacities.max(axis=0), axis=1)
+    sign = np.repeat((-1, 1), len(log))
+    taken = sign[:, None] * np.tile(log.tasks[:, None] * log.workload.demand[log.job], (2, 1))
+    order, held = _held(np.tile(log.server, 2), np.concatenate((log.end, log.start)), sign, taken)
+    server, time = np.tile(log.server, 2)[order], np.concatenate((log.end, log.start))[order]
+    capacity = log.cluster.capacities[log.cluster.server_class[server]]
+    over = np.any(held > capacity + ROUNDING * log.cluster.capacities.max(axis=0), axis=1)
     for e in np.flatnonzero(over)[:1]:
-        s = server[order][e]
-        yield f"machine {s} holds {(held - before)[e].tolist()} at {time[order][e]:g} seconds, but it has {capacity[e].tolist()}"
+        yield f"machine {server[e]} holds {held[e].tolist()} at {time[e]:g} seconds, but it has {capacity[e].tolist()}"
+
+
+def _held(
+    label: NDArray[np.int64], time: Floats, sign: NDArray[np.int64], taken: NDArray[Any]
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Rows by label and time, ends before starts, and what their labels hold after each of them."""
+    order = np.lexsort((sign > 0, time, label))
+    first = np.flatnonzero(np.diff(label[order], prepend=-1))
+    held = np.cumsum(taken[order], axis=0)
+    before = np.repeat((held - taken[order])[first], np.diff([*first, len(order)]), axis=0)
+    return order, held - before
 
 
 def _places(log: TaskLog) -> Iterator[str]:
@@ -120,11 +119,9 @@ def _places(log: TaskLog) -> Iterator[str]:
 def _away(events: ServerEvents, server: int) -> Iterator[tuple[float, float]]:
     """The times in which a machine is down."""
     of = events.server == server
-    times, up = events.time[of].tolist(), events.up[of].tolist()
-    starts = [0.0] if up[0] else []
-    starts += [time for time, comes in zip(times, up, strict=True) if not comes]
-    ends = [time for time, comes in zip(times, up, strict=True) if comes]
-    return zip(starts, [*ends, np.inf], strict=False)
+    times, up = events.time[of], events.up[of]
+    starts = [0.0] * bool(up[0]) + times[~up].tolist()
+    return zip(starts, [*times[up].tolist(), np.inf], strict=False)
 
 
 def _times(log: TaskLog) -> Iterator[str]:
@@ -152,7 +149,7 @@ def _counts(log: TaskLog) -> Iterator[str]:
     jobs, J = log.workload, len(log.workload)
     if np.any(log.tasks < 1) or np.any(log.waiting < 0) or np.any(log.cancelled < 0):
         yield "there are numbers of tasks below 1, or of waiting or cancelled ones below 0"
-    per_job = {outcome: np.bincount(log.job[chosen], log.tasks[chosen], J) for outcome, chosen in _by_outcome(log)}
+    per_job = [np.bincount(log.job, log.tasks * (log.outcome == outcome), J) for outcome in (RUNNING, FINISHED, LOST, LEFT)]
     total = per_job[FINISHED] + per_job[RUNNING] + log.waiting + log.cancelled
     wrong = np.where(jobs.arrival <= log.until, total != jobs.tasks, total != 0)
     for j in np.flatnonzero(wrong)[:1]:
@@ -161,36 +158,20 @@ def _counts(log: TaskLog) -> Iterator[str]:
         yield "tasks that ended because their user left are not among the cancelled ones"
     lost = np.isin(log.outcome, (LOST, LEFT))
     job, tasks = np.concatenate((log.job[lost], log.job)), np.concatenate((-log.tasks[lost], log.tasks))
-    order = np.lexsort((tasks > 0, np.concatenate((log.end[lost], log.start)), job))
-    first = np.flatnonzero(np.diff(job[order], prepend=-1))
-    busy = np.cumsum(tasks[order])
-    before = np.repeat((busy - tasks[order])[first], np.diff([*first, len(order)])) if len(order) else busy
-    for e in np.flatnonzero(busy - before > jobs.tasks[job[order]])[:1]:
-        yield f"job {job[order][e]} has {jobs.tasks[job[order][e]]} tasks, but {busy[e] - before[e]} of them run or have finished"
-
-
-def _by_outcome(log: TaskLog) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    return ((outcome, log.outcome == outcome) for outcome in (RUNNING, FINISHED, LOST, LEFT))
-
-
-def _of_fluid(log: FluidLog) -> Accounts:
-    jobs = log.workload
-    arrived = jobs.arrival <= log.until
-    work, done, killed = (float(values[arrived].sum()) for values in (jobs.work, log.done, log.cancelled))
-    left = float((jobs.work - log.done - log.cancelled)[arrived].sum())
-    broken = (*_steps(log), *_completions(log), *_rates(log))
-    return Accounts(work, done, left, killed, 0.0, broken)
+    order, busy = _held(job, np.concatenate((log.end[lost], log.start)), tasks, tasks)
+    for e in np.flatnonzero(busy > jobs.tasks[job[order]])[:1]:
+        j = job[order[e]]
+        yield f"job {j} has {jobs.tasks[j]} tasks, but {busy[e]} of them run or have finished"
 
 
 def _steps(log: FluidLog) -> Iterator[str]:
     """Rule 1, and that steps follow each other."""
-    clusters: Cluster = log.cluster
     for step, following in zip(log.steps, log.steps[1:], strict=False):
         if step.end > following.start:
             yield f"the step at {step.start:g} seconds ends after the next begins"
     for step in log.steps:
-        capacity = step.machines[:, None] * clusters.capacities
-        if np.any(step.used > capacity + ROUNDING * clusters.totals):
+        capacity = step.machines[:, None] * log.cluster.capacities
+        if np.any(step.used > capacity + ROUNDING * log.cluster.totals):
             yield f"at {step.start:g} seconds {step.used.tolist()} is used, but there is {capacity.tolist()}"
             return
 
@@ -216,20 +197,13 @@ def _rates(log: FluidLog) -> Iterator[str]:
     """Rule 4: what the steps' tasks add up to is what was done, and the resources they say are those of their tasks."""
     of = np.arange(len(log.workload)) if log.each_job else log.workload.job_user
     size = len(log.workload) if log.each_job else len(log.workload.users)
-    served = np.zeros(size)
+    served, spent = np.zeros(size), np.zeros(len(log.cluster.resources))
     for step in log.steps:
         served[step.users] += step.tasks * (step.end - step.start)
+        spent += step.used.sum(axis=0) * (step.end - step.start)
     done = np.bincount(of, weights=log.done, minlength=size)
     for n in np.flatnonzero(np.abs(served - done) > ROUNDING * np.maximum(done, 1.0) * max(len(log.steps), 1))[:1]:
         yield f"user or job {n} ran {served[n]:.9g} seconds of tasks, but {done[n]:.9g} of its work is done"
-    spent = np.zeros(len(log.cluster.resources))
-    for step in log.steps:
-        spent += step.used.sum(axis=0) * (step.end - step.start)
-    expected = _spent(log)
+    expected = log.done @ log.workload.demand
     if np.any(np.abs(spent - expected) > ROUNDING * np.maximum(expected, 1.0) * max(len(log.steps), 1)):
         yield f"the steps use {spent.tolist()} in all, but the work that was done takes {expected.tolist()}"
-
-
-def _spent(log: FluidLog) -> Floats:
-    """(R,) resource times seconds that the work that was done takes."""
-    return np.asarray(log.done @ log.workload.demand)

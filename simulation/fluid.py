@@ -14,8 +14,8 @@ rules with rounds start from the level of the allocation before (level_start.py)
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,7 @@ from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["FluidLog", "FluidStep", "simulate_fluid"]
 
-DONE = 1e-12
-"""Parts of a job's work below which nothing is left of it: rounding."""
+DONE = 1e-12  # parts of a job's work below which nothing is left of it: rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,156 +140,114 @@ def simulate_fluid(
             raise InstanceError(f"{name} is {shown(value)}, but it must be positive")
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
-    parties = _Parties(workload, cluster, each_job, limited)
-    allocate = _Allocate(parties, LevelStart(mechanism, options), dict(measures or {}))
-    return _Fluid(workload, cluster, turns, parties, allocate, np.inf if until is None else float(until), every).run()
+    fluid = _Fluid(workload, cluster, turns, LevelStart(mechanism, options), each_job, limited, every, measures or {})
+    return fluid.run(np.inf if until is None else float(until))
 
 
-class _Parties:
-    """Step 1: users or jobs as users of an instance."""
+class _Rates(NamedTuple):
+    """What is in force until the next allocation: who takes part, (n,) parts of its tasks, (n, K) parts of these by class."""
 
-    def __init__(self, workload: Workload, cluster: Cluster, each_job: bool, limited: bool) -> None:
-        workload.fitting(cluster)  # the same resources and classes
-        self.workload, self.cluster, self.each_job, self.limited = workload, cluster, each_job, limited
-        self.of_job = np.arange(len(workload)) if each_job else workload.job_user
-        self.tasks = workload.tasks.astype(float)
-        self.taken = workload.demand * self.tasks[:, None]
-        self.eligible = self._eligible()
-
-    def _eligible(self) -> NDArray[np.bool_]:
-        """(users or jobs, K)."""
-        given, K = self.workload.eligible, len(self.cluster.counts)
-        size = len(self.workload) if self.each_job else len(self.workload.users)
-        result = np.ones((size, K), dtype=bool)
-        if given is None:
-            return result
-        result[self.of_job] = given
-        for j in np.flatnonzero(np.any(result[self.of_job] != given, axis=1))[:1]:
-            name = self.workload.users[self.workload.job_user[j]]
-            raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines: allocate to each_job")
-        return result
-
-    def instance(self, jobs: NDArray[np.intp], machines: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
-        """Who has one of these jobs and can run it, the classes with machines, and the arguments of the instance."""
-        classes = np.flatnonzero(machines)
-        who, of = np.unique(self.of_job[jobs], return_inverse=True)
-        total = np.bincount(of, weights=self.tasks[jobs])
-        taken = np.column_stack([np.bincount(of, weights=column) for column in self.taken[jobs].T])
-        there = self.cluster.capacities[classes] > 0
-        can = (self.eligible[who][:, classes] & ~((taken > 0).astype(float) @ (~there).T.astype(float) > 0)).any(axis=1)
-        user = self.workload.job_user[who] if self.each_job else who
-        arguments = {
-            "demands": (taken / total[:, None])[can],
-            "capacities": self.cluster.capacities[classes],
-            "counts": machines[classes],
-            "weights": self.workload.weights[user[can]],
-            "max_tasks": total[can] if self.limited else None,
-            "eligible": None if self.workload.eligible is None else self.eligible[who[can]][:, classes],
-        }
-        return who[can], classes, arguments
-
-    def names(self, who: NDArray[np.intp]) -> list[str]:
-        """Of those who take part."""
-        return [f"job {j}" for j in who.tolist()] if self.each_job else [self.workload.users[n] for n in who.tolist()]
+    who: NDArray[np.intp]
+    part: Floats
+    place: Floats
+    measures: Mapping[str, Any]
 
 
-@dataclass
-class _Rates:
-    """What is in force until the next allocation."""
-
-    who: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    part: Floats = field(default_factory=lambda: np.zeros(0))
-    """(n,) the part of its tasks that each runs."""
-    place: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    """(n, K) the part of these on each class."""
-    measures: Mapping[str, Any] = field(default_factory=dict)
-
-
-class _Allocate:
-    """Step 2: solve, unless nothing changed."""
-
-    def __init__(self, parties: _Parties, solver: LevelStart, measures: dict[str, Callable[[Allocation], Any]]) -> None:
-        self.parties, self.solver, self.measures = parties, solver, measures
-        self.solves, self.residual = 0, 0.0
-        self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""
-        self._before: tuple[bytes, _Rates] = b"", _Rates()
-
-    def __call__(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
-        """The rates for these unfinished jobs."""
-        if len(jobs) == 0:
-            return _Rates()
-        key = jobs.tobytes() + b"|" + machines.tobytes()
-        if key != self._before[0]:
-            self._before = key, self._solved(jobs, machines, time)
-        return self._before[1]
-
-    def _solved(self, jobs: NDArray[np.intp], machines: NDArray[np.int64], time: float) -> _Rates:
-        who, classes, arguments = self.parties.instance(jobs, machines)
-        if len(who) == 0:
-            return _Rates()
-        names = [self.parties.cluster.names[k] for k in classes.tolist()]
-        instance = Instance(**arguments, users=self.parties.names(who), servers=names, resources=self.parties.cluster.resources)
-        answer = self.solver.solve(instance)
-        self._check(answer, instance, time)
-        self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
-        can = jobs[np.isin(self.parties.of_job[jobs], who)]
-        total = np.bincount(np.searchsorted(who, self.parties.of_job[can]), weights=self.parties.tasks[can], minlength=len(who))
-        place = np.zeros((len(who), len(machines)))
-        place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
-        return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
-
-    def _check(self, answer: Allocation, instance: Instance, time: float) -> None:
-        if not answer.has_point:
-            raise InstanceError(
-                f"at {time:g} seconds there is no allocation of {answer.mechanism}: {answer.termination}, {answer.message}"
-            )
-        if answer.instance.K != instance.K:
-            raise NotApplicable(
-                f"{answer.mechanism} makes one pool of all machines, so it places nothing: the same over machines is drfh"
-            )
+NOBODY = _Rates(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros((0, 0)), {})
 
 
 class _Fluid:
-    """Steps 3 and 4."""
+    """Steps 1 to 4."""
 
     def __init__(
         self,
         workload: Workload,
         cluster: Cluster,
         events: ServerEvents,
-        parties: _Parties,
-        allocate: _Allocate,
-        until: float,
+        solver: LevelStart,
+        each_job: bool,
+        limited: bool,
         every: float | None,
+        measures: Mapping[str, Callable[[Allocation], Any]],
     ) -> None:
-        self.workload, self.cluster, self.events = workload, cluster, events
-        self.parties, self.allocate, self.until, self.every = parties, allocate, until, every
-        J = len(workload)
+        workload.fitting(cluster)  # the same resources and classes
+        self.workload, self.cluster, self.events, self.each_job, self.limited = workload, cluster, events, each_job, limited
+        self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
+        self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""
+        self.of_job = np.arange(len(workload)) if each_job else workload.job_user
+        self.tasks = workload.tasks.astype(float)
+        self.taken = workload.demand * self.tasks[:, None]
+        self.eligible = np.ones((len(workload if each_job else workload.users), len(cluster.counts)), dtype=bool)
+        given = True if workload.eligible is None else workload.eligible
+        self.eligible[self.of_job] = given
+        for j in np.flatnonzero(np.any(self.eligible[self.of_job] != given, axis=1))[:1]:
+            name = workload.users[workload.job_user[j]]
+            raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines: allocate to each_job")
         self.left = np.array(workload.work)
-        self.completed, self.cancelled = np.full(J, np.nan), np.zeros(J)
-        self.gone = np.zeros(len(workload.users), dtype=bool)
+        self.completed, self.cancelled = np.full(len(workload), np.nan), np.zeros(len(workload))
         self.up = events.first_up(len(cluster.server_class))
         self.active = np.zeros(0, dtype=np.intp)  # unfinished jobs that an allocation was made for, in their order
         self.arrived = self.turned = 0
         self.steps: list[FluidStep] = []
+        self._before: tuple[bytes, _Rates] = b"", NOBODY
 
-    def run(self) -> FluidLog:
-        """All allocations up to `until`."""
+    def run(self, until: float) -> FluidLog:
+        """All allocations up to a time."""
         time = 0.0
         while True:
             self._update(time)
             machines = np.bincount(self.cluster.server_class[self.up], minlength=len(self.cluster.counts))
-            rates = self.allocate(self.active, machines, time)
-            following = min(self._next(time), self.until)
-            time = self._serve(time, following, rates, machines)
-            if time >= self.until or time == np.inf:
+            rates = self._rates(machines, time)
+            time = self._serve(time, min(self._next(time), until), rates, machines)
+            if time >= until or time == np.inf:
                 break
-        ended = min(self.until, self.steps[-1].end if self.steps else 0.0) if self.until == np.inf else self.until
-        done = self.workload.work - self.left - self.cancelled
-        arrays = (frozen(done), frozen(self.completed), frozen(self.cancelled))
-        facts = (self.allocate.id, self.parties.each_job, ended, tuple(self.steps), *arrays)
-        counts = (self.allocate.solves, self.allocate.solver.started)
-        return FluidLog(self.workload, self.cluster, self.events, *facts, *counts, self.allocate.residual)
+        if until == np.inf:
+            until = self.steps[-1].end if self.steps else 0.0
+        arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
+        counts: tuple[Any, ...] = (self.solves, self.solver.started, self.residual)
+        facts = (self.id, self.each_job, until, tuple(self.steps), *arrays, *counts)
+        return FluidLog(self.workload, self.cluster, self.events, *facts)
+
+    def _rates(self, machines: NDArray[np.int64], time: float) -> _Rates:
+        """Those of the allocation before, unless something changed."""
+        key = self.active.tobytes() + b"|" + machines.tobytes()
+        if key != self._before[0]:
+            self._before = key, self._solved(machines, time)
+        return self._before[1]
+
+    def _solved(self, machines: NDArray[np.int64], time: float) -> _Rates:
+        """For those that have an unfinished job and can run it, on the classes with machines."""
+        workload, jobs, classes = self.workload, self.active, np.flatnonzero(machines)
+        who, of = np.unique(self.of_job[jobs], return_inverse=True)
+        total = np.bincount(of, weights=self.tasks[jobs])
+        taken = np.column_stack([np.bincount(of, weights=column) for column in self.taken[jobs].T])
+        lacks = (taken > 0).astype(float) @ (self.cluster.capacities[classes] == 0).T.astype(float) > 0
+        can = (self.eligible[who][:, classes] & ~lacks).any(axis=1)
+        if not can.any():
+            return NOBODY
+        who, total, taken = who[can], total[can], taken[can]
+        instance = Instance(
+            taken / total[:, None],
+            self.cluster.capacities[classes],
+            counts=machines[classes],
+            weights=workload.weights[workload.job_user[who] if self.each_job else who],
+            max_tasks=total if self.limited else None,
+            eligible=None if workload.eligible is None else self.eligible[who][:, classes],
+            users=[f"job {n}" if self.each_job else workload.users[n] for n in who.tolist()],
+            servers=[self.cluster.names[k] for k in classes.tolist()],
+            resources=self.cluster.resources,
+        )
+        answer = self.solver.solve(instance)
+        if not answer.has_point:
+            why = f"{answer.termination}, {answer.message}"
+            raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")
+        if answer.instance.K != instance.K:
+            pool = f"{answer.mechanism} makes one pool of all machines, so it places nothing"
+            raise NotApplicable(f"{pool}: the same over machines is drfh")
+        self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
+        place = np.zeros((len(who), len(machines)))
+        place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
+        return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
 
     def _update(self, time: float) -> None:
         """What has happened up to this time."""
@@ -301,10 +258,8 @@ class _Fluid:
         before = self.arrived
         self.arrived = int(np.searchsorted(workload.arrival, time, side="right"))
         jobs = np.concatenate((self.active, np.arange(before, self.arrived)))
-        self.gone |= workload.leave <= time
-        leaving = self.gone[workload.job_user[jobs]] & (self.left[jobs] > 0)
-        self.cancelled[jobs[leaving]] = self.left[jobs[leaving]]
-        self.left[jobs[leaving]] = 0.0
+        leaving = jobs[(workload.leave[workload.job_user[jobs]] <= time) & (self.left[jobs] > 0)]
+        self.cancelled[leaving], self.left[leaving] = self.left[leaving], 0.0
         self.active = jobs[self.left[jobs] > 0]
 
     def _next(self, time: float) -> float:
@@ -319,12 +274,9 @@ class _Fluid:
 
     def _serve(self, time: float, following: float, rates: _Rates, machines: NDArray[np.int64]) -> float:
         """Run at these rates up to `following`, or to a completion where that asks for another allocation; the time then."""
-        jobs = self.active
-        at = np.searchsorted(rates.who, self.parties.of_job[jobs])
-        known = at < len(rates.who)
-        known[known] = rates.who[at[known]] == self.parties.of_job[jobs][known]
-        jobs, at = jobs[known], at[known]
-        rate = rates.part[at] * self.parties.tasks[jobs]
+        jobs = self.active[np.isin(self.of_job[self.active], rates.who)]
+        at = np.searchsorted(rates.who, self.of_job[jobs])
+        rate = rates.part[at] * self.tasks[jobs]
         while time < following:
             running = self.left[jobs] > 0
             jobs, at, rate = jobs[running], at[running], rate[running]
@@ -333,7 +285,9 @@ class _Fluid:
             if end == np.inf:
                 return end
             self._step(time, end, jobs, at, rates, machines)
-            self._work(jobs, rate, needed, time, end)
+            self.left[jobs] = np.where(time + needed <= end, 0.0, self.left[jobs] - rate * (end - time))
+            ended = jobs[self.left[jobs] <= DONE * self.workload.work[jobs]]
+            self.left[ended], self.completed[ended] = 0.0, end
             time = end
             if self.every is None and end < following:
                 return end
@@ -343,16 +297,10 @@ class _Fluid:
         self, start: float, end: float, jobs: NDArray[np.intp], at: NDArray[np.intp], rates: _Rates, machines: NDArray[np.int64]
     ) -> None:
         n = len(rates.who)
-        columns = [np.bincount(at, weights=column, minlength=n) * rates.part for column in self.parties.taken[jobs].T]
-        taken = np.column_stack(columns)
+        columns = (self.tasks[jobs], *self.taken[jobs].T)
+        tasks, *each = (np.bincount(at, weights=column, minlength=n) * rates.part for column in columns)
+        taken = np.column_stack(each)
         used = rates.place.T @ taken if n else np.zeros((len(machines), taken.shape[1]))
-        tasks = np.bincount(at, weights=self.parties.tasks[jobs], minlength=n) * rates.part
-        step = FluidStep(start, end, rates.who, frozen(tasks), frozen(taken), frozen(used), frozen(machines), rates.measures)
-        self.steps.append(step)
-
-    def _work(self, jobs: NDArray[np.intp], rate: Floats, needed: Floats, start: float, end: float) -> None:
-        """Work is done; jobs of which nothing but rounding is left are completed."""
-        self.left[jobs] = np.where(start + needed <= end, 0.0, self.left[jobs] - rate * (end - start))
-        ended = jobs[self.left[jobs] <= DONE * self.workload.work[jobs]]
-        self.left[ended] = 0.0
-        self.completed[ended] = end
+        for array in (tasks, taken, used, machines):
+            frozen(array)
+        self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, machines, rates.measures))

@@ -1,8 +1,8 @@
 r"""A warm start for rules that are lexicographically max-min fair: users whose limits end their rise early are ended together.
 
 The rounds of such a rule (solvers/lexicographic/rounds.py) raise all users by one level g and end where one reaches its own
-limit, at cap_n = sigma_n max_tasks_n / phi_n. In a simulation most users want little, so there are nearly as many rounds as
-users, while the level g_1 at which the first capacity stops anybody hardly moves from one allocation to the next.
+limit, at cap_n = sigma_n max_tasks_n / phi_n. Most users want little, so there are nearly as many rounds as users, while the
+level g_1 at which the first capacity stops anybody hardly moves from one allocation to the next.
 
 1. The level that the allocation before had for the users with less than all they asked for is guessed to be g_1 again, less a
    margin.
@@ -26,28 +26,20 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
 from fairalloc.solvers import judged, solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import promised
 
 __all__ = ["LevelStart"]
 
-MARGINS = (0.9, 0.5)
-"""Parts of the level before that are tried in turn."""
+MARGINS = (0.9, 0.5)  # parts of the level before that are tried in turn
 
 OF_SOLVE = ("method", "accuracy", "time_limit", "options", "reference", "threads", "merge")
 """The options of `solve`; the others are the mechanism's parameters."""
 
 
 class LevelStart:
-    """Solves one instance after the other, each from the level of the one before where the mechanism is such a rule.
-
-    Parameters
-    ----------
-    mechanism : as for `solve`
-    options : of `solve`, and the mechanism's parameters
-    """
+    """Solves one instance after the other, with options of `solve`, each from the level of the one before where that helps."""
 
     def __init__(self, mechanism: str | Mechanism | type[Mechanism], options: Mapping[str, Any]) -> None:
         self.mechanism, self.options = mechanism, dict(options)
@@ -80,22 +72,13 @@ class LevelStart:
             early = cap <= margin * self._level
             if early.sum() < 2:
                 return None
-            answer = self._with_weights(rule, instance, _together(instance.weights, cap, early))
-            if answer is not None:
+            weights = np.where(early, instance.weights * cap / cap[early].max(), instance.weights)
+            found = solve(instance.replace(weights=weights), self.mechanism, **self.options)
+            if not found.claims_success:
+                continue
+            accuracy = self.options.get("accuracy", "mid")
+            answer = judged(rule, replace(found, instance=instance, residuals={}), Limits(accuracy), reference=False)
+            if answer.claims_success and answer.residual <= promised(accuracy):
                 self.started += 1
                 return answer
         return None
-
-    def _with_weights(self, rule: Leximin, instance: Instance, weights: Floats) -> Allocation | None:
-        """The answer of the instance with these weights, where it is proved to be that of the given one."""
-        found = solve(instance.replace(weights=weights), self.mechanism, **self.options)
-        if not found.claims_success:
-            return None
-        accuracy = self.options.get("accuracy", "mid")
-        answer = judged(rule, replace(found, instance=instance, residuals={}), Limits(accuracy), reference=False)
-        return answer if answer.claims_success and answer.residual <= promised(accuracy) else None
-
-
-def _together(weights: Floats, cap: Floats, early: Any) -> Floats:
-    """(N,) weights with which all early users reach their limits at the largest cap of them."""
-    return np.where(early, weights * cap / cap[early].max(), weights)

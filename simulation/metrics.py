@@ -14,13 +14,14 @@ Jain, K's deviation (58) is `deviation` of formulations/game/equilibrium.py, a m
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.fluid import FluidLog
+from fairalloc.simulation.fluid import FluidLog, FluidStep
 from fairalloc.simulation.log import FINISHED, TaskLog
 
 __all__ = [
@@ -41,24 +42,14 @@ Log = TaskLog | FluidLog
 def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = False) -> Floats:
     """Used parts of the capacities, each the mean over an interval; machines that are down count as capacity.
 
-    Parameters
-    ----------
-    log : of a simulation
-    times : (T + 1,) seconds, ascending: the bounds of the intervals
-    by_class : whether of each class of machines, or of all of them
-
-    Returns
-    -------
-    (T, K, R) or (T, R); 0 where there is none of a resource
+    The bounds of the intervals are the (T + 1,) times, in seconds, ascending. The result is (T, R), or (T, K, R) by class of
+    machines; it is 0 where there is none of a resource.
     """
     bounds = _bounds(times)
-    of = log.cluster.server_class[log.server] if isinstance(log, TaskLog) else None
-    size = len(log.cluster.counts)
     if isinstance(log, TaskLog):
-        used = _mean_of_groups(log, bounds, of, size)
+        used = _mean_of_groups(log, bounds, log.cluster.server_class[log.server], len(log.cluster.counts))
     else:
-        used = _mean_of_steps(log, bounds, np.array([step.used for step in log.steps]).reshape(len(log.steps), -1))
-        used = used.reshape(len(bounds) - 1, size, -1)
+        used = _mean_of_steps(log, bounds, [step.used for step in log.steps], len(log.cluster.counts))
     capacity = log.cluster.counts[:, None] * log.cluster.capacities
     if not by_class:
         used, capacity = used.sum(axis=1), capacity.sum(axis=0)
@@ -72,19 +63,14 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
     ----------
     log : of a simulation
     times : (T + 1,) seconds, ascending: the bounds of the intervals
-    resources : whether the shares of all resources are wanted, not the largest
-
-    Returns
-    -------
-    (T, N), or (T, N, R)
+    resources : whether the shares of all resources are wanted, as (T, N, R), not the largest, as (T, N)
     """
     bounds, users = _bounds(times), len(log.workload.users)
     totals = log.cluster.totals
     if isinstance(log, TaskLog):
         used = _mean_of_groups(log, bounds, log.workload.job_user[log.job], users)
     else:
-        used = _mean_of_steps(log, bounds, np.array([_by_user(log, k) for k in range(len(log.steps))]))
-        used = used.reshape(len(bounds) - 1, users, -1)
+        used = _mean_of_steps(log, bounds, [_by_user(log, step) for step in log.steps], users)
     shares = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
     return shares if resources else shares.max(axis=2, initial=0.0)
 
@@ -96,54 +82,40 @@ def _bounds(times: Sequence[float] | Floats) -> Floats:
     return bounds
 
 
-def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp] | None, size: int) -> Floats:
-    """(T, size, R) mean resource that tasks take, by what `of` (B,) says they belong to."""
-    result = np.empty((len(bounds) - 1, size, len(log.workload.resources)))
-    label = np.zeros(len(log), dtype=np.intp) if of is None else of
-    for r, demand in enumerate(log.workload.demand.T):
-        taken = log.tasks * demand[log.job]
-        result[:, :, r] = np.diff(_integral(log, bounds, label, taken, size), axis=0) / np.diff(bounds)[:, None]
-    return np.maximum(result, 0.0)  # differences of sums: rounding
-
-
-def _integral(log: TaskLog, bounds: Floats, label: NDArray[np.intp], taken: Floats, size: int) -> Floats:
-    """(T + 1, size) what is taken up to each bound: from each start a slope begins, which stops at the end.
+def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp], size: int) -> Floats:
+    """(T, size, R) mean resource that tasks take, by what `of` (B,) says they belong to: differences of what is taken up to t.
 
     The part of group b up to t is taken_b (min(t, end_b) - min(t, start_b)): the sums over b of min(t, a_b) are those of a_b up
     to t, and t times the rest.
     """
-    result = np.zeros((len(bounds), size))
+    taken = log.tasks[:, None] * log.workload.demand[log.job]
+    total = np.zeros((len(bounds), size, taken.shape[1]))
     for time, sign in ((log.end, 1.0), (log.start, -1.0)):
         place = np.searchsorted(bounds, time, side="left")  # a_b <= t from this bound on
-        before, whole = (np.zeros((len(bounds) + 1, size)) for _ in range(2))
-        np.add.at(before, (place, label), sign * taken * time)
-        np.add.at(whole, (place, label), sign * taken)
+        before, whole = (np.zeros((len(bounds) + 1, *total.shape[1:])) for _ in range(2))
+        np.add.at(before, (place, of), sign * taken * time[:, None])
+        np.add.at(whole, (place, of), sign * taken)
         rest = whole.sum(axis=0) - np.cumsum(whole[:-1], axis=0)
-        result += np.cumsum(before[:-1], axis=0) + bounds[:, None] * rest
-    return result
+        total += np.cumsum(before[:-1], axis=0) + bounds[:, None, None] * rest
+    return np.maximum(np.diff(total, axis=0) / np.diff(bounds)[:, None, None], 0.0)  # differences of sums: rounding
 
 
-def _mean_of_steps(log: FluidLog, bounds: Floats, values: Floats) -> Floats:
-    """(T, ..) means of what is constant in each step."""
-    flat = values.reshape(len(log.steps), -1)
-    result = np.zeros((len(bounds) - 1, flat.shape[1]))
-    for step, value in zip(log.steps, flat, strict=True):
+def _mean_of_steps(log: FluidLog, bounds: Floats, values: Sequence[Floats], size: int) -> Floats:
+    """(T, size, R) means of what is constant in each step."""
+    result = np.zeros((len(bounds) - 1, size, len(log.cluster.resources)))
+    for step, value in zip(log.steps, values, strict=True):
         first, last = int(np.searchsorted(bounds, step.start, side="right")) - 1, int(np.searchsorted(bounds, step.end))
         for t in range(max(first, 0), min(last, len(result))):
             result[t] += value * (min(step.end, bounds[t + 1]) - max(step.start, bounds[t]))
-    means: Floats = result / np.diff(bounds)[:, None]
-    return means
+    return np.asarray(result / np.diff(bounds)[:, None, None])
 
 
-def _by_user(log: FluidLog, k: int) -> Floats:
+def _by_user(log: FluidLog, step: FluidStep) -> Floats:
     """(N, R) resource that each user takes in a step."""
-    step, jobs = log.steps[k], log.workload
+    jobs = log.workload
     result = np.zeros((len(jobs.users), len(jobs.resources)))
     np.add.at(result, jobs.job_user[step.users] if log.each_job else step.users, step.rates)
     return result
-
-
-# ---- users at one time --------------------------------------------------------------------------------------------------
 
 
 def jain(shares: Floats) -> Floats:
@@ -153,11 +125,7 @@ def jain(shares: Floats) -> Floats:
     [1.0, 0.5]
     """
     squares = shares.shape[-1] * (shares**2).sum(axis=-1)
-    index: Floats = np.divide(shares.sum(axis=-1) ** 2, squares, out=np.full_like(squares, np.nan), where=squares > 0)
-    return index
-
-
-# ---- jobs and users in the end ------------------------------------------------------------------------------------------
+    return np.asarray(np.divide(shares.sum(axis=-1) ** 2, squares, out=np.full_like(squares, np.nan), where=squares > 0))
 
 
 def completion_times(log: Log) -> Floats:
@@ -181,9 +149,8 @@ def completion_ratios(log: Log) -> Floats:
         finished = log.outcome == FINISHED
         submitted = jobs.tasks.astype(float)
         completed = np.bincount(log.job[finished], log.tasks[finished], len(jobs)).astype(float)
-    total = np.bincount(jobs.job_user, submitted * arrived, N)
-    ratios: Floats = np.divide(np.bincount(jobs.job_user, completed, N), total, out=np.full(N, np.nan), where=total > 0)
-    return ratios
+    total, done = np.bincount(jobs.job_user, submitted * arrived, N), np.bincount(jobs.job_user, completed, N)
+    return np.asarray(np.divide(done, total, out=np.full(N, np.nan), where=total > 0))
 
 
 def delays_per_quantum(log: Log) -> Floats:
@@ -191,12 +158,10 @@ def delays_per_quantum(log: Log) -> Floats:
 
     A job of T tasks with the demand d needs T max_r d_r duration quanta.
     """
-    quanta = log.workload.work * log.workload.demand.max(axis=1)
-    delays: Floats = completion_times(log) / quanta
-    return delays
+    return np.asarray(completion_times(log) / (log.workload.work * log.workload.demand.max(axis=1)))
 
 
-def cdf(values: Floats) -> tuple[Floats, Floats]:
+def cdf(values: NDArray[Any]) -> tuple[Floats, Floats]:
     """The sorted values that are numbers, and the parts of all values that are at most each: nan counts as never.
 
     >>> [part.tolist() for part in cdf(np.array([3.0, np.nan, 1.0, 2.0]))]
@@ -209,16 +174,9 @@ def cdf(values: Floats) -> tuple[Floats, Floats]:
 def reduction_by_size(times: Floats, baseline: Floats, tasks: NDArray[np.int64], bounds: Sequence[float]) -> Floats:
     """How much less the mean completion time is, by the size of jobs (W Fig. 7b), of jobs completed both times.
 
-    Parameters
-    ----------
-    times : (J,) completion times
-    baseline : (J,) those to compare with, such as of `slots`
-    tasks : (J,) sizes of the jobs
-    bounds : (C + 1,) ascending: class c holds jobs with bounds[c] < tasks <= bounds[c + 1]
-
-    Returns
-    -------
-    (C,) 1 - mean time / mean baseline; nan where there are no such jobs
+    The completion times (J,) are compared with the baseline (J,), such as that of `slots`. The bounds (C + 1,) ascend: class c
+    holds the jobs with bounds[c] < tasks <= bounds[c + 1]. The result is (C,) 1 - mean time / mean baseline; it is nan where
+    there are no such jobs.
     """
     both = np.isfinite(times) & np.isfinite(baseline)
     result = np.full(len(bounds) - 1, np.nan)
@@ -232,10 +190,7 @@ def reduction_by_size(times: Floats, baseline: Floats, tasks: NDArray[np.int64],
 def violations(shared: Floats, dedicated: Floats, slack: float = 0.0) -> NDArray[np.bool_]:
     """(N,) whether a user completes less in the shared system than in a dedicated cloud of its own (W 6.3, Fig. 9).
 
-    Parameters
-    ----------
-    shared : (N,) completion ratios where all share the machines
-    dedicated : (N,) those of each user alone on its part of the machines; nan, submitted nothing, is no violation
-    slack : how much less is none
+    Completion ratios (N,) where all share the machines are compared with those of each user alone on its part of them. Less by
+    the slack at most is no violation; neither is nan, which stands for a user that submitted nothing.
     """
     return np.asarray(shared < dedicated - slack)

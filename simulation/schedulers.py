@@ -39,8 +39,7 @@ __all__ = [
     "find_scheduler",
 ]
 
-NOWHERE = -1
-"""The machine of a task that no machine has room for."""
+NOWHERE = -1  # the machine of a task that no machine has room for
 
 
 class Scheduler:
@@ -152,8 +151,7 @@ class Slots(Scheduler):
         return state.used[user][-1] / state.weights[user]
 
 
-ROUNDING = 1e-9
-"""Parts of a slot that do not count: 0.3 / (1 / 10) is 3 slots."""
+ROUNDING = 1e-9  # parts of a slot that do not count: 0.3 / (1 / 10) is 3 slots
 
 
 def _per_slot(values: Floats, slot: Floats, where_zero: float) -> Floats:
@@ -217,12 +215,15 @@ def as_scheduler(item: Any) -> Scheduler | None:
     return item if isinstance(item, Scheduler) else None
 
 
-def find_scheduler(chosen: Any) -> Scheduler:
-    """The scheduler of an id, or one's own: an object or a class that derives from `Scheduler`."""
+def find_scheduler(chosen: Any, **parameters: Any) -> Scheduler:
+    """The scheduler of an id, with parameters, or one's own: an object or a class that derives from `Scheduler`."""
     if isinstance(chosen, str):
         if chosen not in SCHEDULERS:
             raise UnknownName(no_such("scheduler", chosen, SCHEDULERS))
-        return SCHEDULERS[chosen]()
+        try:
+            return SCHEDULERS[chosen](**parameters)
+        except TypeError:
+            raise InstanceError(f"the scheduler {chosen!r} has not the parameters {', '.join(parameters)}") from None
     scheduler = as_scheduler(chosen)
     if scheduler is None:
         raise InstanceError(f"the scheduler is {shown(chosen)}, but it must be an id or derive from Scheduler")

@@ -15,11 +15,8 @@ from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["DOWN", "TaskState"]
 
-UNITS = 1e12
-"""Units of size in the largest machine."""
-
-DOWN = -1
-"""The room of a machine that is down: less than any task takes."""
+UNITS = 1e12  # units of size in the largest machine
+DOWN = -1  # the room of a machine that is down: less than any task takes
 
 
 class TaskState:
@@ -79,10 +76,8 @@ class TaskState:
     def _of_heuristic(self, total: NDArray[np.int64]) -> None:
         """Of each shape the first resource it demands, and D_r / D_1 of (9) in shares of the cluster."""
         self._first: list[int] = (self.sizes > 0).argmax(axis=1).tolist()
-        share = np.array(total, dtype=float)
-        self._scale = [
-            [float(share[q] / share[r]) if share[r] > 0 else 0.0 for r in range(len(share))] for q in range(len(share))
-        ]
+        share, scale = np.array(total, dtype=float), np.zeros((len(total), len(total)))
+        self._scale: list[list[float]] = np.divide(share[:, None], share, out=scale, where=share > 0).tolist()
         self._ratio = [
             [size[r] / size[q] * self._scale[q][r] if size[q] else 0.0 for r in range(len(size))]
             for size, q in zip(self.size, self._first, strict=True)

@@ -31,9 +31,7 @@ from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["simulate_tasks"]
 
-
-FEW = 8
-"""Machines that are looked at one by one."""
+FEW = 8  # machines that are looked at one by one
 
 
 @checked
@@ -82,38 +80,6 @@ def simulate_tasks(
     return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
 
 
-class _Numbers:
-    """A set of numbers below a bound, which is an array at any time: one that goes gives its place to the last."""
-
-    def __init__(self, bound: int) -> None:
-        self._place = np.full(bound, -1)
-        self._all = np.empty(bound, dtype=np.intp)
-        self._count = 0
-
-    @property
-    def array(self) -> NDArray[np.intp]:
-        """The numbers, in any order; a view."""
-        return self._all[: self._count]
-
-    def __contains__(self, number: int) -> bool:
-        return bool(self._place[number] >= 0)
-
-    def add(self, number: int) -> None:
-        """Put a number in that is not in it."""
-        self._place[number] = self._count
-        self._all[self._count] = number
-        self._count += 1
-
-    def discard(self, number: int) -> None:
-        """Take a number out, if it is in it."""
-        place = self._place[number]
-        if place >= 0:
-            self._count -= 1
-            last = self._all[self._count]
-            self._all[place], self._place[last] = last, place
-            self._place[number] = -1
-
-
 class _Simulation:
     """The events of one simulation."""
 
@@ -130,7 +96,7 @@ class _Simulation:
         # jobs[n][f]: heap of the jobs of user n and shape f that have waiting tasks; users_of[f]: users with such jobs
         self.jobs: list[dict[int, list[int]]] = [defaultdict(list) for _ in workload.users]
         self.users_of: dict[int, set[int]] = defaultdict(set)
-        self.closed = _Numbers(len(state.sizes))  # waiting shapes that no machine has room for
+        self.closed = np.zeros(len(state.sizes), dtype=bool)  # waiting shapes that no machine has room for
 
     def run(self) -> TaskLog:
         """All events up to `until`."""
@@ -144,7 +110,11 @@ class _Simulation:
             for n in users:
                 self._leave(n, freed)
             for j in jobs:
-                self._arrive(j, ready)
+                tasks = int(self.state.workload.tasks[j])
+                if self.gone[self.user[j]]:
+                    self.cancelled[j] = tasks
+                else:
+                    self._wait(j, tasks, ready)
             again = self._reopen(freed)
             if ready or again:
                 self._fill(ready | again, again, freed)
@@ -153,25 +123,18 @@ class _Simulation:
     def _times(self) -> Iterator[tuple[float, list[int], list[int], list[int]]]:
         """Every time at which something happens, with the events of machines, the users that leave and the jobs that arrive."""
         workload = self.state.workload
-        leaving = np.argsort(workload.leave, kind="stable")
-        queues = [
-            (self.events.time.tolist(), list(range(len(self.events.time)))),
-            (workload.leave[leaving].tolist(), leaving.tolist()),
-            (workload.arrival.tolist(), list(range(len(workload)))),
-        ]
-        at = [0, 0, 0]
+        happens: dict[float, tuple[list[int], list[int], list[int]]] = defaultdict(lambda: ([], [], []))
+        for k, times in enumerate((self.events.time, workload.leave, workload.arrival)):
+            for number, time in enumerate(times.tolist()):
+                happens[time][k].append(number)
+        left = sorted(happens, reverse=True)
         while True:
-            heads = [times[i] for (times, _), i in zip(queues, at, strict=True) if i < len(times)]
-            time = min([*heads, self.ends[0][0]] if self.ends else heads, default=np.inf)
+            time = min(left[-1] if left else np.inf, self.ends[0][0] if self.ends else np.inf)
             if time == np.inf or time > self.until:
                 return
-            now: list[list[int]] = []
-            for k, (times, numbers) in enumerate(queues):
-                first = at[k]
-                while at[k] < len(times) and times[at[k]] == time:
-                    at[k] += 1
-                now.append(numbers[first : at[k]])
-            yield time, now[0], now[1], now[2]
+            if left and left[-1] == time:
+                left.pop()
+            yield time, *happens.pop(time, ([], [], []))
 
     # ---- steps 1 to 4 ----------------------------------------------------------------------------------------------------
 
@@ -225,15 +188,7 @@ class _Simulation:
 
     def _running(self, chosen: NDArray[np.bool_]) -> list[int]:
         """The numbers of the chosen groups that run."""
-        found: list[int] = np.flatnonzero(chosen & (np.frombuffer(self.outcome, dtype=np.int64) == RUNNING)).tolist()
-        return found
-
-    def _arrive(self, j: int, ready: set[int]) -> None:
-        tasks = int(self.state.workload.tasks[j])
-        if self.gone[self.user[j]]:
-            self.cancelled[j] = tasks
-        else:
-            self._wait(j, tasks, ready)
+        return np.flatnonzero(chosen & (np.frombuffer(self.outcome, dtype=np.int64) == RUNNING)).tolist()
 
     def _wait(self, j: int, tasks: int, ready: set[int]) -> None:
         """Tasks of a job wait, from now on."""
@@ -242,7 +197,7 @@ class _Simulation:
             heapq.heappush(self.jobs[n][f], j)
             self.users_of[f].add(n)
         self.state.waiting[j] += tasks
-        if f not in self.closed:
+        if not self.closed[f]:
             ready.add(f)
 
     def _nobody_waits(self, n: int, f: int) -> None:
@@ -251,21 +206,18 @@ class _Simulation:
         users.discard(n)
         if not users:
             del self.users_of[f]
-            self.closed.discard(f)
+            self.closed[f] = False
 
     # ---- step 5 ----------------------------------------------------------------------------------------------------------
 
     def _reopen(self, freed: set[int]) -> set[int]:
         """Shapes that had no room, and have it on a machine that was freed, and only there."""
-        closed = self.closed.array.copy()
-        state, again = self.state, set[int]()
-        for s in sorted(freed) if len(closed) else ():
-            there = np.all(state.sizes[closed] <= state.room[:, s], axis=1) & state.allowed[closed, state.server_class[s]]
-            if there.any():
-                again.update(closed[there].tolist())
-                closed = closed[~there]
-        for f in again:
-            self.closed.discard(f)
+        closed = np.flatnonzero(self.closed)
+        full = self._without_room(closed, freed)
+        if len(full) == len(closed):
+            return set()
+        again = set(closed.tolist()).difference(full.tolist())
+        self.closed[[*again]] = False
         return again
 
     def _fill(self, ready: set[int], again: set[int], freed: set[int]) -> None:
@@ -289,27 +241,22 @@ class _Simulation:
             else:
                 self._start(j, n, s, groups)
                 heapq.heapreplace(order, (scheduler.priority(state, n), n))
-                full = self._without_room(again, freed) if len(freed) <= FEW else set()
-            if full:
-                self._close(full, ready, again)
+                few = len(freed) <= FEW
+                full = set(self._without_room(np.array([*again], dtype=np.intp), freed).tolist()) if few else set()
+            if full:  # no machine has room for these shapes
+                ready -= full
+                again -= full
+                self.closed[[*(full & self.users_of.keys())]] = True
                 order = self._ordered(m for _, m in order) if scheduler.by_machine else order
         self._keep(groups)
 
-    def _without_room(self, shapes: set[int], servers: set[int]) -> set[int]:
-        """The shapes for which none of a few machines has room."""
-        state, index = self.state, np.fromiter(shapes, dtype=np.intp, count=len(shapes))
-        for s in servers if len(index) else ():
-            there = np.all(state.sizes[index] <= state.room[:, s], axis=1) & state.allowed[index, state.server_class[s]]
-            index = index[~there]
-        return set(index.tolist())
-
-    def _close(self, full: set[int], ready: set[int], again: set[int]) -> None:
-        """No machine has room for these shapes."""
-        ready -= full
-        again -= full
-        for f in full:
-            if f in self.users_of:
-                self.closed.add(f)
+    def _without_room(self, shapes: NDArray[np.intp], servers: set[int]) -> NDArray[np.intp]:
+        """The shapes for which none of some machines has room."""
+        state = self.state
+        for s in servers if len(shapes) else ():
+            there = np.all(state.sizes[shapes] <= state.room[:, s], axis=1) & state.allowed[shapes, state.server_class[s]]
+            shapes = shapes[~there]
+        return shapes
 
     def _ordered(self, users: Iterable[int]) -> list[tuple[float, int]]:
         """A heap of the users with their priorities."""
@@ -360,11 +307,8 @@ class _Simulation:
     def _log(self) -> TaskLog:
         state = self.state
         until = self.until if np.isfinite(self.until) else state.time
-        job, server, tasks, outcome = (
-            frozen(np.array(a, dtype=np.int64)) for a in (self.job, self.server, self.tasks, self.outcome)
-        )
-        end = np.where(outcome == RUNNING, until, np.array(self.end, dtype=float))
-        waiting = frozen(np.array(state.waiting, dtype=np.int64))
-        start = frozen(np.array(self.start, dtype=float))
-        made = (job, server, tasks, start, frozen(end), outcome, waiting, frozen(self.cancelled))
+        end = np.where(np.array(self.outcome) == RUNNING, until, np.array(self.end))
+        waiting = np.array(state.waiting, dtype=np.int64)
+        columns = (self.job, self.server, self.tasks, self.start, end, self.outcome, waiting, self.cancelled)
+        made = [frozen(np.array(column)) for column in columns]
         return TaskLog(state.workload, state.cluster, self.events, self.scheduler.id, until, *made)

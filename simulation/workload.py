@@ -5,7 +5,7 @@ Times are seconds from the start of the workload, capacities and demands are in 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats, frozen, plain
 
-__all__ = ["Cluster", "Workload"]
+__all__ = ["Cluster", "DescribedWorkload", "Workload"]
 
-COLUMNS = ("user", "arrival", "tasks", "duration")
-"""What a table of jobs has besides one column for each resource."""
+COLUMNS = ("user", "arrival", "tasks", "duration")  # what a table of jobs has besides one column for each resource
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,17 +115,19 @@ class Workload:
         weights, user, arrival, tasks, duration = (_numbers(getattr(self, name), name, 1) for name in names)
         demand = _numbers(self.demand, "demand", 2)
         leave = np.full(len(weights), np.inf) if self.leave is None else _numbers(self.leave, "leave", 1, unlimited=True)
-        eligible = None if self.eligible is None else _booleans(self.eligible)
-        N, J = len(weights), len(arrival)
-        of_jobs = {"job_user": user, "tasks": tasks, "duration": duration, "demand": demand, "eligible": eligible}
-        for name, values in of_jobs.items():
-            if values is not None:
-                _same_length(name, values, "times of arrival", J)
+        jobs = {"job_user": user, "arrival": arrival, "tasks": tasks, "duration": duration, "demand": demand}
+        if self.eligible is not None:
+            jobs["eligible"] = np.array(self.eligible)
+            if jobs["eligible"].dtype != bool or jobs["eligible"].ndim != 2:
+                rule = "an array of true and false, one row for each job"
+                raise InstanceError(f"eligible is {shown(self.eligible)}, but it must be {rule}")
+        for name, values in jobs.items():
+            _same_length(name, values, "times of arrival", len(arrival))
+        N = len(weights)
         _same_length("leave", leave, "users", N)
         _check(weights, weights <= 0, "weights", "must be positive")
-        _check(
-            user, (user < 0) | (user >= N) | (user != np.floor(user)), "job_user", f"must be the number of a user, 0 to {N - 1}"
-        )
+        known = (user >= 0) & (user < N) & (user == np.floor(user))
+        _check(user, ~known, "job_user", f"must be the number of a user, 0 to {N - 1}")
         _check(arrival, arrival < 0, "arrival", "must not be negative")
         _check(tasks, (tasks < 1) | (tasks != np.floor(tasks)), "tasks", "must be positive integers")
         _check(duration, duration <= 0, "duration", "must be positive")
@@ -135,10 +136,8 @@ class Workload:
         _check(leave, leave < 0, "leave", "must not be negative")
         order = np.argsort(arrival, kind="stable")
         _set(self, resources=_names("resource", self.resources, demand.shape[1]), users=_names("user", self.users, N))
-        _set(self, weights=frozen(weights), leave=frozen(leave), arrival=frozen(arrival[order]))
-        _set(self, job_user=frozen(user[order].astype(np.int64)), tasks=frozen(tasks[order].astype(np.int64)))
-        _set(self, duration=frozen(duration[order]), demand=frozen(demand[order]))
-        _set(self, eligible=None if eligible is None else frozen(eligible[order]))
+        jobs |= {"job_user": user.astype(np.int64), "tasks": tasks.astype(np.int64)}
+        _set(self, weights=frozen(weights), leave=frozen(leave), **{k: frozen(values[order]) for k, values in jobs.items()})
 
     @classmethod
     def from_columns(
@@ -159,17 +158,9 @@ class Workload:
         demand = [_numbers(columns[name], name, 1) for name in resources]
         for name, values in zip(resources, demand, strict=True):
             _same_length(name, values, "jobs", len(job_user))
-        given = weights or {}
-        return cls(
-            resources,
-            users.tolist(),
-            [given.get(name, 1.0) for name in users.tolist()],  # type: ignore[arg-type]
-            job_user,
-            columns["arrival"],
-            columns["tasks"],
-            columns["duration"],
-            np.column_stack(demand),
-        )
+        phi = np.array([(weights or {}).get(name, 1.0) for name in users.tolist()])
+        arrival, tasks, duration = (columns[name] for name in COLUMNS[1:])
+        return cls(resources, users.tolist(), phi, job_user, arrival, tasks, duration, np.column_stack(demand))
 
     def __len__(self) -> int:
         """J, the number of jobs."""
@@ -183,9 +174,8 @@ class Workload:
     def fitting(self, cluster: Cluster) -> NDArray[np.bool_]:
         """(J, K) whether a task of the job may run on an empty machine of the class, by its size and by `eligible`."""
         if tuple(cluster.resources) != tuple(self.resources):
-            raise InstanceError(
-                f"the jobs demand {', '.join(self.resources)}, but the cluster has {', '.join(cluster.resources)}"
-            )
+            mine, there = ", ".join(self.resources), ", ".join(cluster.resources)
+            raise InstanceError(f"the jobs demand {mine}, but the cluster has {there}")
         K = len(cluster.counts)
         if self.eligible is not None and self.eligible.shape[1] != K:
             raise InstanceError(f"eligible has {self.eligible.shape[1]} columns, but the cluster has {K} classes of machines")
@@ -209,10 +199,27 @@ class Workload:
 
     def chosen(self, jobs: NDArray[Any]) -> "Workload":
         """Some jobs, by number or as (J,) bool; all users stay."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("job_user", "arrival", "tasks", "duration", "demand"):
-            values[name] = values[name][jobs]
-        return Workload(**values | {"eligible": None if self.eligible is None else self.eligible[jobs]})
+        names = ("job_user", "arrival", "tasks", "duration", "demand", *(["eligible"] if self.eligible is not None else []))
+        return replace(self, **{name: getattr(self, name)[jobs] for name in names})
+
+
+@dataclass(frozen=True)
+class DescribedWorkload:
+    """A workload and the cluster of the trace or of the paper, None where the trace has none.
+
+    It says what is real, what the trace lacks and how that was generated, "" where nothing was, and what of the trace is left
+    out: reason -> count, also where it is 0.
+    """
+
+    workload: Workload
+    cluster: Cluster | None
+    real: str
+    generated: str
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        made = f"; generated: {self.generated}" if self.generated else ""
+        return f"<{len(self.workload)} jobs of {len(self.workload.users)} users; real: {self.real or 'nothing'}{made}>"
 
 
 def _set(thing: Any, **values: Any) -> None:
@@ -232,13 +239,6 @@ def _numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) -
     if result.ndim != dimensions:
         raise InstanceError(f"{name} has {result.ndim} dimensions, but it must have {dimensions}")
     _check(result, np.isnan(result) if unlimited else ~np.isfinite(result), name, "must be finite")
-    return result
-
-
-def _booleans(values: Any) -> NDArray[np.bool_]:
-    result = np.array(values)
-    if result.dtype != bool or result.ndim != 2:
-        raise InstanceError(f"eligible is {shown(values)}, but it must be an array of true and false, one row for each job")
     return result
 
 

@@ -36,8 +36,6 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
-from fairalloc.solvers.exact.many_digits import many_digits
-from fairalloc.solvers.interior_point.next_step import errors_by_next_step
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
@@ -130,6 +128,8 @@ def user_error(
     errors = mechanism.user_errors(allocation) if errors is None else errors
     bound = _bounded(errors, enough)
     if bound == np.inf and errors is not None and isinstance(mechanism, NashBargaining | FairDominantShares) and not limits.late:
+        from fairalloc.solvers.interior_point.next_step import errors_by_next_step  # most answers need none
+
         bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
     if bound is None or bound <= enough:
         return UserError(bound)
@@ -170,6 +170,8 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
         return None
     if limits.late or _EXACT.missing():
         return None
+    from fairalloc.solvers.exact.many_digits import many_digits
+
     with suppress(Stopped, ArithmeticError, RuntimeError):
         answer = many_digits(mechanism, mechanism.domain(home), limits)
         return None if answer is None or not answer.error <= TRUSTED else RightTasks(answer.tasks, answer.error)

@@ -10,7 +10,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.batch import Stack, StackAnswer, solve_stack
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
@@ -34,6 +33,9 @@ from fairalloc.solvers.running.dispatch import is_ours, meets
 from fairalloc.solvers.running.threads import checked_threads, limited_threads, threads_used
 from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.solvers.solve import solve
+
+if TYPE_CHECKING:
+    from fairalloc.solvers.interior_point.batch import Stack, StackAnswer
 
 BLOCK = 128
 """Instances in one stack: more are not faster, and a limit is looked at between two stacks too."""
@@ -140,6 +142,8 @@ def _is_stacked(instance: Instance, mechanism: Mechanism) -> bool:
 
 def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -> list[Allocation | None]:
     """Steps 2 and 3: the judged answers of instances of one shape; None for what is not proved."""
+    from fairalloc.solvers.interior_point.batch import solve_stack
+
     wall, cpu = now(), processor_seconds()
     stack, tasks, level = _stack_of(instances, mechanism)
     answer = solve_stack(stack, lambda: limits.late)
@@ -151,7 +155,7 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
     return [_judged(allocation, mechanism, limits) for allocation in found]
 
 
-def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple[Stack, Floats, Floats]:
+def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack", Floats, Floats]:
     """The programs in units of users, (B, N) how many tasks one unit is, and (B,) what one unit of a price is."""
     demand = np.array([np.concatenate(instance.demands) for instance in instances])
     pools, weights = (np.array([getattr(instance, name) for instance in instances]) for name in ("pools", "weights"))
@@ -169,11 +173,13 @@ def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple[Stack, F
         with np.errstate(divide="ignore"):
             alone = np.where(is_open, 1.0 / (demand[:, :, None] * inverse[:, None]).max(axis=3), 0.0)
         tasks = np.minimum(income * alone.sum(axis=2), limit)
+    from fairalloc.solvers.interior_point.batch import Stack
+
     return Stack(demand * tasks[:, :, None], inverse, is_open, limit / tasks, income), tasks, level
 
 
 def _allocation(
-    instance: Instance, mechanism: Mechanism, x: Floats, answer: StackAnswer, k: int, level: float, times: Times
+    instance: Instance, mechanism: Mechanism, x: Floats, answer: "StackAnswer", k: int, level: float, times: Times
 ) -> Allocation:
     """The answer number k of a stack with tasks x (N, K), not judged; `level` is what a unit of its prices is."""
     arcs = instance.arcs

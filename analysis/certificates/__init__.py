@@ -18,23 +18,5 @@
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.certificates.documents import parse_certificate
-from fairalloc.analysis.certificates.game_certificate import LevelsCertificate, ResidualCertificate
-from fairalloc.analysis.certificates.justified import JustifiedCertificate
-from fairalloc.analysis.certificates.leximin import LeximinCertificate
-from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
-from fairalloc.analysis.certificates.prices import PricesCertificate
-from fairalloc.analysis.certificates.program import ProgramCertificate
 
-__all__ = [
-    "BoundsCertificate",
-    "Certificate",
-    "JustifiedCertificate",
-    "LevelsCertificate",
-    "LeximinCertificate",
-    "NotCertified",
-    "PricesCertificate",
-    "ProgramCertificate",
-    "ResidualCertificate",
-    "certify",
-    "parse_certificate",
-]
+__all__ = ["Certificate", "NotCertified", "certify", "parse_certificate"]

@@ -44,7 +44,6 @@ class Certificate(ABC):
     """
 
     kind: ClassVar[str]
-
     mechanism: str
     x: Rationals
     about: str = field(default="", compare=False, kw_only=True)
@@ -76,15 +75,11 @@ class Certificate(ABC):
         return f"<certificate of {self}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: what is proved."""
         cells = [self.mechanism, self.claim, self.about]
         return Grid("", ["mechanism", "proved", "compared with"], [cells])._repr_html_()
 
     def __str__(self) -> str:
         return f"{self.mechanism}: {self.claim}" + (f"; {self.about}" if self.about else "")
-
-
-# ---- checks that several kinds make -----------------------------------------------------------------------------------
 
 
 def require(condition: bool, fault: str) -> None:
@@ -110,21 +105,9 @@ def check_prices(arcs: ExactArcs, prices: Rationals) -> None:
 
 
 def dual_bound(arcs: ExactArcs, prices: Rationals, limits: Rationals) -> tuple[list[Fraction], Fraction]:
-    """Weak duality: the bound sum_ir p_ir + sum_n z_n T_n on sum_n s_n u_n of any feasible u.
+    """(N,) costs s_n = q_n + z_n at prices p (K R,) and z (N,), and the bound sum p + sum_n z_n T_n on sum_n s_n u_n.
 
-    Parameters
-    ----------
-    arcs : the arcs of the instance in rationals
-    prices : (K R,) p >= 0, in parts of capacity
-    limits : (N,) z >= 0, 0 for users without a limit
-
-    Returns
-    -------
-    (N,) s_n = q_n + z_n, what a task of each user costs, and the bound
-
-    Raises
-    ------
-    Refuted : where a price is negative, missing, or belongs to a limit that does not exist
+    Refuted where a price is negative, missing, or belongs to a limit that does not exist.
     """
     check_prices(arcs, prices)
     require(len(limits) == len(arcs.limits), f"there are {len(limits)} prices of limits, but {len(arcs.limits)} users")

@@ -7,13 +7,15 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import cast
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certificate import Certificate, Refuted
+from fairalloc.analysis.certificates.certificate import Certificate, Refuted, dual_bound
 from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
@@ -115,14 +117,7 @@ def certify(
 def certified_answer(
     instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: float | None = None
 ) -> Certificate | NotCertified:
-    """The mechanism's own answer with its proof: in rationals from the start where it has a rational answer.
-
-    Parameters
-    ----------
-    instance : the problem
-    mechanism : id or alias, or a mechanism itself
-    time_limit : seconds, as for `certify`
-    """
+    """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
     item = find_mechanism(mechanism)
     return _in_time(item, item.home(as_instance(instance)), None, TOLERANCE, time_limit)
 
@@ -131,9 +126,8 @@ def _in_time(
     item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, time_limit: float | None
 ) -> Certificate | NotCertified:
     seconds = checked_limit(time_limit)
-    limits = Limits(deadline=now() + seconds)
     late: Certificate | NotCertified = NotCertified(item.id, "the time was not enough")
-    return within(seconds, lambda: _certified(item, home, given, tolerance, limits), late)
+    return within(seconds, partial(_certified, item, home, given, tolerance, Limits(deadline=now() + seconds)), late)
 
 
 def _certified(
@@ -171,12 +165,12 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         made = LeximinCertificate(item.id, x, solution.proof)
     if given is None:
         return made
-    near: Certificate
-    if isinstance(made, ProgramCertificate) and not isinstance(item, Uniform):
+    near: Certificate = made
+    by_value = isinstance(made, ProgramCertificate) and not isinstance(item, Uniform)
+    if isinstance(made, ProgramCertificate) and by_value:
         near = _near_value(made, item.values(given), tolerance)
-        near = _near_tasks(made, given, tolerance) if isinstance(item, Utilitarian) and _is_unique(made, home) else near
-    else:
-        near = _near_tasks(made, given, tolerance)
+        by_value = not (isinstance(item, Utilitarian) and _is_unique(made, home))
+    near = near if by_value else _near_tasks(made, given, tolerance)
     return near if given.x_exact is None else made
 
 
@@ -229,9 +223,8 @@ def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limit
     if not isinstance(item, AlphaPfVds):
         return _levels(item, home, given, tolerance)
     if item.is_bargaining(home) and not np.any(np.isfinite(home.max_tasks)):
-        return replace(
-            _bounded(item, given, limits, tolerance), about="nb is alpha-pf-vds with g = log on every server (K Theorem 2)"
-        )
+        about = "nb is alpha-pf-vds with g = log on every server (K Theorem 2)"
+        return replace(_bounded(item, given, limits, tolerance), about=about)
     game = item.game(home)
     if not game.finite.any():
         return replace(_levels(find_mechanism("ps-dsf"), home, given, tolerance), about="ps-dsf is alpha-pf-vds at infinity")
@@ -273,12 +266,11 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
     A, B = (tuple(Fraction(str(v)) for v in values.tolist()) for values in (game.A, game.B))
     made: list[ResidualCertificate] = []
     for hint in game.prices(near, given.prices):
-        kappa = tuple(map(Fraction, _visible(game, hint).ravel().tolist()))
-        try:
+        seen = game.finite[:, None] & (game.parts(hint) > 10 * float(VISIBLE))
+        kappa = tuple(map(Fraction, np.where(seen, hint, 0.0).ravel().tolist()))
+        with suppress(Refuted):
             proof = residual_proof(given.instance, x, alpha, A, B, kappa)
-        except Refuted:
-            continue
-        made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, proof.ratios, proof.bounds))
+            made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, *proof))
     if not made:
         raise Refuted("no known prices prove a bound")
     best = min(made, key=lambda one: one.bound)
@@ -286,12 +278,6 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
         what = f"the residual is {residual:.3g}, but proved to be at most {float(best.bound):.3g} only"
         raise Refuted(f"not decided: {what}, and {tolerance:.3g} is allowed")
     return best
-
-
-def _visible(game: Game, kappa: Floats) -> Floats:
-    """The prices of servers with finite alpha; those too small for a certificate (VISIBLE) are set to 0."""
-    seen = game.parts(kappa) > 10 * float(VISIBLE)
-    return np.where(game.finite[:, None] & seen, kappa, 0.0)
 
 
 def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certificate:
@@ -335,7 +321,7 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     tasks = arcs.tasks(x)
     hints = [reference_prices(given, instance.weights / given.tasks), *([] if given.prices is None else [given.prices])]
     proofs = [_multipliers(given, np.maximum(prices, 0.0)) for prices in hints]
-    found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(_costs(arcs, proof)) > 0]
+    found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(dual_bound(arcs, *proof)[0]) > 0]
     if not found:
         raise Refuted("no known prices prove a bound")
     gap, prices, rest = min(found)
@@ -344,11 +330,6 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
         raise Refuted(f"the bounds on the optimal value are {float(gap):.3g} apart, but {float(allowed):.3g} is allowed")
     lower = log_value(weights, tasks)[0] // STEP * STEP
     return BoundsCertificate("nb", x, prices, rest, gap, lower, lower + 2 * STEP + gap)
-
-
-def _costs(arcs: ExactArcs, proof: tuple[Rationals, Rationals]) -> Rationals:
-    prices, limits = proof
-    return tuple(q + z for q, z in zip(arcs.cheapest(prices), limits, strict=True))
 
 
 def _shrunk(arcs: ExactArcs, x: Floats) -> Rationals:

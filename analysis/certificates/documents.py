@@ -16,27 +16,16 @@ from fairalloc.models.numbers import rational
 
 __all__ = ["KINDS", "parse_certificate"]
 
-KINDS: dict[str, type[Certificate]] = {
-    cls.kind: cls
-    for cls in (
-        LeximinCertificate,
-        ProgramCertificate,
-        BoundsCertificate,
-        JustifiedCertificate,
-        LevelsCertificate,
-        PricesCertificate,
-        ResidualCertificate,
-    )
-}
+_EXACT = (LeximinCertificate, ProgramCertificate, JustifiedCertificate, LevelsCertificate, PricesCertificate)
+KINDS: dict[str, type[Certificate]] = {cls.kind: cls for cls in (*_EXACT, BoundsCertificate, ResidualCertificate)}
 """The classes by the field "kind" of a document."""
 
 
 def parse_certificate(document: Any) -> Certificate:
     """The certificate in a JSON document as `document()` writes it; nothing in it is believed before `verify`."""
     if not isinstance(document, dict) or document.get("schema") != SCHEMA or document.get("kind") not in KINDS:
-        raise InstanceError(
-            f"the certificate is {shown(document)}, but it must be an object of schema {SCHEMA!r} and a known kind"
-        )
+        rule = f"it must be an object of schema {SCHEMA!r} and a known kind"
+        raise InstanceError(f"the certificate is {shown(document)}, but {rule}")
     return cast(Certificate, _read(KINDS[document["kind"]], document))
 
 
@@ -46,13 +35,13 @@ def _read(kind: Any, value: Any) -> Any:
         return rational(value, "a number of the certificate")
     if is_dataclass(kind):
         types = {f.name: get_type_hints(kind)[f.name] for f in fields(kind)}
-        if not isinstance(value, dict) or not set(types) <= set(value):
-            raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be an object with {', '.join(types)}")
+        right, rule = isinstance(value, dict) and set(types) <= set(value), f"an object with {', '.join(types)}"
+    elif get_origin(kind) is tuple:
+        right, rule = isinstance(value, list), "a list"
+    else:
+        right, rule = type(value) is kind, f"of type {kind.__name__}"
+    if not right:
+        raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be {rule}")
+    if is_dataclass(kind):
         return cast(Any, kind)(**{name: _read(part, value[name]) for name, part in types.items()})
-    if get_origin(kind) is tuple:
-        if not isinstance(value, list):
-            raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be a list")
-        return tuple(_read(get_args(kind)[0], item) for item in value)
-    if type(value) is not kind:
-        raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be of type {kind.__name__}")
-    return value
+    return tuple(_read(get_args(kind)[0], item) for item in value) if get_origin(kind) is tuple else value

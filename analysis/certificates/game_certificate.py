@@ -34,36 +34,25 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exac
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 
-__all__ = ["VISIBLE", "LevelsCertificate", "ResidualBound", "ResidualCertificate", "residual_proof"]
+__all__ = ["VISIBLE", "LevelsCertificate", "ResidualCertificate", "residual_proof"]
 
 STEP = Fraction(1, 10**24)
 """The numbers of a residual certificate are rounded to multiples of this."""
 
-SATISFIED = Fraction(1, 10**12)
-"""The part of its limit up to which a user counts as satisfied in `gain`."""
-
-VISIBLE = Fraction(1, 10**16)
-"""Each price in a certificate is at least this part of what some user pays; smaller ones are left out."""
+SATISFIED, VISIBLE = Fraction(1, 10**12), Fraction(1, 10**16)
+"""The part of its limit up to which a user is satisfied in `gain`; each price is at least this part of what some user pays."""
 
 
 @dataclass(frozen=True, repr=False)
 class LevelsCertificate(Certificate):
-    """Exact PS-DSF tasks.
-
-    Attributes
-    ----------
-    tasks : (N,) x_n, which x require add up to
-    kappa : (K R,) 1 / level of each full resource, 0 of the others
-    """
+    """Exact PS-DSF tasks x_n (N,), which x must add up to, and kappa (K R,): 1 / level of each full resource, 0 of others."""
 
     kind: ClassVar[str] = "levels"
-
     tasks: Rationals
     kappa: Rationals
 
     @property
     def claim(self) -> str:
-        """The number of full resources, each with a level."""
         full = sum(1 for value in self.kappa if value)
         return f"per-server dominant-share fair, {full} resources are full and every user has a bottleneck at each of its servers"
 
@@ -77,20 +66,13 @@ class LevelsCertificate(Certificate):
 
 @dataclass(frozen=True, repr=False)
 class ResidualCertificate(Certificate):
-    """A bound on the residual of formulations/game/residual.py at rational tasks.
+    """A bound on the residual of formulations/game/residual.py at rational tasks x_n (N,), which x must add up to.
 
-    Attributes
-    ----------
-    tasks : (N,) x_n, which x require add up to
-    alpha : (K,) 0 for infinity
-    A, B : (K,) the coefficients of (K 22)
-    kappa : (K R,) the prices as levels; 0 on servers with alpha = infinity, which need none
-    ratios : (A,) q_n, rounded down to STEP; 0 on servers with alpha = infinity
-    bounds : (K,) what the residual of each server does not exceed, multiples of STEP
+    alpha (0 for infinity), A and B (K 22) are (K,). Prices as levels kappa (K R,) and ratios q_n (A,), rounded down to STEP, are
+    0 on servers with alpha = infinity. The bounds (K,) are multiples of STEP.
     """
 
     kind: ClassVar[str] = "residual"
-
     tasks: Rationals
     alpha: Rationals
     A: Rationals
@@ -106,46 +88,24 @@ class ResidualCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """The bound."""
         alphas = sorted({"inf" if v == 0 else f"{float(v):g}" for v in self.alpha})
         return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {float(self.bound):.3g}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, AlphaPfVds), f"{self.mechanism!r} is not about a game with parameters")
         require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
-        right = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
-        require(self.ratios == right.ratios, "a user does not have this ratio of price and marginal utility")
-        require(self.bounds == right.bounds, "the bound of a server is not that of x and the prices")
-
-
-@dataclass(frozen=True)
-class ResidualBound:
-    """The result of `residual_proof`: (A,) the ratios q_n rounded down to STEP, and (K,) bounds on the servers' residuals."""
-
-    ratios: Rationals
-    bounds: Rationals
+        ratios, bounds = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
+        require(self.ratios == ratios, "a user does not have this ratio of price and marginal utility")
+        require(self.bounds == bounds, "the bound of a server is not that of x and the prices")
 
 
 def residual_proof(
     instance: Instance, x: Sequence[Fraction], alpha: Rationals, A: Rationals, B: Rationals, kappa: Rationals
-) -> ResidualBound:
-    """The ratios q_n and the bound on the residual that tasks and prices prove.
+) -> tuple[Rationals, Rationals]:
+    """(A,) the ratios q_n rounded down to STEP, and (K,) bounds on the residuals that feasible tasks and prices prove.
 
-    Parameters
-    ----------
-    instance : the problem
-    x : (A,) tasks on arcs, feasible
-    alpha : (K,) the exponent of each server, 0 for infinity
-    A, B : (K,) the coefficients of (K 22)
-    kappa : (K R,) prices as levels; 0 on servers with alpha = infinity
-
-    Returns
-    -------
-    ResidualBound : the bounds are dimensionless
-
-    Raises
-    ------
-    Refuted : where the numbers do not fit the instance, or a user of a server with finite alpha pays no price there
+    The numbers are those of a ResidualCertificate. Refuted where they do not fit the instance, or a user of a server with finite
+    alpha pays no price there.
     """
     from flint import ctx
 
@@ -163,19 +123,18 @@ def residual_proof(
     with ctx.workprec(320):
         for i in range(K):
             here = [a for a, load in enumerate(arcs.load) if load[0][0] // instance.R == i]
+            own = kappa[i * instance.R : (i + 1) * instance.R]
             server = ExactServer.of(arcs, instance, i, here, x, [tasks[arcs.user[a]] / units[a] for a in here])
-            if not here:
-                continue
-            if alpha[i] == 0:
+            if here and alpha[i] == 0:
                 require(len({arcs.user[a] for a in here}) == len(here), "a server with alpha = infinity has a user with variants")
                 require(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
-                require(not any(kappa[i * instance.R : (i + 1) * instance.R]), "a server with alpha = infinity has a price")
+                require(not any(own), "a server with alpha = infinity has a price")
                 bounds[i] = server.bottleneck_gap()
-                continue
-            bounds[i], found = server.finite_gap(alpha[i], A[i], B[i], kappa[i * instance.R : (i + 1) * instance.R])
-            for a, q in zip(here, found, strict=True):
-                ratios[a] = q
-    return ResidualBound(tuple(ratios), tuple(-(-bound // STEP) * STEP for bound in bounds))
+            elif here:
+                bounds[i], found = server.finite_gap(alpha[i], A[i], B[i], own)
+                for a, q in zip(here, found, strict=True):
+                    ratios[a] = q
+    return tuple(ratios), tuple(-(-bound // STEP) * STEP for bound in bounds)
 
 
 @dataclass(frozen=True)
@@ -196,21 +155,7 @@ class ExactServer:
     def of(
         cls, arcs: ExactArcs, instance: Instance, i: int, here: list[int], x: Sequence[Fraction], z: list[Fraction]
     ) -> "ExactServer":
-        """The numbers of one server.
-
-        Parameters
-        ----------
-        arcs : the arcs of the instance in rationals
-        instance : the problem
-        i : index of the server
-        here : positions of the n arcs of this server in `arcs`
-        x : (A,) tasks on all arcs
-        z : (n,) tasks of the owner of each arc in `here`, by weight and in units of its monopoly
-
-        Returns
-        -------
-        ExactServer
-        """
+        """The numbers of server i, whose arcs are `here` (n,): x (A,) are tasks on all arcs, z (n,) shares of their owners."""
         R = instance.R
         gamma = [exact_monopolies(instance)[a] for a in here]
         loads = [dict(arcs.load[a]) for a in here]
@@ -235,17 +180,7 @@ class ExactServer:
         return max(min(self.wanted[n], *(missing(n, r) for r, part in enumerate(self.w[n]) if part)) for n in users)
 
     def finite_gap(self, alpha: Fraction, A: Fraction, B: Fraction, kappa: Rationals) -> tuple[Fraction, list[Fraction]]:
-        """A bound on the gap at a server with finite alpha.
-
-        Parameters
-        ----------
-        alpha, A, B : the parameters of (K 22) at this server
-        kappa : (R,) prices as levels
-
-        Returns
-        -------
-        The bound, and (n,) q_n rounded down to STEP
-        """
+        """A bound on the gap at a server with finite alpha and prices kappa (R,) as levels, and (n,) q_n rounded down to STEP."""
         beta = max(alpha, Fraction(1))
         mu = [_power(value, beta) if value else as_ball(Fraction(0)) for value in kappa]
         terms = [(_power(A / z, alpha) if A else as_ball(Fraction(0)), as_ball(B / z)) for z in self.z]
@@ -290,18 +225,16 @@ class ExactServer:
         return [sum((as_ball(w) * m for w, m in zip(row, mu, strict=True) if w), as_ball(Fraction(0))) for row in self.w]
 
     def _is_visible(self, r: int, mu: list[Any]) -> bool:
-        return any(
-            row[r] and _upper(as_ball(row[r]) * mu[r] / p) > VISIBLE for row, p in zip(self.w, self._prices(mu), strict=True)
-        )
+        paid = zip(self.w, self._prices(mu), strict=True)
+        return any(row[r] and _upper(as_ball(row[r]) * mu[r] / p) > VISIBLE for row, p in paid)
 
     def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
         satisfied = [t <= SATISFIED for t in self.wanted]
         prices, total = self._prices(mu), sum(mu, as_ball(Fraction(0)))
         gaps = [t for t, out in zip(self.wanted, satisfied, strict=True) if out]
+        known = list(zip(g, self._cheapest(prices), satisfied, strict=True))
         for factor in [own / p for own, p, out in zip(g, prices, satisfied, strict=True) if not out]:
-            worth = [
-                own.min(factor * p) if out else own for own, p, out in zip(g, self._cheapest(prices), satisfied, strict=True)
-            ]
+            worth = [own.min(factor * p) if out else own for own, p, out in known]
             value = sum((as_ball(part) * own for part, own in zip(self.y, worth, strict=True)), as_ball(Fraction(0)))
             gaps.append(_upper(1 - value / (factor * total)))
         return max(gaps)

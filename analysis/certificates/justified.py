@@ -19,24 +19,18 @@ __all__ = ["JustifiedCertificate", "justified"]
 
 @dataclass(frozen=True, repr=False)
 class JustifiedCertificate(Certificate):
-    """Why the complaint of each user is not justified.
+    """Why the complaint of each user is not justified: its bottleneck, the part of it that it gets, and e_n, all (N,).
 
-    Attributes
-    ----------
-    bottleneck : (N,) the full resource of which the user gets most, the first of several; -1 for one who runs all its tasks
-    part : (N,) how much of that resource it gets; of its tasks, all = 1
-    entitled : (N,) e_n, what it is entitled to
+    The bottleneck is the first full resource of which it gets most, and -1, with the part 1, where it runs all its tasks.
     """
 
     kind: ClassVar[str] = "justified"
-
     bottleneck: tuple[int, ...]
     part: Rationals
     entitled: Rationals
 
     @property
     def claim(self) -> str:
-        """How many users run all their tasks, and how many have a bottleneck."""
         content = self.bottleneck.count(-1)
         return f"no justified complaints, {content} users run all their tasks, {len(self.bottleneck) - content} have a bottleneck"
 

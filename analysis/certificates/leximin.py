@@ -31,12 +31,10 @@ class LeximinCertificate(Certificate):
     """One layer of prices for each round, see (*)."""
 
     kind: ClassVar[str] = "leximin"
-
     rounds: tuple[ExactRound, ...]
 
     @property
     def claim(self) -> str:
-        """The level of each round."""
         return f"lexicographic max-min fair, rounds at {', '.join(short(part.level) for part in self.rounds)}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:

@@ -26,17 +26,12 @@ STEP = Fraction(1, 10**15)
 
 @dataclass(frozen=True, repr=False)
 class BoundsCertificate(Certificate):
-    """lower <= sum_n w_n log u_n at x <= optimum <= upper, for nb.
+    """lower <= sum_n w_n log u_n at x <= optimum <= upper, for nb, with p and z of the gap.
 
-    Attributes
-    ----------
-    prices, limits : p and z of the gap
-    gap : how much any feasible allocation can exceed x, proved without logarithms
-    lower, upper : bounds on the optimal value, apart by the gap and 2 STEP for rounding the logarithms
+    The bounds are apart by the gap, which is proved without logarithms, and by 2 STEP for rounding the logarithms.
     """
 
     kind: ClassVar[str] = "bounds"
-
     prices: Rationals
     limits: Rationals
     gap: Fraction
@@ -45,7 +40,6 @@ class BoundsCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """Both bounds and their distance."""
         low, high, width = (float(value) for value in (self.lower, self.upper, self.upper - self.lower))
         return f"the optimal value is between {low:.15g} and {high:.15g}, gap {width:.2g}"
 
@@ -61,23 +55,9 @@ class BoundsCertificate(Certificate):
 
 
 def nb_gap(arcs: ExactArcs, weights: Rationals, tasks: Rationals, prices: Rationals, limits: Rationals) -> Fraction:
-    """The gap sum p + sum z T - 2 W + sum_n w_n^2 / (s_n u_n) between the value at x and an upper bound on the optimum.
+    """The gap of feasible tasks u (N,) > 0 at prices p (K R,) and z (N,), >= 0 and in units of w (N,).
 
-    Parameters
-    ----------
-    arcs : the arcs of the instance in rationals
-    weights : (N,) w
-    tasks : (N,) u > 0, of a feasible allocation
-    prices : (K R,) p >= 0, in parts of capacity
-    limits : (N,) z >= 0, the prices of max_tasks; 0 for users without a limit
-
-    Returns
-    -------
-    The gap, >= 0, in units of w
-
-    Raises
-    ------
-    Refuted : where the prices prove no bound, because the tasks of a user cost nothing
+    Refuted where the prices prove no bound, because the tasks of a user cost nothing.
     """
     costs, bound = dual_bound(arcs, prices, limits)
     require(all(s > 0 for s in costs), "the tasks of a user cost nothing")

@@ -31,22 +31,14 @@ __all__ = ["PricesCertificate"]
 
 @dataclass(frozen=True, repr=False)
 class PricesCertificate(Certificate):
-    """Exact PS-DSF tasks of users with several variants.
-
-    Attributes
-    ----------
-    tasks : (N,) x_n, which x must add up to
-    layers : at each server one for each share that needs prices of its own
-    """
+    """Exact PS-DSF tasks x_n (N,), which x must add up to, and at each server a layer for each share that needs its own."""
 
     kind: ClassVar[str] = "prices"
-
     tasks: Rationals
     layers: tuple[ExactLayer, ...]
 
     @property
     def claim(self) -> str:
-        """The number of layers."""
         return f"per-server dominant-share fair, {len(self.layers)} layers of prices show that nobody can have more at any server"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
@@ -62,22 +54,12 @@ class PricesCertificate(Certificate):
             here = np.flatnonzero(server == layer.server).tolist()
             proved |= {(n, layer.server) for n in _proved(layer, arcs, here, self.x, shares)}
         for n, i in zip(arcs.user, server.tolist(), strict=True):
-            content = self.tasks[n] == arcs.limits[n]
-            require(
-                content or (n, i) in proved, f"no prices keep user {domain.users[n]!r} from more at server {domain.servers[i]!r}"
-            )
+            fault = f"no prices keep user {domain.users[n]!r} from more at server {domain.servers[i]!r}"
+            require(self.tasks[n] == arcs.limits[n] or (n, i) in proved, fault)
 
 
 def _proved(layer: ExactLayer, arcs: ExactArcs, here: list[int], x: Sequence[Fraction], shares: Sequence[Fraction]) -> set[int]:
-    """The users for whom a layer proves (*); Refuted where it proves nothing.
-
-    Parameters
-    ----------
-    layer : prices
-    arcs : the arcs of the instance in rationals
-    here : the arcs of its server
-    x, shares : (A,) tasks, and z of their users
-    """
+    """The users for whom a layer proves (*), from the arcs of its server and (A,) tasks and shares z; Refuted if it is wrong."""
     require(all(p >= 0 for p in layer.prices), "a price is negative")
     require(sum(layer.prices) == 1, "the prices of a layer do not add up to 1")
     least = {n: layer.cheapest(arcs, here, n) for n in {arcs.user[a] for a in here}}

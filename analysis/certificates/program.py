@@ -25,22 +25,14 @@ __all__ = ["ProgramCertificate"]
 
 @dataclass(frozen=True, repr=False)
 class ProgramCertificate(Certificate):
-    """Equal values of a linear program and its dual.
-
-    Attributes
-    ----------
-    tasks : (N,) u_n, which x must add up to
-    proof : the dual solution
-    """
+    """Equal values of a linear program, at tasks u_n (N,), which x must add up to, and of its dual."""
 
     kind: ClassVar[str] = "program"
-
     tasks: Rationals
     proof: ExactProgram
 
     @property
     def claim(self) -> str:
-        """The optimal value."""
         return f"optimal, the value is {short(self.proof.value)}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:

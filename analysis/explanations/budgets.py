@@ -5,13 +5,11 @@ r"""Why nb and fds give what they give: prices and budgets (formulations/common/
 3. A user runs only where a task costs least; a resource with a price is sold out.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fairalloc.analysis.explanations.costs import SAME, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import PROVED, REFUSED, refused
+from fairalloc.analysis.explanations.rounds import REFUSED, proved_by, refused
 from fairalloc.formulations.common.duality_gap import first_order_gain, reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
@@ -19,49 +17,31 @@ from fairalloc.models.numbers import Floats
 
 __all__ = ["explain_budgets"]
 
-ENOUGH = 1e-9
-"""Up to this gain the allocation's own prices need no comparison with others."""
-
-SMALL = 5_000
-"""Arcs up to which a linear program may look for better prices than the allocation's."""
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices (K R,) of whole capacities, budgets (N,), and how far they are from proving the allocation."""
-
-    prices: Floats
-    budgets: Floats
-    residual: float
+ENOUGH, SMALL = 1e-9, 5_000
+"""Above this gain, a linear program looks for better prices than the allocation's on instances of up to so many arcs."""
 
 
 def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
-    """
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     if np.any(subject.allocation.tasks <= 0):
         raise refused(subject, "a user has no task")
-    known = _prices(subject)
-    if not known.residual <= REFUSED:
-        raise refused(subject, f"no known prices prove it: they leave a gain of {known.residual:.2g} open")
+    marginal = subject.item.marginal(subject.allocation)
+    assert marginal is not None
+    prices, residual = _prices(subject, marginal)
+    if not residual <= REFUSED:
+        raise refused(subject, f"no known prices prove it: they leave a gain of {residual:.2g} open")
     costs = Costs(subject.domain, cleaned(subject.domain, subject.allocation.x), False)
-    priced = costs.priced(known.prices.tolist())
+    priced = costs.priced(prices)
     text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."
     sentences = [Sentence(text, "prices", "prices", {"prices": [p.facts for p in priced]})]
     for n in subject.users:
-        sentences += _of_user(subject, known, costs, n)
-    open_ = "" if known.residual <= PROVED else " That much is left open, so this is no proof."
-    return f"Proved by prices, up to a residual of {known.residual:.1e}.{open_}", sentences
+        sentences += _of_user(subject, prices, float((marginal * subject.allocation.tasks)[n]), costs, n)
+    return proved_by("prices", residual), sentences
 
 
-def _prices(subject: Subject) -> Prices:
-    """Prices at which the cheapest task of a user below its limit costs its marginal utility; those that prove most."""
+def _prices(subject: Subject, marginal: Floats) -> tuple[list[float], float]:
+    """Prices (K R,) that prove most, at which who is below its limit spends its marginal utility, and what they leave open."""
     allocation, instance = subject.allocation, subject.instance
-    marginal = subject.item.marginal(allocation)
-    assert marginal is not None
     known = [] if allocation.prices is None else [np.maximum(allocation.prices, 0.0)]
     gains = [first_order_gain(allocation, marginal, p) for p in known]
     if len(instance.arcs) <= SMALL and not min(gains, default=np.inf) <= ENOUGH:
@@ -74,12 +54,11 @@ def _prices(subject: Subject) -> Prices:
     free = tasks < instance.max_tasks * (1.0 - AT_LIMIT)
     paid = float((cheapest(instance, p) * tasks)[free].sum())
     scale = float((marginal * tasks)[free].sum()) / paid if paid > 0 else 1.0
-    return Prices(p * scale, marginal * tasks, gains[best])
+    return (p * scale).tolist(), gains[best]
 
 
-def _of_user(subject: Subject, known: Prices, costs: Costs, n: int) -> list[Sentence]:
-    instance, prices = subject.instance, known.prices.tolist()
-    tasks, budget = float(costs.tasks(n)), float(known.budgets[n])
+def _of_user(subject: Subject, prices: list[float], budget: float, costs: Costs, n: int) -> list[Sentence]:
+    instance, tasks = subject.instance, float(costs.tasks(n))
     least = float(min(costs.cost(a, prices) for a in costs.arcs_of(n)))
     limited = tasks >= float(instance.max_tasks[n]) * (1.0 - AT_LIMIT)
     facts = {"user": instance.users[n], "tasks": tasks, "budget": budget, "cheapest": least, "limited": limited}

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairalloc.analysis.certificates import JustifiedCertificate
+from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import EXACT, PROVED, certificate_of, refused
+from fairalloc.analysis.explanations.rounds import PROVED, certificate_of, certified, proved_by, refused
 from fairalloc.models.exact.rationals import exact_arcs
 
 __all__ = ["explain_complaints"]
@@ -31,12 +31,7 @@ class Bottlenecks:
 
 
 def explain_complaints(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
-    """
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     known, resources = _known(subject), subject.domain.resources  # 1
     full = [resources[r] for r, load in enumerate(known.loads) if float(load) >= 1.0 - PROVED]
     text = f"Bottlenecks (full): {joined(full) or 'none'}. There may be other fair answers with other bottlenecks."
@@ -45,13 +40,11 @@ def explain_complaints(subject: Subject) -> tuple[str, list[Sentence]]:
 
 
 def _known(subject: Subject) -> Bottlenecks:
-    allocation, reason = subject.allocation, ""
-    if allocation.x_exact is not None or len(subject.instance.arcs) <= EXACT:
-        made, reason = certificate_of(subject, JustifiedCertificate)
-        if made is not None:
-            text = f"Proved by a certificate in rationals ({made.claim})."
-            loads = exact_arcs(subject.domain).loads(made.x)
-            return Bottlenecks(made.x, loads, made.bottleneck, made.part, made.entitled, "certificate", text)
+    allocation = subject.allocation
+    made, reason = certificate_of(subject, JustifiedCertificate, always=allocation.x_exact is not None)
+    if made is not None:
+        loads = exact_arcs(subject.domain).loads(made.x)
+        return Bottlenecks(made.x, loads, made.bottleneck, made.part, made.entitled, "certificate", certified(made))
     residual = subject.item.residual(allocation)
     if not residual <= PROVED:
         raise refused(subject, reason or f"somebody's complaint is justified by {residual:.2g}")
@@ -62,9 +55,8 @@ def _known(subject: Subject) -> Bottlenecks:
     best = np.where(content, -1, held.argmax(axis=0))
     part = np.where(content, 1.0, held.max(axis=0))
     entitled = instance.weights / instance.weights.sum()
-    text = f"Proved by what is full, up to a residual of {residual:.1e}."
     lists = (allocation.tasks.tolist(), allocation.load[0].tolist(), best.tolist(), part.tolist(), entitled.tolist())
-    return Bottlenecks(*lists, "levels", text)
+    return Bottlenecks(*lists, "levels", proved_by("what is full", residual))
 
 
 def _of_user(subject: Subject, known: Bottlenecks, n: int) -> Sentence:

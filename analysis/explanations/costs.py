@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Number, Sentence, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.models.exact.rationals import ExactArcs, exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -31,7 +31,6 @@ class Priced:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For a sentence."""
         return {"server": self.server, "resource": self.resource, "price": self.price}
 
     def __str__(self) -> str:
@@ -40,22 +39,11 @@ class Priced:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Loads of an instance for the sentences on prices.
-
-    Attributes
-    ----------
-    instance : the domain of the rule
-    x : (A,) tasks, as rationals or as floats
-    exact : whether they are rationals
-    """
+    """Loads of the domain of a rule for the sentences on prices; x (A,) are tasks, as rationals where `exact`, else floats."""
 
     instance: Instance
     x: Sequence[Number]
     exact: bool
-
-    @cached_property
-    def _arcs(self) -> ExactArcs:
-        return exact_arcs(self.instance)
 
     @cached_property
     def _columns(self) -> Any:
@@ -64,7 +52,7 @@ class Costs:
     def load(self, a: int) -> list[tuple[int, Number]]:
         """Pairs (i R + r, part) of what a task on arc a takes."""
         if self.exact:
-            return list(self._arcs.load[a])
+            return list(exact_arcs(self.instance).load[a])
         start, end = self._columns.indptr[a : a + 2]
         rows, parts = self._columns.indices[start:end].tolist(), self._columns.data[start:end].tolist()
         return list(zip(rows, parts, strict=True))
@@ -74,24 +62,16 @@ class Costs:
         return sum((part * prices[row] for row, part in self.load(a)), Fraction(0) if self.exact else 0.0)
 
     def arcs_of(self, n: int) -> list[int]:
-        """The arcs of a user."""
         first, last = np.searchsorted(self.instance.arcs.user, [n, n + 1])
         return list(range(int(first), int(last)))
 
     def tasks(self, n: int) -> Number:
-        """The tasks of a user."""
         return sum((self.x[a] for a in self.arcs_of(n)), Fraction(0) if self.exact else 0.0)
 
     def priced(self, prices: Sequence[Number], rows: Sequence[int] | None = None) -> list[Priced]:
-        """The resources with a price, the dearest first.
-
-        Parameters
-        ----------
-        prices : (K R,)
-        rows : i R + r of those that count; None = all
-        """
+        """The resources with a price (K R,), the dearest first; `rows` are i R + r of those that count, None = all."""
         R, names = self.instance.R, self.instance
-        values = np.array([float(p) for p in prices])
+        values = np.array(prices, dtype=float)
         felt = values > 0.0 if self.exact else self._felt(values)
         chosen = np.array([j for j in (range(len(values)) if rows is None else rows) if felt[j]], dtype=int)
         order = chosen[np.argsort(-values[chosen], kind="stable")].tolist()
@@ -110,15 +90,7 @@ class Costs:
         return felt
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
-        """Sentences on a user whom prices hold back: on each of its servers the priced resources that its tasks need.
-
-        Parameters
-        ----------
-        n : the user in the domain
-        prices : (K R,)
-        source : of the sentences
-        facts : that all of them state
-        """
+        """Sentences on a user whom prices (K R,) hold back: on each server the priced resources that its tasks need."""
         arcs = self.arcs_of(n)
         cost = {a: self.cost(a, prices) for a in arcs}
         least = min(cost.values())
@@ -132,31 +104,18 @@ class Costs:
             tasks, own = sum(self.x[a] for a in here), min(cost[a] for a in here)
             server = self.instance.servers[i]
             what = joined([f"{p.resource} (full, price {said(p.price)})" for p in held]) or "nothing that has a price"
-            dear = self._dear(own, least)
+            dear = own > least if self.exact else float(own) > (1.0 + SAME) * float(least)
             more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
-            all_facts: dict[str, Any] = {
-                "user": self.instance.users[n],
-                "server": server,
-                "tasks": tasks,
-                "cost": own,
-                "cheapest": least,
-            }
-            all_facts |= {"held_by": [p.facts for p in held], **facts}
-            result.append(Sentence(f"on {server}, {tasks_of(tasks)}: held back by {what}{more}", "server", source, all_facts))
-        return [*result, *self._others(list(servers)[MOST_SERVERS:], cost)]
-
-    def _dear(self, own: Number, least: Number) -> bool:
-        return own > least if self.exact else float(own) > (1.0 + SAME) * float(least)
-
-    def _others(self, servers: list[int], cost: dict[int, Number]) -> list[Sentence]:
-        """One sentence on the servers that get none of their own."""
-        if not servers:
-            return []
-        names = [self.instance.servers[i] for i in servers]
-        own = [a for a in cost if int(self.instance.arcs.server[a]) in set(servers)]
-        run, least = sum(self.x[a] for a in own), min(cost[a] for a in own)
-        text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(least)} on each of them"
-        return [Sentence(text, "server", "prices", {"servers": names, "tasks": run, "cheapest": least})]
+            own_facts: dict[str, Any] = {"user": self.instance.users[n], "server": server, "tasks": tasks, "cost": own}
+            own_facts |= {"cheapest": least, "held_by": [p.facts for p in held], **facts}
+            result.append(Sentence(f"on {server}, {tasks_of(tasks)}: held back by {what}{more}", "server", source, own_facts))
+        if others := list(servers)[MOST_SERVERS:]:
+            names, rest = [self.instance.servers[i] for i in others], [a for i in others for a in servers[i]]
+            run, own = sum(self.x[a] for a in rest), min(cost[a] for a in rest)
+            text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(own)} on each"
+            facts = {"servers": names, "tasks": run, "cheapest": own}
+            result.append(Sentence(f"{text} of them", "server", "prices", facts))
+        return result
 
 
 def cleaned(instance: Instance, x: Floats) -> list[float]:
@@ -167,15 +126,8 @@ def cleaned(instance: Instance, x: Floats) -> list[float]:
     return result
 
 
-NOISE = 1e-9
-"""A price below this part of the cost of a task, what a user spends below this part of the most, or tasks below this part of its
-own and of what could run alone, are what solvers leave of 0."""
+NOISE, SAME = 1e-9, 1e-6
+"""Prices below this part of a task's cost, or tasks of a user, are what solvers leave of 0; costs that differ less are equal."""
 
-FULL = 1e-6
-"""A resource is full where no more than this part of it is left."""
-
-LEFT = 1e-3
-"""With a price a resource is full where no more than this part is left: what is left is worth next to nothing."""
-
-SAME = 1e-6
-"""Costs that differ by less, relative, are equal in floating point."""
+FULL, LEFT = 1e-6, 1e-3
+"""A resource is full where no more than this part of it is left, and with a price where no more than the second is left."""

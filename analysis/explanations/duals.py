@@ -35,11 +35,8 @@ __all__ = ["explain_duals"]
 OWN = ("fairness", "level", "full", "open", "closed")
 """Constraints of a round that are the rule itself."""
 
-SMALLEST = 1e-7
-"""A dual below this part of the largest is what solvers leave of 0."""
-
-SAME = 1e-4
-"""Tasks or objectives that differ by less, relative, are those of one answer."""
+SMALLEST, SAME = 1e-7, 1e-4
+"""A dual below the first part of the largest is what solvers leave of 0; answers that differ by less than the second are one."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,6 @@ class Binding:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """For a sentence."""
         return {"constraint": self.name, "dual": self.dual, **self.place}
 
     def __str__(self) -> str:
@@ -70,12 +66,7 @@ class Stage:
 
 
 def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What the statements are derived from, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the model has no duals, or its answer is not the allocation
-    """
+    """What the statements are derived from, and the sentences; NotApplicable without duals, or where the answer is another."""
     item = subject.item.settled(subject.instance)
     if item.integer or not item.convex:
         kind = "has integer variables" if item.integer else "is not proved to be convex"
@@ -83,8 +74,7 @@ def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
     stages = _solved(subject, item)  # 1
     sentences = [_of_stage(subject, stage, k, len(stages), item) for k, stage in enumerate(stages)]  # 2
     stop = {n: k for k, stage in enumerate(stages) for n in stage.users}
-    for n in subject.domain_users:  # 3
-        sentences.append(_of_user(subject, n, stop[n], stages[stop[n]], item))
+    sentences += [_of_user(subject, n, stop[n], stages[stop[n]], item) for n in subject.domain_users]  # 3
     return f"Derived from the duals of the model of {item.id}, solved again.", sentences
 
 
@@ -123,12 +113,9 @@ def _same(subject: Subject, session: Any, x: Floats) -> bool:
     allocation = subject.allocation
     tasks = subject.domain.arcs.owner @ x
     own = subject.domain.arcs.owner @ allocation.x
-    if not infeasibility(allocation) <= PROVED:
-        return False
-    if np.all(np.abs(tasks - own) <= SAME * np.maximum(tasks, own)):
-        return True
-    if isinstance(session, PyomoSession) or session.mechanism.takes_rounds:
-        return False
+    same = bool(np.all(np.abs(tasks - own) <= SAME * np.maximum(tasks, own)))
+    if same or isinstance(session, PyomoSession) or session.mechanism.takes_rounds or not infeasibility(allocation) <= PROVED:
+        return same and infeasibility(allocation) <= PROVED
     problem = session.problem
     if set(problem.var_dict) != {"x"} or len(problem.variables()) != 1:
         return False
@@ -160,9 +147,6 @@ class Recorder:
         return x, fairness, prices
 
 
-# ---- rows of a model ---------------------------------------------------------------------------------------------------
-
-
 def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
     rows = list(_rows_of_pyomo(session) if isinstance(session, PyomoSession) else _rows_of_cvxpy(session, domain))
     largest = max((abs(dual) for _, _, dual, _ in rows), default=0.0)
@@ -191,12 +175,10 @@ def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[st
 def _placed(label: str, k: int, size: int, domain: Instance, users: list[int]) -> tuple[str, dict[str, str]]:
     """The name of a row number k of `size`, in which tasks of these users stand, and what it is about."""
     if label == "capacity" and size == domain.K * domain.R:
-        server, resource = domain.servers[k // domain.R], domain.resources[k % domain.R]
-        return f"{resource} on {server}", {"server": server, "resource": resource}
+        return _about(label, (domain.servers[k // domain.R], domain.resources[k % domain.R]))
     capped = np.flatnonzero(np.isfinite(domain.max_tasks))
     if label == "limit" and size == len(capped):
-        user = domain.users[capped[k]]
-        return f"max_tasks of {user}", {"user": user}
+        return _about(label, domain.users[capped[k]])
     if size > 1 and len(users) == 1:
         user = domain.users[users[0]]
         return f"{label}[{k}] of {user}", {"user": user}
@@ -218,11 +200,8 @@ def _rows_of_pyomo(session: PyomoSession) -> Iterator[tuple[str, dict[str, str],
         slopes = np.zeros(len(place))
         if used:
             slopes[[place[id(v)] for v in used]] = differentiate(row.body, wrt_list=used, mode=Modes.reverse_numeric)
-        high = None if row.upper is None else abs(pyo.value(row.body) - pyo.value(row.upper))
-        low = None if row.lower is None else abs(pyo.value(row.body) - pyo.value(row.lower))
-        sign = -1.0 if high is None or (low is not None and low < high) else 1.0
-        about = _about(label, index)
-        yield *about, sign * abs(session.duals[row]), slopes
+        low, high = (np.inf if side is None else abs(pyo.value(row.body) - pyo.value(side)) for side in (row.lower, row.upper))
+        yield *_about(label, index), (-1.0 if low < high else 1.0) * abs(session.duals[row]), slopes
 
 
 def _about(label: str, index: Any) -> tuple[str, dict[str, str]]:
@@ -231,9 +210,6 @@ def _about(label: str, index: Any) -> tuple[str, dict[str, str]]:
     if label == "limit":
         return f"max_tasks of {index}", {"user": index}
     return label if index is None else f"{label}[{index}]", {}
-
-
-# ---- sentences ---------------------------------------------------------------------------------------------------------
 
 
 def _of_stage(subject: Subject, stage: Stage, k: int, count: int, item: Mechanism) -> Sentence:

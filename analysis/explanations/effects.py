@@ -1,5 +1,6 @@
 """What a little more or less of each capacity does to the users that are explained: derivatives of analysis/sensitivity.py."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,28 +23,39 @@ def explain_effects(subject: Subject) -> list[Sentence]:
         text = "What a little more of a capacity does is told on small instances only: fa.sensitivity(allocation)."
         return [Sentence(text, "note", "instance", {"arcs": len(instance.arcs), "capacities": instance.K * instance.R})]
     found = sensitivity(subject.allocation, subject.item, time_limit=subject.left)
-    idle: list[tuple[int, int]] = []
-    unknown: list[tuple[int, int]] = []
-    result: list[Sentence] = []
+    idle, unknown, result = [], [], []
     for i, r in np.ndindex(*instance.capacities.shape):
         more, less = (side[list(subject.users), i, r] for side in (found.up, found.down))
-        if instance.capacities[i, r] == 0:  # there is nothing less
-            less = np.zeros_like(more)
+        less = less if instance.capacities[i, r] else np.zeros_like(more)  # of 0 there is nothing less
+        facts = {"server": instance.servers[i], "resource": instance.resources[r]}
+        sides = {instance.users[n]: {"more": found.up[n, i, r], "less": found.down[n, i, r]} for n in subject.users}
         if not (np.isfinite(more).all() and np.isfinite(less).all()):
-            unknown.append((i, r))
+            unknown.append({**facts, "changes": sides})
         elif not (more.any() or less.any()):
-            idle.append((i, r))
+            idle.append(facts)
         else:
-            result.append(_of_capacity(subject, found, i, r))
-    return [*result, *_idle(subject, idle), *_unknown(subject, found, unknown)]
+            result.append(_of_capacity(subject, found, i, r, {**facts, "changes": sides}))
+    if idle:
+        whose = "anybody's tasks" if _all(subject) else _whose(subject)
+        users = [instance.users[n] for n in subject.users]
+        text = f"A little more or less of {_names(idle)} does not change {whose}."
+        result.append(Sentence(text, "effect", "derivatives", {"capacities": idle, "users": users}))
+    if unknown:
+        text = f"What a little more or less of {_names(unknown)} changes is not known: {found.reason}."
+        result.append(Sentence(text, "note", "derivatives", {"reason": found.reason, "capacities": unknown}))
+    return result
 
 
-def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int) -> Sentence:
+def _names(capacities: Sequence[Mapping[str, Any]]) -> str:
+    return joined(f"{one['resource']} on {one['server']}" for one in capacities)
+
+
+def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: dict[str, Any]) -> Sentence:
     instance, users = subject.instance, list(subject.users)
     names, more = [instance.users[n] for n in users], found.up[users, i, r]
     less = np.nan_to_num(found.down[users, i, r])
     load = float(subject.allocation.load[i, r])
-    what = f"{instance.resources[r]} on {instance.servers[i]}"
+    what = _names([facts])
     each = " on each of its servers" if instance.counts[i] > 1 else ""
     none = instance.capacities[i, r] == 0
     if none:
@@ -56,16 +68,10 @@ def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int) -> Senten
         what += " is full" if np.any(more > 0) else f" is full, but more of it alone {_helps_none(subject)}"
     nothing = "nobody's tasks" if _all(subject) else f"none of {_whose(subject)}"
     right, left = _changes(names, more, nothing), _changes(names, -less, nothing)
-    back = (
-        ""
-        if none
-        else ", a unit less the opposite"
-        if np.isfinite(found.two_sided[users, i, r]).all()
-        else f"; a unit less {left}"
-    )
+    opposite = np.isfinite(found.two_sided[users, i, r]).all()
+    back = "" if none else ", a unit less the opposite" if opposite else f"; a unit less {left}"
     text = f"{what}: to first order, a unit more{each} changes {right}{back}."
-    facts = {**_facts(subject, found, i, r), "load": load}
-    return Sentence(text, "effect", "derivatives", facts)
+    return Sentence(text, "effect", "derivatives", {**facts, "load": load})
 
 
 ROOM = 1e-6
@@ -73,31 +79,12 @@ ROOM = 1e-6
 
 
 def _changes(names: list[str], side: Floats, nothing: str) -> str:
-    """By how much the users that move to this side do.
-
-    Parameters
-    ----------
-    names : the users that are explained
-    side : their derivatives
-    nothing : the words for no change
-    """
+    """By how much the users that are explained move, by their derivatives to one side, or the words for no change."""
     parts = [f"{name} by {value:+.4g}" for name, value in zip(names, side.tolist(), strict=True) if value]
     more = len(parts) - MOST_NAMES
     if more > 0:
         return f"{', '.join(parts[:MOST_NAMES])} tasks, and {more} more user{'s' if more > 1 else ''}"
     return f"{joined(parts)} tasks" if parts else nothing
-
-
-def _idle(subject: Subject, places: list[tuple[int, int]]) -> list[Sentence]:
-    if not places:
-        return []
-    instance = subject.instance
-    names = [f"{instance.resources[r]} on {instance.servers[i]}" for i, r in places]
-    whose = "anybody's tasks" if _all(subject) else _whose(subject)
-    text = f"A little more or less of {joined(names)} does not change {whose}."
-    capacities = [{"server": instance.servers[i], "resource": instance.resources[r]} for i, r in places]
-    facts: dict[str, Any] = {"capacities": capacities, "users": [instance.users[n] for n in subject.users]}
-    return [Sentence(text, "effect", "derivatives", facts)]
 
 
 def _whose(subject: Subject) -> str:
@@ -113,19 +100,3 @@ def _helps_none(subject: Subject) -> str:
 
 def _all(subject: Subject) -> bool:
     return len(subject.users) == subject.instance.N
-
-
-def _facts(subject: Subject, found: Sensitivity, i: int, r: int) -> dict[str, Any]:
-    """The capacity, and what is known of each user; nan, in JSON null, is not."""
-    sides = {subject.instance.users[n]: {"more": found.up[n, i, r], "less": found.down[n, i, r]} for n in subject.users}
-    return {"server": subject.instance.servers[i], "resource": subject.instance.resources[r], "changes": sides}
-
-
-def _unknown(subject: Subject, found: Sensitivity, places: list[tuple[int, int]]) -> list[Sentence]:
-    """What is not known, and why."""
-    if not places:
-        return []
-    names = [f"{subject.instance.resources[r]} on {subject.instance.servers[i]}" for i, r in places]
-    text = f"What a little more or less of {joined(names)} changes is not known: {found.reason}."
-    facts = {"reason": found.reason, "capacities": [_facts(subject, found, i, r) for i, r in places]}
-    return [Sentence(text, "note", "derivatives", facts)]

@@ -83,7 +83,6 @@ def explain(
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:
         raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")
-    explained = next(explained for kind, explained in KINDS if isinstance(item, kind))
-    proof, sentences = explained(subject)  # 2
+    proof, sentences = next(explained for kind, explained in KINDS if isinstance(item, kind))(subject)  # 2
     effects = explain_effects(subject) if item.unique or isinstance(item, Leximin | Utilitarian) else []  # 3
     return Explanation(allocation, item.id, proof, (*sentences, *subject.rest(), *effects))

@@ -21,11 +21,8 @@ __all__ = ["MOST_NAMES", "Explanation", "Number", "Sentence", "Subject", "joined
 
 Number: TypeAlias = Fraction | float
 
-MOST_USERS = 20
-"""Users that are explained one by one where none is named."""
-
-MOST_NAMES = 6
-"""Names in one list of a sentence; the rest is counted."""
+MOST_USERS, MOST_NAMES = 20, 6
+"""Users that are explained one by one where none is named; names in one list of a sentence, whose rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +68,14 @@ class Explanation:
 
     def __str__(self) -> str:
         """The sentences, as wide as the terminal; what belongs to a user is indented."""
-        lines = [_filled(self.title, "")]
-        for sentence in self.sentences:
-            lines.append(_filled(sentence.text, "    " if sentence.kind in INDENTED else "  "))
-        return "\n".join(lines)
+        lines = [_filled(one.text, "    " if one.kind == "server" else "  ") for one in self.sentences]
+        return "\n".join([_filled(self.title, ""), *lines])
 
     def __repr__(self) -> str:
         name = self.allocation.instance.name or "instance"
         return f"<explanation of {name}: {self.mechanism}, {len(self.sentences)} sentences>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the sentences as a list."""
         items = "\n".join(f"<li>{escape(printable(sentence.text))}</li>" for sentence in self.sentences)
         return f"<p>{escape(printable(self.title))}</p>\n<ul>\n{items}\n</ul>\n"
 
@@ -91,29 +85,15 @@ class Explanation:
             "schema": "fairalloc-explanation/1",
             "instance": self.allocation.instance.name,
             "mechanism": self.mechanism,
-            "parameters": _plain(dict(self.allocation.parameters)),
+            "parameters": _plain(self.allocation.parameters),
             "proof": self.proof,
-            "sentences": [
-                {"text": s.text, "kind": s.kind, "source": s.source, "facts": _plain(dict(s.facts))} for s in self.sentences
-            ],
+            "sentences": [_plain(vars(sentence)) for sentence in self.sentences],
         }
-
-
-INDENTED = ("server",)
-"""Kinds of sentences that belong to the one above."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is to be explained.
-
-    Attributes
-    ----------
-    allocation : on the mechanism's home instance
-    item : the mechanism, with its parameters
-    user : the name of the only user to be explained; None = the first MOST_USERS
-    deadline : in seconds of the clock; inf = none
-    """
+    """What is to be explained: the allocation of a mechanism, to one user or (None) the first MOST_USERS, by a deadline."""
 
     allocation: Allocation
     item: Mechanism
@@ -122,7 +102,6 @@ class Subject:
 
     @property
     def instance(self) -> Instance:
-        """The instance of the allocation."""
         return self.allocation.instance
 
     @cached_property
@@ -137,12 +116,7 @@ class Subject:
 
     @cached_property
     def users(self) -> tuple[int, ...]:
-        """The users that are explained one by one, by their numbers in the instance.
-
-        Raises
-        ------
-        UnknownName : there is no user of that name
-        """
+        """The users that are explained one by one, by their numbers in the instance; UnknownName where there is no such user."""
         names = self.instance.users
         if self.user is None:
             return tuple(range(min(len(names), MOST_USERS)))

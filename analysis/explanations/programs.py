@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates import ProgramCertificate
-from fairalloc.analysis.explanations.costs import NOISE, SAME, Costs, cleaned
+from fairalloc.analysis.certificates.program import ProgramCertificate
+from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import EXACT, REFUSED, certificate_of, refused
+from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
-from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
 
 __all__ = ["explain_program"]
@@ -40,46 +39,25 @@ class DualSolution:
 
 
 def explain_program(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
-    """
-    known = _known(subject)  # 1
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
+    made, reason = certificate_of(subject, ProgramCertificate)  # 1
+    known = _in_floats(subject, reason) if made is None else _certified(subject, made)
     sentences = [] if isinstance(subject.item, Uniform) else [_of_prices(subject, known)]  # 2
     for n in subject.domain_users:  # 3
         sentences += _of_user(subject, known, n)
     return known.proof, sentences
 
 
-def _known(subject: Subject) -> DualSolution:
-    reason = ""
-    if len(subject.domain.arcs) <= EXACT:
-        made, reason = certificate_of(subject, ProgramCertificate)
-        if made is not None:
-            return _certified(subject, made)
-    return _in_floats(subject, reason)
-
-
 def _certified(subject: Subject, made: ProgramCertificate) -> DualSolution:
     """The certificate's prices with the allocation's own tasks: other answers of the program have the same value."""
     own, domain, proof = subject.allocation.x_exact, subject.domain, made.proof
     exact = own is not None or not isinstance(subject.item, MaxMin)
-    costs = (
-        Costs(domain, made.x if own is None else own, True)
-        if exact
-        else Costs(domain, cleaned(domain, subject.allocation.x), False)
-    )
-    limits = exact_arcs(domain).limits
-    limited = frozenset(n for n, limit in enumerate(limits) if limit is not None and float(costs.tasks(n)) >= _near(float(limit)))
-    text = f"Proved by a certificate in rationals ({made.claim})."
+    x: Sequence[Number] = (made.x if own is None else own) if exact else cleaned(domain, subject.allocation.x)
+    costs = Costs(domain, x, exact)
+    near = (1.0 - AT_LIMIT) * domain.max_tasks
+    limited = frozenset(n for n, limit in enumerate(near) if float(costs.tasks(n)) >= limit)
     prices = proof.prices if exact else [float(p) for p in proof.prices]
-    return DualSolution(costs, prices, proof.worth, limited, proof.value, "certificate", text)
-
-
-def _near(limit: float) -> float:
-    return limit * (1.0 - AT_LIMIT)
+    return DualSolution(costs, prices, proof.worth, limited, proof.value, "certificate", certified(made))
 
 
 def _in_floats(subject: Subject, reason: str) -> DualSolution:
@@ -87,20 +65,19 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     residual = item.residual(allocation)
     if not residual <= REFUSED:
         raise refused(subject, reason or f"what is known of it leaves a gain of {residual:.2g} open")
-    prices = np.zeros(domain.K * domain.R) if allocation.prices is None else np.maximum(allocation.prices.ravel(), 0.0)
-    if len(prices) != domain.K * domain.R:  # uniform: prices are those of the parts
-        prices = np.zeros(domain.K * domain.R)
+    prices = np.zeros(domain.K * domain.R)
+    if allocation.prices is not None and allocation.prices.size == len(prices):  # for uniform they are those of the parts
+        prices = np.maximum(allocation.prices.ravel(), 0.0)
     if not prices.any() and not isinstance(item, Uniform):
         raise refused(subject, reason or "it has no prices that prove it; solve again by a method that gives prices")
     prices = prices * _scale(subject, prices)
     q = cheapest(domain, prices)
     worth = q if isinstance(item, MaxMin) else domain.weights
     value = next(iter(item.values(allocation).values()))
-    limited = frozenset(np.flatnonzero(allocation.tasks >= _near(1.0) * domain.max_tasks).tolist())
-    text = f"Proved by the prices of {allocation.method or 'the allocation'}, up to a residual of {residual:.1e}."
-    return DualSolution(
-        Costs(domain, cleaned(domain, allocation.x), False), prices.tolist(), worth.tolist(), limited, value, "prices", text
-    )
+    limited = frozenset(np.flatnonzero(allocation.tasks >= (1.0 - AT_LIMIT) * domain.max_tasks).tolist())
+    text = proved_by(f"the prices of {allocation.method or 'the allocation'}", residual)
+    costs = Costs(domain, cleaned(domain, allocation.x), False)
+    return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
 
 
 def _scale(subject: Subject, prices: Floats) -> float:
@@ -109,24 +86,20 @@ def _scale(subject: Subject, prices: Floats) -> float:
     if isinstance(item, MaxMin):
         y = float((q / item.rate(subject.domain)).sum())
         return 1.0 / y if y > 0 else 1.0
-    free = tasks < _near(1.0) * subject.domain.max_tasks
+    free = tasks < (1.0 - AT_LIMIT) * subject.domain.max_tasks
     paid = float((q * tasks)[free].sum())
     return float((subject.domain.weights * tasks)[free].sum()) / paid if paid > 0 else 1.0
 
 
 def _of_prices(subject: Subject, known: DualSolution) -> Sentence:
-    priced = known.costs.priced(known.prices)
-    name = "the least share" if isinstance(subject.item, MaxMin) else "the sum of weighted tasks"
-    bound = (
-        [u for u, c in zip(subject.domain.users, known.worth, strict=True) if c > 0] if isinstance(subject.item, MaxMin) else []
-    )
-    now_ = "As shares are counted now, more" if isinstance(subject.item, MaxMin) else "More"
+    priced, least = known.costs.priced(known.prices), isinstance(subject.item, MaxMin)
+    name = "the least share" if least else "the sum of weighted tasks"
+    bound = [u for u, c in zip(subject.domain.users, known.worth, strict=True) if c > 0 and least]
+    now_ = "As shares are counted now, more" if least else "More"
     text = f"No allocation has a larger value than {said(known.value)}, {name}."
     if priced:
-        text += (
-            f" Full, with their prices: {joined(map(str, priced))}. {now_} of any other capacity does not raise it, and 1 % more"
-        )
-        text += " of one with the price p raises it by at most p/100."
+        text += f" Full, with their prices: {joined(map(str, priced))}. {now_} of any other capacity does not raise it, and "
+        text += "1 % more of one with the price p raises it by at most p/100."
     else:
         text += f" No capacity has a price: {now_[0].lower() + now_[1:]} of none raises it."
     text += f" {joined(bound)} {'bounds' if len(bound) == 1 else 'bound'} it." if bound else ""
@@ -140,8 +113,7 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
     facts: dict[str, Any] = {"user": user, "tasks": tasks, "worth": worth, "cheapest": least, "limited": n in known.limited}
     runs = f"{user} runs {tasks_of(tasks)}"
     if n in known.limited:
-        text = f"{runs}, all that it asked for, so no single capacity, made larger, gives it more tasks."
-        return [Sentence(text, "user", known.source, facts)]
+        return all_its_tasks(runs, facts, known.source)
     if isinstance(subject.item, Uniform):
         return _of_part(subject, known, n, facts)
     if isinstance(subject.item, MaxMin):
@@ -159,21 +131,14 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
 def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any]) -> list[Sentence]:
     """uniform: the user alone on its part of every server."""
     instance, costs = subject.instance, known.costs
-    weights = instance.exact.weights
-    part = weights[n] / sum(weights)
+    part = instance.exact.weights[n] / sum(instance.exact.weights)
     text = f"{instance.users[n]} runs {tasks_of(costs.tasks(n))}, what fits into {said(part)} of every server."
     result = [Sentence(text, "user", known.source, {**facts, "part": part})]
-    for a in costs.arcs_of(n)[:MOST_PARTS]:
-        i = int(instance.arcs.server[a])
-        loads: dict[int, Number] = dict(costs.load(a))
-        used = {row: sum(costs.x[b] * dict(costs.load(b)).get(row, 0) for b in costs.arcs_of(n)) for row in loads}
+    for a in costs.arcs_of(n)[:MOST_SERVERS]:
+        used = {row: sum(costs.x[b] * dict(costs.load(b)).get(row, 0) for b in costs.arcs_of(n)) for row, _ in costs.load(a)}
         full = [instance.resources[row % instance.R] for row, value in used.items() if float(value) >= 1.0 - AT_LIMIT]
-        server = instance.servers[i]
+        server = instance.servers[instance.arcs.server[a]]
         what = f"its part of {joined(full)} is full" if full else "nothing of its part is full"
         own = {"user": instance.users[n], "server": server, "tasks": costs.x[a], "held_by": full, "part": part}
         result.append(Sentence(f"on {server}, {tasks_of(costs.x[a])}: {what}", "server", known.source, own))
     return result
-
-
-MOST_PARTS = 6
-"""Servers of a user's part that get a sentence."""

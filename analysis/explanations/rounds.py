@@ -13,13 +13,14 @@ capacity that is larger by the part d raises the level of its round by at most p
 and the users of earlier rounds keep theirs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
-from fairalloc.analysis.certificates import Certificate, LeximinCertificate, NotCertified, certify
+from fairalloc.analysis.certificates import Certificate, NotCertified, certify
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
@@ -29,31 +30,20 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
 
-__all__ = ["EXACT", "PROVED", "REFUSED", "certificate_of", "explain_rounds", "refused"]
+__all__ = ["EXACT", "PROVED", "REFUSED", "all_its_tasks", "certificate_of", "certified", "explain_rounds", "proved_by", "refused"]
 
 C = TypeVar("C", bound=Certificate)
 
 EXACT = 200
 """Arcs up to which statements come from certificates in rationals."""
 
-PROVED = 1e-6
-"""The residual up to which prices count as a proof; beyond it the explanation says how much they leave open."""
-
-REFUSED = 1e-2
-"""The residual from which an allocation is not taken for the mechanism's."""
+PROVED, REFUSED = 1e-6, 1e-2
+"""Residuals up to which prices are a proof, beyond which they leave something open, and above which the allocation is refused."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One round.
-
-    Attributes
-    ----------
-    level : g
-    users : who stop
-    limited : those of them who run all their tasks
-    prices : (K R,) in parts of capacity
-    """
+    """One round: its level g, who stop, those of them who run all their tasks, and prices (K R,) in parts of capacity."""
 
     level: Number
     users: tuple[int, ...]
@@ -73,12 +63,7 @@ class Rounds:
 
 
 def explain_rounds(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
-    """
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     rounds = _known(subject)  # 1
     sentences = _of_rounds(rounds, subject.domain_users)  # 2
     of = {n: k for k, layer in enumerate(rounds.layers) for n in layer.users}
@@ -92,18 +77,37 @@ def refused(subject: Subject, reason: str) -> NotApplicable:
     return NotApplicable(f"the allocation cannot be explained by {subject.item.id!r}: {reason}")
 
 
-def certificate_of(subject: Subject, kind: type[C]) -> tuple[C | None, str]:
-    """The allocation's certificate of this kind, or None and the reason why there is none."""
+def certificate_of(subject: Subject, kind: type[C], always: bool = False) -> tuple[C | None, str]:
+    """The certificate of this kind, on up to EXACT arcs or always, or None and the reason why there is none."""
+    if len(subject.instance.arcs) > EXACT and not always:
+        return None, ""
     made = certify(subject.allocation, subject.item, time_limit=subject.left)
     if isinstance(made, kind):
         return made, ""
     return None, made.reason if isinstance(made, NotCertified) else ""
 
 
+def certified(made: Certificate) -> str:
+    """The sentence on what proves the statements."""
+    return f"Proved by a certificate in rationals ({made.claim})."
+
+
+def proved_by(what: str, residual: float) -> str:
+    """The same for floats, with what they leave open."""
+    open_ = "" if residual <= PROVED else " That much is left open, so this is no proof."
+    return f"Proved by {what}, up to a residual of {residual:.1e}.{open_}"
+
+
+def all_its_tasks(runs: str, facts: Mapping[str, Any], source: str) -> list[Sentence]:
+    """The sentence on a user at its limit."""
+    text = f"{runs}, all that it asked for, so no single capacity, made larger, gives it more tasks."
+    return [Sentence(text, "user", source, facts)]
+
+
 def _known(subject: Subject) -> Rounds:
     item, reason = subject.item, ""
     assert isinstance(item, Leximin)
-    if item.exact_share is not None and len(subject.instance.arcs) <= EXACT:
+    if item.exact_share is not None:
         made, reason = certificate_of(subject, LeximinCertificate)
         if made is not None:
             return _certified(subject, item, made)
@@ -131,8 +135,7 @@ def _certified(subject: Subject, item: Leximin, made: LeximinCertificate) -> Rou
         level, prices = (part.level, part.prices) if same else (float(part.level), [float(p) for p in part.prices])
         layers.append(Layer(level, part.users, full, prices))
     rate = item.exact_rate(domain)
-    proof = f"Proved by a certificate in rationals ({made.claim})."
-    return Rounds(layers, costs, rate if same else [float(r) for r in rate], "certificate", proof)
+    return Rounds(layers, costs, rate if same else [float(r) for r in rate], "certificate", certified(made))
 
 
 def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float) -> Rounds:
@@ -152,13 +155,8 @@ def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float)
         active[users] = False
         full = tuple(users[limited[users]].tolist())
         found.append(Layer(level, tuple(users.tolist()), full, (p / y if y > 0 else p).tolist()))
-    open_ = "" if residual <= PROVED else " That much of a share is left open, so this is no proof."
-    method = subject.allocation.method or "the allocation"
-    proof = f"Proved by the prices of {method}, up to a residual of {residual:.1e}.{open_}"
+    proof = proved_by(f"the prices of {subject.allocation.method or 'the allocation'}", residual)
     return Rounds(found, Costs(domain, cleaned(domain, x), False), rate.tolist(), "prices", proof)
-
-
-# ---- sentences -------------------------------------------------------------------------------------------------------
 
 
 def _of_rounds(rounds: Rounds, users: Sequence[int]) -> list[Sentence]:
@@ -193,12 +191,12 @@ def _of_round(rounds: Rounds, ks: list[int]) -> Sentence:
     users = [names[n] for layer in layers for n in layer.users]
     limited = [names[n] for layer in layers for n in layer.limited]
     first, last = layers[0].level, layers[-1].level
-    which = f"Round {ks[0] + 1}" if len(ks) == 1 else f"Rounds {ks[0] + 1} {'and' if len(ks) == 2 else 'to'} {ks[-1] + 1}"
-    level = (
-        f"the share {said(first)}" if len(ks) == 1 else f"the shares {said(first)} {'and' if len(ks) == 2 else 'to'} {said(last)}"
-    )
+    several, word = "s" * (len(ks) > 1), "and" if len(ks) == 2 else "to"
+    which, level = f"Round{several} {ks[0] + 1}", f"share{several} {said(first)}"
+    if several:
+        which, level = f"{which} {word} {ks[-1] + 1}", f"{level} {word} {said(last)}"
     priced = rounds.costs.priced(layers[0].prices)
-    text = f"{which}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at {level}."
+    text = f"{which}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at the {level}."
     if priced:
         text += f" Full, with their prices: {joined(map(str, priced))}."
     if limited:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.analysis.certificates import LevelsCertificate
+from fairalloc.analysis.certificates.game_certificate import LevelsCertificate
 from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import EXACT, PROVED, REFUSED, certificate_of, refused
+from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
@@ -34,61 +34,35 @@ __all__ = ["explain_servers"]
 
 @dataclass(frozen=True)
 class Levels:
-    """What is known of every server.
-
-    Attributes
-    ----------
-    game : the game on the domain
-    x : (A,) tasks, 0 where only rounding leaves some
-    z : (A,) shares
-    kappa : (K, R) 1 / level of each full resource, 0 of the others
-    full : (K R,) bool
-    source, proof : what proves them
-    """
+    """What is known: x (A,) tasks, 0 where only rounding leaves some, z (A,) shares, kappa (K R,) 1 / level where it is full."""
 
     game: Game
     x: Sequence[Number]
     z: Sequence[Number]
     kappa: Sequence[Number]
-    full: Sequence[bool]
     source: str
     proof: str
 
 
 def explain_servers(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences.
-
-    Raises
-    ------
-    NotApplicable : the allocation is not the mechanism's, or nothing proves that it is
-    """
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     known = _known(subject)  # 1
-    sentences: list[Sentence] = []
-    for n in subject.users:  # 2, 3
-        sentences += _of_user(known, n)
-    return known.proof, sentences
+    return known.proof, [sentence for n in subject.users for sentence in _of_user(known, n)]  # 2, 3
 
 
 def _known(subject: Subject) -> Levels:
-    item, domain, reason = subject.item, subject.domain, ""
+    item = subject.item
     assert isinstance(item, Equilibrium)
-    game = item.write_game(domain)
-    if len(domain.arcs) <= EXACT:
-        made, reason = certificate_of(subject, LevelsCertificate)
-        if made is not None:
-            return _certified(game, made)
+    game = item.write_game(subject.domain)
+    made, reason = certificate_of(subject, LevelsCertificate)
+    if made is not None:
+        arcs = exact_arcs(game.instance)
+        z = [made.tasks[n] / one for n, one in zip(arcs.user, unit(game.instance, arcs), strict=True)]
+        return Levels(game, made.x, z, made.kappa, "certificate", certified(made))
     residual = item.residual(subject.allocation)
     if not residual <= REFUSED:
         raise refused(subject, reason or f"it is off by {residual:.2g} at some server")
     return _in_floats(game, subject, residual)
-
-
-def _certified(game: Game, made: LevelsCertificate) -> Levels:
-    domain = game.instance
-    arcs = exact_arcs(domain)
-    z = [made.tasks[n] / one for n, one in zip(arcs.user, unit(domain, arcs), strict=True)]
-    full = [load == 1 for load in arcs.loads(made.x)]
-    return Levels(game, made.x, z, made.kappa, full, "certificate", f"Proved by a certificate in rationals ({made.claim}).")
 
 
 def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
@@ -97,9 +71,8 @@ def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
     full = game.load(game.fractions(x)) >= 1.0 - FULL
     kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), _largest_served(game, x, z, full))
     kappa = np.where(game.parts(kappa) > FULL, kappa, 0.0) if game.finite.any() else kappa
-    open_ = "" if residual <= PROVED else " That much is left open, so this is no proof."
-    proof = f"Proved by the levels of every server, up to a residual of {residual:.1e}.{open_}"
-    return Levels(game, x.tolist(), z.tolist(), kappa.ravel().tolist(), full.ravel().tolist(), "levels", proof)
+    proof = proved_by("the levels of every server", residual)
+    return Levels(game, x.tolist(), z.tolist(), kappa.ravel().tolist(), "levels", proof)
 
 
 def _prices(game: Game, x: Floats, hint: Floats | None) -> Floats:
@@ -121,9 +94,6 @@ def _largest_served(game: Game, x: Floats, z: Floats, full: NDArray[np.bool_]) -
     return result
 
 
-# ---- sentences -------------------------------------------------------------------------------------------------------
-
-
 def _of_user(known: Levels, n: int) -> list[Sentence]:
     game, domain = known.game, known.game.instance
     here = np.flatnonzero(game.user == n).tolist()
@@ -131,13 +101,10 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
     limited = float(tasks) >= float(domain.max_tasks[n]) * (1.0 - AT_LIMIT)
     facts = {"user": user, "tasks": tasks, "limited": limited}
     if limited:
-        text = f"{user} runs {tasks_of(tasks)}, all that it asked for, so no single capacity, made larger, gives it more tasks."
-        return [Sentence(text, "user", known.source, facts)]
+        return all_its_tasks(f"{user} runs {tasks_of(tasks)}", facts, known.source)
     text = f"{user} runs {tasks_of(tasks)}. What each of its servers sees:"
-    result = [Sentence(text, "user", known.source, facts)]
     order = sorted(here, key=lambda a: (-float(known.x[a]) / float(game.gamma[a]), float(known.z[a])))
-    for a in order[:MOST_SERVERS]:
-        result.append(_of_arc(known, a))
+    result = [Sentence(text, "user", known.source, facts), *(_of_arc(known, a) for a in order[:MOST_SERVERS])]
     if more := order[MOST_SERVERS:]:
         names = [domain.servers[int(game.server[a])] for a in more]
         run = sum(known.x[a] for a in more)
@@ -148,29 +115,20 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
 
 def _of_arc(known: Levels, a: int) -> Sentence:
     game, domain = known.game, known.game.instance
-    i, R = int(game.server[a]), domain.R
-    served = known.x[a] > 0
-    needed = [r for r in range(R) if game.w[a, r] > 0]
-    held = [r for r in needed if known.kappa[i * R + r]]
-    finite = bool(game.finite[i])
-    level = _level(known, a)
+    i, R, level, names = int(game.server[a]), domain.R, _level(known, a), domain.resources
     facts = {"user": domain.users[game.user[a]], "server": domain.servers[i], "tasks": known.x[a], "share": known.z[a]}
     start = f"on {domain.servers[i]}, {tasks_of(known.x[a])}, the virtual dominant share {said(known.z[a])}"
-    if finite:
+    if game.finite[i]:
         parts = _parts(known, a)
-        facts |= {"level": level, "held_by": [{"resource": domain.resources[r], "part": part} for r, part in parts]}
-        what = joined([f"{domain.resources[r]}" + (f" ({part:.0%} of its price)" if len(parts) > 1 else "") for r, part in parts])
-        reason = "which is where the server serves it" if served else f"above {said(level)}, up to which the server serves it"
-        return Sentence(
-            f"{start}, {reason}: held back by {what}",
-            "server",
-            known.source,
-            {**facts, "full": [domain.resources[r] for r, _ in parts]},
-        )
-    r = max(held, key=lambda r: float(known.kappa[i * R + r])) if held else needed[0]
+        facts |= {"level": level, "held_by": [{"resource": names[r], "part": part} for r, part in parts]}
+        what = joined([names[r] + (f" ({part:.0%} of its price)" if len(parts) > 1 else "") for r, part in parts])
+        above = f"above {said(level)}, up to which the server serves it"
+        reason = "which is where the server serves it" if known.x[a] > 0 else above
+        facts["full"] = [names[r] for r, _ in parts]
+        return Sentence(f"{start}, {reason}: held back by {what}", "server", known.source, facts)
+    r = max(np.flatnonzero(game.w[a] > 0).tolist(), key=lambda r: float(known.kappa[i * R + r]))
     others = [b for b in np.flatnonzero(game.server == i).tolist() if known.x[b] > 0 and game.w[b, r] > 0]
-    serves = [domain.users[game.user[b]] for b in others]
-    resource = domain.resources[r]
+    serves, resource = [domain.users[game.user[b]] for b in others], names[r]
     facts |= {"level": level, "held_by": [{"resource": resource, "level": level}], "serves": serves, "full": [resource]}
     why = f"it is full and serves {joined(serves)}, nobody beyond the share {said(level)}"
     return Sentence(f"{start}: the bottleneck is {resource}, {why}", "server", known.source, facts)
@@ -178,20 +136,18 @@ def _of_arc(known: Levels, a: int) -> Sentence:
 
 def _level(known: Levels, a: int) -> Number:
     """The share up to which the server serves the user of the arc."""
-    game, R = known.game, known.game.instance.R
-    i = int(game.server[a])
+    game, R, i = known.game, known.game.instance.R, int(known.game.server[a])
     if not game.finite[i]:
-        most = max((known.kappa[i * R + r] for r in range(R) if game.w[a, r] > 0), default=0)
+        most = max(known.kappa[i * R + r] for r in range(R) if game.w[a, r] > 0)
         return 1 / most if most else np.inf
-    kappa = np.array([float(v) for v in known.kappa]).reshape(-1, R)
+    kappa = np.array(known.kappa, dtype=float).reshape(-1, R)
     return float(np.exp(game.marginals.inverse(game.log_price(kappa))[a]))
 
 
 def _parts(known: Levels, a: int) -> list[tuple[int, float]]:
     """Pairs (resource, part) of what the user of the arc would pay at its server, the largest first."""
-    game, R = known.game, known.game.instance.R
-    i = int(game.server[a])
-    kappa = np.array([float(v) for v in known.kappa[i * R : (i + 1) * R]])
+    game, R, i = known.game, known.game.instance.R, int(known.game.server[a])
+    kappa = np.array(known.kappa[i * R : (i + 1) * R], dtype=float)
     with np.errstate(divide="ignore"):
         logs = np.log(game.w[a]) + game.beta[i] * np.log(kappa)
     if not np.isfinite(logs).any():

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.shares import as_allocation, dominant_share, system_parts
+from fairalloc.analysis.plots.shares import dominant_share, system_parts
 from fairalloc.models.aggregation import aggregate_allocation
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
@@ -18,14 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["allocation", "size"]
 
-SERVERS = 12
-"""Where there are more servers than this, identical ones are drawn as one class."""
-
-BARS = 60
-"""Where there are more servers and resources than this, there are no gaps between the bars and the servers have no names."""
-
-NAMED = 60
-"""Where there are more users than this, bars show the users by dominant resource."""
+SERVERS, BARS, NAMED = 12, 60, 60
+"""With more servers identical ones are one class; with more bars servers have no names; more users are drawn by resource."""
 
 
 @checked
@@ -44,27 +38,19 @@ def allocation(item: Allocation, ax: "Axes | None" = None) -> "Axes":
     [0.5, 1.0]
     """
     stack = _stack(item)
-    ax = style.one_axes(ax, *_size(stack))
+    ax = style.one_axes(ax, *stack.size)
     (_bars if len(stack.there) <= BARS else _bands)(ax, stack)
     return ax
 
 
 def size(item: Allocation) -> tuple[float, float]:
     """Width and height in inches of the figure of an allocation."""
-    return _size(_stack(item))
+    return _stack(item).size
 
 
 @dataclass(frozen=True)
 class _Stack:
-    """What is stacked.
-
-    Attributes
-    ----------
-    item : the allocation, on classes of servers where there are many
-    names, looks : of the parts of each bar, from below, with their styles
-    used : (names, K, R) what they take
-    there : (bars, 2) server and resource of each bar
-    """
+    """What is stacked: the names from below take `used` (names, K, R); `there` (bars, 2) are servers and resources."""
 
     item: Allocation
     names: list[str]
@@ -78,15 +64,14 @@ class _Stack:
         result: Floats = np.arange(len(self.there)) + 0.7 * self.there[:, 0]
         return result
 
+    @property
+    def size(self) -> tuple[float, float]:
+        return style.size_beside(min(1.4 + 0.75 * self.at[-1], 9.0), self.names)
+
 
 def _stack(item: Allocation) -> _Stack:
-    drawn = as_allocation(item)
-    drawn = aggregate_allocation(drawn) if drawn.instance.K > SERVERS else drawn
+    drawn = aggregate_allocation(item) if item.instance.K > SERVERS else item
     return _Stack(drawn, *_parts(drawn), np.argwhere(drawn.instance.pools > 0))
-
-
-def _size(stack: _Stack) -> tuple[float, float]:
-    return style.size_beside(min(1.4 + 0.75 * stack.at[-1], 9.0), stack.names)
 
 
 def _parts(item: Allocation) -> tuple[list[str], Floats, list[dict[str, Any]]]:
@@ -106,19 +91,14 @@ def _parts(item: Allocation) -> tuple[list[str], Floats, list[dict[str, Any]]]:
 
 def _by_dominant_resource(item: Allocation) -> tuple[list[str], Floats, list[dict[str, Any]]]:
     """The users together who take their largest part of the same resource."""
-    instance = item.instance
     dominant = np.argmax(system_parts(item), axis=1)
     kinds = np.unique(dominant)
-    names = [f"{np.sum(dominant == r):,} users with most of {instance.resources[r]}" for r in kinds]
+    names = [f"{np.sum(dominant == r):,} users with most of {item.instance.resources[r]}" for r in kinds]
     used = np.array([item.used[dominant == r].sum(axis=0) for r in kinds])
     return names, used, [style.area(k) for k in range(len(kinds))]
 
 
-# ---- bars ------------------------------------------------------------------------------------------------------------
-
-
 def _bars(ax: "Axes", stack: _Stack) -> None:
-    """A bar for each resource of each server."""
     instance, at, server = stack.item.instance, stack.at, stack.there[:, 0]
     pools = instance.pools[server, stack.there[:, 1]]
     parts = stack.used[:, server, stack.there[:, 1]] / pools
@@ -158,13 +138,11 @@ def _bands(ax: "Axes", stack: _Stack) -> None:
         handles.append(ax.stairs(top, edges, baseline=bottom, fill=True, **look | {"linewidth": 0}))
         bottom = top
     kind = "classes of servers" if instance.counts.max() > 1 else "servers"
-    ax.set_xlabel(f"{instance.K:,} {kind} for each resource, the fullest first", fontsize=style.LABEL)
-    _finish(ax, handles, stack.names)
+    _finish(ax, handles, stack.names, f"{instance.K:,} {kind} for each resource, the fullest first")
     style.name_ticks(ax, np.arange(instance.R) * (instance.K + gap) + (instance.K - 1) / 2, list(instance.resources), instance.K)
 
 
-def _finish(ax: "Axes", handles: list[Any], names: list[str]) -> None:
-    style.tidy(ax)
+def _finish(ax: "Axes", handles: list[Any], names: list[str], label: str = "") -> None:
+    style.tidy(ax, x=label, y="part of the capacity")
     ax.set_ylim(0, 1.05)
-    ax.set_ylabel("part of the capacity", fontsize=style.LABEL)
     style.legend(ax, handles[::-1], names[::-1])  # in the order of the stack

@@ -9,7 +9,7 @@ from fairalloc.analysis.market import PricedAllocation
 from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -18,17 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["eligibility", "prices"]
 
-NUMBERS = 30
-"""Up to so many servers have their prices written into the map."""
+NUMBERS, CLASSES = 30, 40
+"""Up to so many servers have their prices written into the map; up to so many classes are divided by lines."""
 
-CLASSES = 40
-"""Up to so many classes of users, and of servers, are divided by lines."""
-
-LONGEST = 1.8
-"""Inches that a name beside a map may take."""
-
-LINE = 1.25 * style.SMALL / 72
-"""Inches from one line of text to the next."""
+LONGEST, LINE = 1.8, 1.25 * style.SMALL / 72
+"""Inches that a name beside a map may take, and from one line of text to the next."""
 
 STATES = ("may not run there (placement)", "a demanded resource is missing", "may run there")
 SHADES = ("#FFFFFF", "#E69F00", "#0072B2")
@@ -36,20 +30,10 @@ SHADES = ("#FFFFFF", "#E69F00", "#0072B2")
 
 @checked
 def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Axes":
-    """The prices of all servers' resources, a darker cell for a higher one; what a server does not have is left blank.
+    """The prices of all servers' (rows) resources (columns), a darker cell for a higher one, blank where there is no capacity.
 
-    Parameters
-    ----------
-    item : an allocation with dual prices, which are for the whole of a capacity; or a `market`, with prices for a unit
-    ax : Axes to draw on, None = a new figure
-
-    Returns
-    -------
-    Axes; servers are rows, resources columns
-
-    Raises
-    ------
-    NotApplicable : where the allocation has no prices
+    Those of an allocation are dual prices of whole capacities, and those of a `market` are for a unit. NotApplicable where there
+    are none.
 
     Examples
     --------
@@ -70,7 +54,10 @@ def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Ax
     rows = np.arange(0, instance.K, -(-instance.K // NUMBERS))
     ax.set_yticks(rows, style.fitted([instance.servers[i] for i in rows], LONGEST), fontsize=style.SMALL)
     if instance.K <= NUMBERS:
-        _write(ax, shades, highest)
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": style.SMALL}
+        for (i, r), value in np.ndenumerate(shades):
+            text = "-" if np.isnan(value) else f"{value:.3g}"
+            ax.text(r, i, text, **look, color="white" if value > 0.55 * highest else "black")
     else:
         ax.figure.colorbar(image, ax=ax).ax.tick_params(labelsize=style.SMALL)
     inches = 0.92 * style.size_of(ax)[0] / instance.R
@@ -78,25 +65,12 @@ def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Ax
     return ax
 
 
-def _priced(item: Any) -> tuple[Instance, Floats, str]:
-    """The instance, its prices and what they are."""
+def _priced(item: Allocation | PricedAllocation) -> tuple[Instance, Floats, str]:
     if isinstance(item, PricedAllocation):
         return item.allocation.instance, item.prices, "price of a unit"
-    if not isinstance(item, Allocation):
-        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation or a market")
     if item.prices is None:
         raise NotApplicable(f"an allocation by {item.method or 'no method'} has no prices: solve by a method that computes them")
     return item.instance, item.prices, "price of the whole capacity"
-
-
-def _write(ax: "Axes", values: Floats, highest: float) -> None:
-    """The number in each cell, in white on dark ones."""
-    for (i, r), value in np.ndenumerate(values):
-        text = "-" if np.isnan(value) else f"{value:.3g}"
-        ax.text(r, i, text, ha="center", va="center", fontsize=style.SMALL, color="white" if value > 0.55 * highest else "black")
-
-
-# ---- eligibility -----------------------------------------------------------------------------------------------------
 
 
 @checked
@@ -113,12 +87,18 @@ def eligibility(instance: Instance, ax: "Axes | None" = None) -> "Axes":
     >>> axes.images[0].get_array().tolist()
     [[2, 2], [2, 1]]
     """
+    below = min(LONGEST, max(style.text_width(server) for server in instance.servers))
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
     state = np.where(instance.eligible, 2, np.where(instance.placement, 1, 0))
     rows, columns = _classes(state), _classes(state.T)
-    below = min(LONGEST, max(style.text_width(server) for server in instance.servers))
     wide, high = min(8.0, max(2.0, 0.36 * instance.K)), min(8.2, max(1.6, 0.21 * instance.N))
     ax = style.one_axes(ax, wide + 4.0, high + 0.8 + below)
-    _picture(ax, state[np.concatenate(rows)][:, np.concatenate(columns)])
+    state = state[np.concatenate(rows)][:, np.concatenate(columns)]
+    ax.imshow(state, cmap=ListedColormap(SHADES), vmin=0, vmax=2, aspect="auto", interpolation="nearest")
+    seen = [k for k in (2, 1, 0) if np.any(state == k)]
+    style.legend(ax, [Patch(facecolor=SHADES[k], edgecolor=style.DARK) for k in seen], [STATES[k] for k in seen])
     ax.set_xlabel(_count(instance.K, columns, "server"), fontsize=style.LABEL)
     ax.set_ylabel(_count(instance.N, rows, "user"), fontsize=style.LABEL)
     _class_ticks(ax.yaxis, rows, instance.users, style.size_of(ax)[1] - below)
@@ -133,15 +113,6 @@ def _classes(state: NDArray[Any]) -> list[NDArray[np.intp]]:
     return sorted(members, key=lambda rows: (-int((state[rows[0]] == 2).sum()), tuple(-state[rows[0]])))
 
 
-def _picture(ax: "Axes", state: NDArray[Any]) -> None:
-    from matplotlib.colors import ListedColormap
-    from matplotlib.patches import Patch
-
-    ax.imshow(state, cmap=ListedColormap(SHADES), vmin=0, vmax=2, aspect="auto", interpolation="nearest")
-    seen = [k for k in (2, 1, 0) if np.any(state == k)]
-    style.legend(ax, [Patch(facecolor=SHADES[k], edgecolor=style.DARK) for k in seen], [STATES[k] for k in seen])
-
-
 def _class_ticks(axis: Any, classes: list[NDArray[np.intp]], names: tuple[str, ...], inches: float) -> None:
     """All names, or those of the classes for which there is room; lines between the classes unless they are many."""
     sizes = np.array([len(rows) for rows in classes])
@@ -152,17 +123,15 @@ def _class_ticks(axis: Any, classes: list[NDArray[np.intp]], names: tuple[str, .
         at, shown_names = np.arange(ends[-1]), [names[k] for k in np.concatenate(classes)]
     else:
         kept = np.flatnonzero(sizes * one >= LINE)
-        at, shown_names = ends[kept] - sizes[kept] / 2 - 0.5, [_class_name(classes[k], names) for k in kept]
+        more = [f" and {sizes[k] - 1:,} more" if sizes[k] > 1 else "" for k in kept]
+        at = ends[kept] - sizes[kept] / 2 - 0.5
+        shown_names = [names[classes[k][0]] + text for k, text in zip(kept, more, strict=True)]
     flat = across and one >= LINE and all(style.text_width(name) <= 0.9 * one for name in shown_names)
     axis.set_ticks(at, style.fitted(shown_names, LONGEST), fontsize=style.SMALL)
     axis.set_tick_params(length=0, rotation=90 if across and not flat else 0)
     if len(classes) <= CLASSES:
         for end in ends[:-1]:
             (axis.axes.axvline if across else axis.axes.axhline)(end - 0.5, color=style.DARK, linewidth=0.6)
-
-
-def _class_name(rows: NDArray[np.intp], names: tuple[str, ...]) -> str:
-    return f"{names[rows[0]]} and {len(rows) - 1:,} more" if len(rows) > 1 else f"{names[rows[0]]}"
 
 
 def _count(count: int, classes: list[NDArray[np.intp]], kind: str) -> str:

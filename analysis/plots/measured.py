@@ -8,6 +8,7 @@ import numpy as np
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.profiles import hint
 from fairalloc.models.arguments import checked
+from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,16 +30,14 @@ def front(
 ) -> "Axes":
     """Time against verified residual, and the Pareto front: the points than which none is both faster and more accurate.
 
+    A residual of 0 is drawn at 1e-17.
+
     Parameters
     ----------
     points : for each method (seconds, residual) of each accuracy it was asked for; without a finite residual it is left out
     ax : Axes to draw on, None = a new figure
     order : all methods in the order of the 24 styles; () = those given by name
     key : whether there is a legend beside it
-
-    Returns
-    -------
-    Axes; a residual of 0 is drawn at 1e-17
 
     Examples
     --------
@@ -53,18 +52,20 @@ def front(
     for method, own in shown.items():
         told = ", ".join(f"{seconds:.3g} s to {residual:.1e}" for seconds, residual in own)
         look = {**styles[method], "markersize": 6.5, "linewidth": 0.8, "zorder": 3}
-        seconds, residuals = np.maximum(np.array(own).T, [[0.0], [EXACT]])
-        handles += ax.plot(seconds, residuals, label=method, gid=hint(f"{method}: {told}"), **look)
+        handles += ax.plot(*_visible(own), label=method, gid=hint(f"{method}: {told}"), **look)
     best = _front([point for own in shown.values() for point in own])
     if best:
-        seconds, residuals = np.maximum(np.array(best).T, [[0.0], [EXACT]])
-        ax.plot(seconds, residuals, drawstyle="steps-post", color=style.GREY, linewidth=3.0, zorder=1, gid=hint("Pareto front"))
-    style.tidy(ax, "both")
-    _scale(ax)
-    ax.set_ylabel("largest residual", fontsize=style.LABEL)
+        look = {"drawstyle": "steps-post", "color": style.GREY, "linewidth": 3.0, "zorder": 1}
+        ax.plot(*_visible(best), gid=hint("Pareto front"), **look)
+    _scale(ax, "largest residual")
     if key and handles:
         style.legend(ax, handles, list(shown))
     return ax
+
+
+def _visible(points: Sequence[tuple[float, float]], least: float = 0.0) -> Floats:
+    """(2, points) seconds, at least `least`, and what is measured, at least EXACT."""
+    return np.asarray(np.maximum(np.array(points).T, [[least], [EXACT]]))
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -88,14 +89,8 @@ def histories(
 
     Parameters
     ----------
-    traces : for each method (seconds, measure) of its iterations
-    ax : Axes to draw on, None = a new figure
-    order : all methods in the order of the 24 styles; () = those given by name
-    key : whether there is a legend beside it
-
-    Returns
-    -------
-    Axes; a measure of 0 is drawn at 1e-17
+    traces : for each method (seconds, measure) of its iterations; a measure of 0 is drawn at 1e-17
+    ax, order, key : as in `front`
 
     Examples
     --------
@@ -106,37 +101,26 @@ def histories(
     ax = style.one_axes_beside(ax, 4.0, list(traces)) if key else style.one_axes(ax, 4.0, 3.2)
     styles, handles = style.lines(order or sorted(traces)), []
     for method, trace in sorted(traces.items()):
-        seconds, measures = np.maximum(np.array(trace).T, [[1e-6], [EXACT]])
+        seconds, measures = _visible(trace, 1e-6)
         told = f"{method}: {measures[-1]:.1e} after {seconds[-1]:.3g} s"
         handles += ax.plot(seconds, measures, label=method, gid=hint(told), **styles[method], markevery=0.15)
-    style.tidy(ax, "both")
-    _scale(ax)
-    ax.set_ylabel("its own measure", fontsize=style.LABEL)
+    _scale(ax, "its own measure")
     if key:
         style.legend(ax, handles, sorted(traces))
     return ax
 
 
-def _scale(ax: "Axes") -> None:
+def _scale(ax: "Axes", measure: str) -> None:
     """Seconds to the right and what is to be small upwards, both logarithmic."""
+    style.tidy(ax, "both", "seconds", measure)
     ax.set(xscale="log", yscale="log")
-    ax.set_xlabel("seconds", fontsize=style.LABEL)
     style.decades(ax.xaxis, *ax.get_xlim())
     style.decades(ax.yaxis, *ax.get_ylim())
 
 
 @checked
 def memory(peaks: Mapping[str, tuple[float, float]], ax: "Axes | None" = None) -> "Axes":
-    """The memory that methods take: a bar to the largest peak, and a mark at the median one.
-
-    Parameters
-    ----------
-    peaks : (median, largest) peak of each method, in MB
-    ax : Axes to draw on, None = a new figure
-
-    Returns
-    -------
-    Axes
+    """The memory that methods take, (median, largest) peaks in MB: a bar to the largest, and a mark at the median one.
 
     Examples
     --------
@@ -146,17 +130,14 @@ def memory(peaks: Mapping[str, tuple[float, float]], ax: "Axes | None" = None) -
     """
     names = sorted(peaks, key=lambda name: (peaks[name][1], name))
     ax = style.one_axes(ax, 6.4, 1.0 + 0.24 * len(names))
-    at = np.arange(len(names))
     for k, name in enumerate(names):
         half, most = peaks[name]
-        told = hint(f"{name}: median {half:,.0f} MB, largest {most:,.0f} MB")
-        ax.barh(k, most, 0.7, color=style.COLOURS[5], gid=told)
+        ax.barh(k, most, 0.7, color=style.COLOURS[5], gid=hint(f"{name}: median {half:,.0f} MB, largest {most:,.0f} MB"))
         ax.plot([half, half], [k - 0.35, k + 0.35], color=style.DARK, linewidth=2.0)
-    style.tidy(ax, "x")
-    ax.set_yticks(at, style.fitted(names, style.WIDEST), fontsize=style.SMALL)
+    style.tidy(ax, "x", "peak memory, MB (bar: largest, mark: median)")
+    ax.set_yticks(range(len(names)), style.fitted(names, style.WIDEST), fontsize=style.SMALL)
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
-    ax.set_xlabel("peak memory, MB (bar: largest, mark: median)", fontsize=style.LABEL)
     return ax
 
 

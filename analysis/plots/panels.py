@@ -26,15 +26,7 @@ ENDINGS: Mapping[str, Mapping[str, Any]] = {".svg": {}, ".png": {}, ".pdf": {"Cr
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure.
-
-    Attributes
-    ----------
-    title : above it
-    names : of what has a line in it, and so a place in the legend; a panel without names is wider
-    draw : draws it on Axes, without a legend
-    height : in inches
-    """
+    """A part of a figure: its title, the names in the legend (without them it is wider), what draws it, its height in inches."""
 
     title: str
     names: tuple[str, ...]
@@ -43,7 +35,6 @@ class Panel:
 
 
 def element(panel: Panel) -> str:
-    """A panel as an svg element."""
     figure = style.new_figure(WIDTH if panel.names else 1.6 * WIDTH, panel.height)
     _draw(panel, figure.add_subplot())
     return svg_element(figure)
@@ -61,18 +52,9 @@ def _swatch(k: int) -> str:
 
 
 def write_panels(order: Sequence[str], panels: Sequence[Panel], file: str | Path) -> None:
-    """Write panels into one file, at most three in a row, with the legend below.
+    """Write panels, at least one, into one file; `order` are all names in the order of the styles.
 
-    Parameters
-    ----------
-    order : all names in the order of the styles
-    panels : at least one
-    file : its name ends in .svg, .png or .pdf
-
-    Raises
-    ------
-    InstanceError : the file's name has another ending, or the file cannot be written
-    NotInstalled : Matplotlib is not there
+    InstanceError where the file's name has none of ENDINGS or it cannot be written, NotInstalled without Matplotlib.
     """
     if Path(file).suffix.lower() not in ENDINGS:
         raise InstanceError(f"the figure is to be written to {str(file)!r}, but its name must end in {', '.join(ENDINGS)}")
@@ -89,13 +71,7 @@ def write_figure(figure: "Figure", file: str | Path) -> None:
 
 
 def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
-    """All panels in one figure, with one legend below.
-
-    Parameters
-    ----------
-    order : all names in the order of the styles
-    panels : at least one
-    """
+    """All panels in one figure, at most BESIDE in a row, with one legend below."""
     shown = [name for name in order if any(name in panel.names for panel in panels)]
     width = WIDTH if shown else 1.6 * WIDTH
     columns = min(len(panels), style.BESIDE)
@@ -105,11 +81,8 @@ def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
     figure = style.new_figure(columns * width, rows * panels[0].height + below)
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0, below / figure.get_figheight(), 1, 1 - below / figure.get_figheight()), h_pad=0.08, w_pad=0.08)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for ax, panel in zip(axes, panels, strict=False):
+    for ax, panel in zip(style.grid_axes(figure, rows, columns, len(panels)), panels, strict=True):
         _draw(panel, ax)
-    for ax in axes[len(panels) :]:
-        ax.set_axis_off()
     if shown:
         _legend_below(figure, shown, order, beside)
     return figure
@@ -119,16 +92,9 @@ def _legend_below(figure: "Figure", shown: Sequence[str], order: Sequence[str], 
     from matplotlib.lines import Line2D
 
     looks = style.lines(order)
-    figure.legend(
-        [Line2D([], [], **looks[name]) for name in shown],
-        style.fitted(shown, style.WIDEST),
-        loc="lower center",
-        ncols=columns,
-        fontsize=style.SMALL,
-        frameon=False,
-        handlelength=2.6,
-        borderaxespad=0.0,
-    )
+    where: Any = {"loc": "lower center", "ncols": columns, "borderaxespad": 0.0}
+    handles = [Line2D([], [], **looks[name]) for name in shown]
+    figure.legend(handles, style.fitted(shown, style.WIDEST), **where, **style.LEGEND)
 
 
 def _draw(panel: Panel, ax: Any) -> None:

@@ -9,7 +9,6 @@ For times t_c on n cases, inf where the method fails, and ratios r_c = t_c / (sm
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["data_profiles", "hint", "performance_profiles", "size", "steps", "svg_element", "svg_text"]
 
-# What makes the same figure the same bytes, with text as text.
-_SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}
-
+_SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}  # the same figure is the same bytes, with text as text
 _HINT = "hint: "
 
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -50,12 +47,8 @@ def performance_profiles(
     ax : as many Axes, or None = a new figure
     order : all methods in the order of the 24 styles; () = those of the panels by name
     key : whether each panel has a legend beside it
-
-    Returns
-    -------
-    The Axes of the panels
     """
-    return _curves(panels, ax, order, key, _RATIOS)
+    return _curves(panels, ax, order, key, "factor of the fastest", "{:.3g} times the fastest", 1.0)
 
 
 @checked
@@ -71,39 +64,22 @@ def data_profiles(
     Parameters
     ----------
     panels : `panels[title][method]` holds the seconds t_c, inf for a failure
-    ax : as many Axes, or None = a new figure
-    order : all methods in the order of the 24 styles; () = those of the panels by name
-    key : whether each panel has a legend beside it
-
-    Returns
-    -------
-    The Axes of the panels
+    ax, order, key : as in `performance_profiles`
     """
-    return _curves(panels, ax, order, key, _SECONDS)
+    return _curves(panels, ax, order, key, "seconds", "{:.3g} s", None)
 
 
-@dataclass(frozen=True)
-class _Axis:
-    """The horizontal axis: its label, how its values are written in hints, and where it begins, None = at the least value."""
-
-    label: str
-    written: str
-    begin: float | None
-
-
-_RATIOS = _Axis("factor of the fastest", "{:.3g} times the fastest", 1.0)
-_SECONDS = _Axis("seconds", "{:.3g} s", None)
-
-
-def _curves(panels: Mapping[str, Any], ax: Any, order: Sequence[str], key: bool, axis: _Axis) -> NDArray[Any]:
+def _curves(
+    panels: Mapping[str, Any], ax: Any, order: Sequence[str], key: bool, label: str, written: str, begin: float | None
+) -> NDArray[Any]:
+    """The curves over an axis with this label, whose values hints write like this; it begins at the least one where None."""
     axes = style.several_axes(ax, len(panels), *size(panels))
     styles = style.lines(order or sorted({method for values in panels.values() for method in values}))
     for one, (title, values) in zip(axes, panels.items(), strict=True):
         one.set_title(title, fontsize=style.LABEL)
         one.set(xscale="log", ylim=(-0.02, 1.02))
-        one.set_xlabel(axis.label, fontsize=style.LABEL)
-        one.set_ylabel("cases solved", fontsize=style.LABEL)
-        handles = _draw(one, values, styles, axis)
+        style.tidy(one, x=label, y="cases solved")
+        handles = _draw(one, values, styles, written, begin)
         if key:
             style.legend(one, handles, sorted(values))
     return axes
@@ -114,41 +90,31 @@ def size(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[float, fl
     return style.size_beside(4.0, max(map(sorted, panels.values()), key=len, default=[]))
 
 
-def _draw(ax: Any, panel: Mapping[str, Sequence[float]], styles: Mapping[str, Mapping[str, Any]], axis: _Axis) -> list[Any]:
+def _draw(
+    ax: Any, panel: Mapping[str, Sequence[float]], styles: Mapping[str, Any], written: str, begin: float | None
+) -> list[Any]:
     finite = [v for values in panel.values() for v in values if np.isfinite(v)]
-    begin = axis.begin or 0.8 * min(finite, default=1.0)
+    begin = begin or 0.8 * min(finite, default=1.0)
     end = 1.2 * max(finite, default=begin)
     handles = []
     for k, (method, values) in enumerate(sorted(panel.items())):
         at, solved = steps(values, end, begin)
         look = {**styles[method], "markevery": (k / len(panel) / 5, 0.2)}
-        handles += ax.plot(at, solved, drawstyle="steps-post", label=method, gid=hint(_told(method, values, axis)), **look)
-    style.tidy(ax)
+        handles += ax.plot(at, solved, drawstyle="steps-post", label=method, gid=hint(_told(method, values, written)), **look)
     style.decades(ax.xaxis, begin, end)
     return handles
 
 
-def _told(method: str, values: Sequence[float], axis: _Axis) -> str:
-    """What a curve says, in numbers."""
+def _told(method: str, values: Sequence[float], written: str) -> str:
     solved = np.sort([v for v in values if np.isfinite(v)])
     if not len(solved):
         return f"{method}: solves none of {len(values)}"
-    half, most = (axis.written.format(solved[k]) for k in ((len(solved) - 1) // 2, -1))
+    half, most = (written.format(solved[k]) for k in ((len(solved) - 1) // 2, -1))
     return f"{method}: solves {len(solved)} of {len(values)}; half of these within {half}, all within {most}"
 
 
 def steps(values: Iterable[float], end: float, begin: float = 1.0) -> tuple[Floats, Floats]:
-    """A curve.
-
-    Parameters
-    ----------
-    values : ratios or seconds, inf for a failure
-    end, begin : where the curve ends and begins
-
-    Returns
-    -------
-    The values at which it rises, from `begin` to `end`, and the part of all that is solved from there on
-    """
+    """The values at which a curve rises, from `begin` to `end`, and the part of all that is solved from there on."""
     everything = np.sort(np.array(list(values), dtype=float))
     finite = everything[np.isfinite(everything)]
     solved = np.arange(len(finite) + 1) / len(everything)

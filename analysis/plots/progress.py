@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.shares import USERS, as_allocation
+from fairalloc.analysis.plots.shares import USERS
 from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
@@ -21,19 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["convergence", "rounds"]
 
-MEASURES = ("residual", "merit", "change", "error")
+MEASURES, TIMES = ("residual", "merit", "change", "error"), ("iteration", "seconds", "time")
 """What a trace tells of an iteration, the first that it has."""
-
-TIMES = ("iteration", "seconds", "time")
 
 SAME = 1e-6
 """Shares that differ by no more than this part of themselves are at one level."""
 
-LEVELS = 12
-"""So many rounds have a style each."""
-
-STEPS = 2000
-"""So many steps of one style are drawn: more cannot be seen, and a file of a million has 50 MB."""
+LEVELS, STEPS = 12, 2000
+"""So many rounds have a style each; so many steps of one style are drawn: a file of a million has 50 MB."""
 
 
 @checked
@@ -42,19 +37,11 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
 
     Parameters
     ----------
-    item : an allocation that was computed with `trace=True`, its trace, or {name: either of them}
+    item : an allocation that was computed with `trace=True`, else NotApplicable, its trace, or {name: either of them}
     ax : Axes to draw on, None = a new figure
     against : "iteration" or "seconds" (or "time", the simulated one of distributed methods); where a trace has no iterations,
         its entries are counted
-    measure : "residual", "merit", "change" or "error"; None = for each trace the first of these that it has
-
-    Returns
-    -------
-    Axes; a measure of 0, which has no place on a logarithmic axis, is left out
-
-    Raises
-    ------
-    NotApplicable : where an allocation has no trace, or a trace not what is asked for
+    measure : "residual", "merit", "change" or "error"; None = for each trace the first of these that it has; 0 is left out
 
     Examples
     --------
@@ -74,17 +61,14 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
     for k, (name, trace) in enumerate(traces.items()):
         at, values = _column(name, trace, against), _column(name, trace, kinds[name])
         handles += ax.plot(at[values > 0], values[values > 0], label=name, **style.line(k), markevery=0.1)
-    style.tidy(ax)
+    style.tidy(ax, x=against, y=" or ".join(sorted(set(kinds.values()))))
     ax.set_yscale("log")
-    ax.set_xlabel(against, fontsize=style.LABEL)
-    ax.set_ylabel(" or ".join(sorted(set(kinds.values()))), fontsize=style.LABEL)
     if len(names) > 1:
         style.legend(ax, handles, names)
     return ax
 
 
 def _traces(item: Any) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """{name: trace}."""
     given = item if isinstance(item, Mapping) else {getattr(item, "method", "") or "trace": item}
     result = {str(name): one.trace if isinstance(one, Allocation) else one for name, one in given.items()}
     for name, trace in result.items():
@@ -96,10 +80,10 @@ def _traces(item: Any) -> dict[str, Sequence[Mapping[str, Any]]]:
 
 
 def _measure(name: str, trace: Sequence[Mapping[str, Any]]) -> str:
-    found = next((key for key in MEASURES if any(key in entry for entry in trace)), None)
-    if found is None:
-        raise NotApplicable(f"the trace of {name!r} has none of {', '.join(MEASURES)}: it has {', '.join(trace[0])}")
-    return found
+    for key in MEASURES:
+        if any(key in entry for entry in trace):
+            return key
+    raise NotApplicable(f"the trace of {name!r} has none of {', '.join(MEASURES)}: it has {', '.join(trace[0])}")
 
 
 def _column(name: str, trace: Sequence[Mapping[str, Any]], key: str) -> Floats:
@@ -111,9 +95,6 @@ def _column(name: str, trace: Sequence[Mapping[str, Any]], key: str) -> Floats:
     return np.array([float(entry.get(key, np.nan)) for entry in trace])
 
 
-# ---- rounds ----------------------------------------------------------------------------------------------------------
-
-
 @checked
 def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | None = None) -> "Axes":
     """The weighted shares of a lexicographic mechanism, users in the order in which they stop: one step for each round.
@@ -123,17 +104,9 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
 
     Parameters
     ----------
-    item : an allocation of drfh, lmmf, tsf or another lexicographic mechanism
+    item : an allocation of drfh, lmmf, tsf or another lexicographic mechanism, else NotApplicable
     ax : Axes to draw on, None = a new figure
     mechanism : whose shares these are; None = that of the allocation
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    NotApplicable : where the mechanism is not lexicographic
 
     Examples
     --------
@@ -143,23 +116,24 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
     >>> [float(patch.get_height().round(4)) for patch in axes.patches]
     [0.125, 0.4375, 0.4375]
     """
-    rule = _rule(as_allocation(item), mechanism)
+    rule = mechanism or MECHANISMS.get(item.mechanism)
+    if not isinstance(rule, Leximin):
+        what = f"mechanism {item.mechanism!r}" if item.mechanism else "an allocation without a mechanism"
+        raise NotApplicable(f"{what} has no rounds: they belong to lexicographic mechanisms, such as drfh and lmmf")
     home = replace(item, instance=rule.domain(item.instance))
     share = rule.rate(home.instance) * home.tasks
     number = _numbers(share)
     order = np.argsort(number, kind="stable")
     count = int(number.max()) + 1
-    labels = [_label(t, share[number == t]) for t in range(count)] if count <= LEVELS else [f"{count:,} rounds"]
+    rows = [share[number == t] for t in range(count if count <= LEVELS else 0)]
+    labels = [f"{t}: {row.max():.4g} ({len(row):,})" for t, row in enumerate(rows, start=1)] or [f"{count:,} rounds"]
     many = len(share) > USERS
     ax = style.one_axes_beside(ax, 5.4 if many else min(9.0, 1.2 + 0.4 * len(share)), labels)
     handles = (_stairs if many or count > LEVELS else _bars)(ax, share[order], number[order] if count <= LEVELS else 0 * number)
-    style.tidy(ax)
+    style.tidy(ax, x=f"{len(share):,} users in the order in which they stop" if many else "", y="weighted share")
     ax.set_ylim(0, 1.05 * float(share.max()) or 1.0)
-    ax.set_ylabel("weighted share", fontsize=style.LABEL)
     style.legend(ax, handles, labels, "round: g (users)" if count <= LEVELS else "")
-    if many:
-        ax.set_xlabel(f"{len(share):,} users in the order in which they stop", fontsize=style.LABEL)
-    else:
+    if not many:
         style.name_ticks(ax, np.arange(len(share)), [home.instance.users[n] for n in order], 1.0)
     return ax
 
@@ -180,16 +154,6 @@ def _stairs(ax: "Axes", share: Floats, number: NDArray[np.intp]) -> list[Any]:
     return handles
 
 
-def _rule(item: Allocation, given: Leximin | None) -> Leximin:
-    rule = given or MECHANISMS.get(item.mechanism)
-    if not isinstance(rule, Leximin):
-        what = (
-            f"mechanism {item.mechanism!r} has no rounds" if item.mechanism else "an allocation without a mechanism has no rounds"
-        )
-        raise NotApplicable(f"{what}: they belong to lexicographic mechanisms, such as drfh and lmmf")
-    return rule
-
-
 def _numbers(share: Floats) -> NDArray[np.intp]:
     """(N,) the round in which each user stops, from 0."""
     order = np.argsort(share, kind="stable")
@@ -197,7 +161,3 @@ def _numbers(share: Floats) -> NDArray[np.intp]:
     result = np.empty(len(share), dtype=np.intp)
     result[order] = np.concatenate([[0], np.cumsum(higher)])
     return result
-
-
-def _label(t: int, share: Floats) -> str:
-    return f"{t + 1}: {share.max():.4g} ({len(share):,})"

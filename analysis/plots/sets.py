@@ -38,18 +38,9 @@ def feasible_region(
 
     Parameters
     ----------
-    instance : the problem, with two or three users, any number of servers and variants
+    instance : the problem, with two or three users, else NotApplicable, and any number of servers and variants
     ax : Axes to draw on, in three dimensions for three users; None = a new figure
     points : {name: allocation or tasks (N,)} to mark
-
-    Returns
-    -------
-    Axes; the coordinates are tasks of the users
-
-    Raises
-    ------
-    NotApplicable : for other numbers of users
-    NotInstalled : without Matplotlib
 
     Examples
     --------
@@ -81,50 +72,37 @@ def solution_set(
 ) -> "Axes":
     """All NJC allocations of two or three users in the feasible set, with level sets of f and the trajectory (D Figs. 3-6).
 
+    The coordinates are x_i, the granted fractions of full requests.
+
     Parameters
     ----------
-    instance : the problem, with two or three users
+    instance : the problem, with two or three users; NotApplicable for others, or where njc is not defined
     ax : Axes to draw on, in three dimensions for three users; None = a new figure
     levels : values of f (D 5) whose level sets are drawn (Figs. 4 and 6)
     trajectory : whether to draw the trajectory of D 5.4, along which f grows
     solutions : whether to draw all NJC allocations
     entitlements : vectors (N,) of entitlements; a ray leads to the allocation of each (Fig. 5)
-
-    Returns
-    -------
-    Axes; the coordinates are x_i, the granted fractions of full requests
-
-    Raises
-    ------
-    NotApplicable : for other numbers of users, or where njc is not defined
-    NotInstalled : without Matplotlib
     """
     home = NoJustifiedComplaints().domain(instance)
-    ax = _space(home, ax)
-    d = requests(home)
+    ax, d = _space(home, ax), requests(home)
     unit = as_floats(d.unit)
     handles, names = [_region(ax, feasible_vertices(home) / unit)], ["feasible"]
     shown_levels = [(_level_curve if home.N == 2 else _level_surface)(ax, d, level) for level in levels]
     if shown_levels:
         handles.append(shown_levels[0])
         names.append("level sets of f")
-    if home.N == 2:
-        _bounds(ax, d, home.resources, handles, names)
+    handles += _bounds(ax, d, home.resources) if home.N == 2 else []
     if trajectory:
         handles += ax.plot(*ode.trajectory(d).x.T, color=style.INKS[1], linewidth=2, zorder=3, label="trajectory (D 5.4)")
-        names.append("trajectory (D 5.4)")
     if solutions:
         handles.append(_solutions(ax, home, d))
-        names.append("no justified complaints")
+    names += [handle.get_label() for handle in handles[len(names) :]]
     for entitlement in entitlements:
         for point in all_answers(home.replace(weights=entitlement), "njc").vertices:
             ax.plot(*np.array([[0.0] * home.N, as_floats(point) / unit]).T, color="0.6", linewidth=1, marker=".")
     _coordinates(ax, [f"granted to {user}" for user in home.users], np.ones(home.N))
     style.legend(ax, handles, names)
     return ax
-
-
-# ---- the feasible set and the axes -----------------------------------------------------------------------------------
 
 
 def _space(instance: Instance, ax: Any) -> "Axes":
@@ -173,14 +151,9 @@ def _facets(vertices: Floats) -> list[Floats]:
 
     size = vertices.max(axis=0)
     hull = ConvexHull(vertices / size)
-    planes: list[tuple[Floats, set[int]]] = []
-    for plane, corners in zip(hull.equations, hull.simplices, strict=True):
-        same = next((members for other, members in planes if np.abs(other - plane).max() <= FLAT), None)
-        if same is None:
-            planes.append((plane, set(corners.tolist())))
-        else:
-            same.update(corners.tolist())
-    return [_around(vertices[sorted(members)] / size) * size for _, members in planes]
+    same = np.abs(hull.equations[:, None] - hull.equations).max(axis=2) <= FLAT
+    planes = [np.unique(hull.simplices[row]) for k, row in enumerate(same) if np.argmax(row) == k]
+    return [_around(vertices[members] / size) * size for members in planes]
 
 
 def _around(places: Floats) -> Floats:
@@ -192,28 +165,22 @@ def _around(places: Floats) -> Floats:
     return result
 
 
-# ---- D's figures -----------------------------------------------------------------------------------------------------
-
-
-def _bounds(ax: Any, d: Requests, resources: Sequence[str], handles: list[Any], names: list[str]) -> None:
+def _bounds(ax: Any, d: Requests, resources: Sequence[str]) -> list[Any]:
     """The line of each resource, as far as it is in the unit square."""
-    for j, (a, b) in enumerate(d.matrix().T):
-        if a == b == 0:
-            continue
-        t = np.linspace(0, 1, 201)
+    t, handles = np.linspace(0, 1, 201), []
+    for j, (a, b) in [(j, pair) for j, pair in enumerate(d.matrix().T) if any(pair)]:
         line = np.column_stack([t, (1 - a * t) / b] if b > 0 else [np.full(201, 1 / a), t])
         inside = line[(line >= 0).all(axis=1) & (line <= 1).all(axis=1)]
         look = {**style.line(j + 1), "marker": "", "linewidth": 1.2}
         handles += ax.plot(*inside.T, **look, label=f"{resources[j]} is full")
-        names.append(f"{resources[j]} is full")
+    return handles
 
 
 def _barrier(d: Requests, x: Floats) -> Floats:
     """F of (D 5) with the dummy resources at points x (.., N); inf outside."""
     spare = np.concatenate([1.0 - x @ d.matrix(), 1.0 - x], axis=-1)
     inside = (spare > 0).all(axis=-1)
-    result: Floats = np.where(inside, -np.log(np.where(spare > 0, spare, 1.0)).sum(axis=-1), np.inf)
-    return result
+    return np.where(inside, -np.log(np.where(spare > 0, spare, 1.0)).sum(axis=-1), np.inf)
 
 
 def _rays(d: Requests, directions: Floats, level: float) -> Floats:

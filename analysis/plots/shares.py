@@ -8,13 +8,13 @@ import numpy as np
 from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["USERS", "as_allocation", "dominant_share", "dominant_shares", "system_parts"]
+__all__ = ["USERS", "dominant_share", "dominant_shares", "system_parts"]
 
 USERS = 40
 """Where there are more users than this, their shares are drawn as lines in the order of their size."""
@@ -34,21 +34,22 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
     >>> [float(patch.get_height()) for patch in axes.patches]
     [0.25, 0.5]
     """
-    items = _by_name(item)
+    items = {item.mechanism or "tasks": item} if isinstance(item, Allocation) else dict(item)
+    if not items:
+        raise InstanceError("item is {}, but it must be an Allocation, or map names to allocations")
     users = next(iter(items.values())).instance.users
     for name, one in items.items():
         if one.instance.users != users:
-            raise InstanceError(
-                f"the users of {name!r} are not those of {next(iter(items))!r}, but shares are compared user by user"
-            )
+            what = f"the users of {name!r} are not those of {next(iter(items))!r}"
+            raise InstanceError(f"{what}, but shares are compared user by user")
     shares = {name: dominant_share(one) for name, one in items.items()}
     many = len(users) > USERS
     wide = 5.0 if many else min(9.0, 1.2 + (0.25 + 0.16 * len(items)) * len(users))
     ax = style.one_axes_beside(ax, wide, list(items)) if len(items) > 1 else style.one_axes(ax, max(wide, 2.5), 4.0)
-    handles = (_lines if many else _groups)(ax, users, shares)
-    style.tidy(ax)
+    handles = (_lines if many else _groups)(ax, np.arange(len(users)), shares)
+    label = f"{len(users):,} users in the order of their shares" if many else ""
+    style.tidy(ax, x=label, y="dominant share")
     ax.set_ylim(0, 1.05 * max(1e-12, *(share.max() for share in shares.values())))
-    ax.set_ylabel("dominant share", fontsize=style.LABEL)
     if len(items) > 1:
         style.legend(ax, handles, list(items))
     if not many:
@@ -58,8 +59,7 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
 
 def dominant_share(item: Allocation) -> Floats:
     """(N,) the largest part, over the resources, that each user's tasks take of the whole system."""
-    result: Floats = system_parts(item).max(axis=1)
-    return result
+    return np.asarray(system_parts(item).max(axis=1))
 
 
 def system_parts(item: Allocation) -> Floats:
@@ -69,36 +69,15 @@ def system_parts(item: Allocation) -> Floats:
     return result
 
 
-def _by_name(item: Any) -> dict[str, Allocation]:
-    """{name: allocation}; one allocation alone has its mechanism's name."""
-    if isinstance(item, Allocation):
-        return {item.mechanism or "tasks": item}
-    if not isinstance(item, Mapping) or not item:
-        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation, or map names to allocations")
-    return {str(name): as_allocation(one) for name, one in item.items()}
+def _groups(ax: "Axes", at: Any, shares: Mapping[str, Floats]) -> list[Any]:
+    width, middle = 0.8 / len(shares), (len(shares) - 1) / 2
+    one_each = enumerate(shares.items())
+    return [ax.bar(at + (k - middle) * width, share, width, label=name, **style.area(k)) for k, (name, share) in one_each]
 
 
-def as_allocation(item: Any) -> Allocation:
-    """The value, which must be an Allocation."""
-    if not isinstance(item, Allocation):
-        raise InstanceError(f"what is drawn is {shown(item)}, but it must be an Allocation")
-    return item
-
-
-def _groups(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
-    width = 0.8 / len(shares)
-    at = np.arange(len(users))
-    places = [at + (k - (len(shares) - 1) / 2) * width for k in range(len(shares))]
-    return [
-        ax.bar(x, shares[name], width, label=name, **style.area(k))
-        for k, (x, name) in enumerate(zip(places, shares, strict=True))
-    ]
-
-
-def _lines(ax: "Axes", users: tuple[str, ...], shares: Mapping[str, Floats]) -> list[Any]:
+def _lines(ax: "Axes", at: Any, shares: Mapping[str, Floats]) -> list[Any]:
     handles = []
     for k, (name, share) in enumerate(shares.items()):
         look = {**style.line(k), "markevery": (k / len(shares) / 8, 1 / 8)}
-        handles += ax.plot(np.arange(1, len(users) + 1), np.sort(share), drawstyle="steps-mid", label=name, **look)
-    ax.set_xlabel(f"{len(users):,} users in the order of their shares", fontsize=style.LABEL)
+        handles += ax.plot(at + 1, np.sort(share), drawstyle="steps-mid", label=name, **look)
     return handles

@@ -4,7 +4,7 @@ Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart
 pattern and a marker, so that STYLES of them differ without colour.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,35 +15,6 @@ from fairalloc.models.errors import InstanceError, NotInstalled, shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = [
-    "BESIDE",
-    "DARK",
-    "GREY",
-    "LABEL",
-    "SMALL",
-    "STYLES",
-    "WIDEST",
-    "area",
-    "axes_given",
-    "decades",
-    "fitted",
-    "headings",
-    "legend",
-    "line",
-    "lines",
-    "name_ticks",
-    "new_figure",
-    "one_axes",
-    "one_axes_beside",
-    "panels",
-    "plain",
-    "several_axes",
-    "size_beside",
-    "size_of",
-    "text_width",
-    "tidy",
-]
 
 STYLES = 24
 """So many areas, or lines, are told apart in one figure."""
@@ -66,6 +37,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDEST = 2.4
 """Inches that a name in a legend may take."""
 
+LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "handlelength": 2.6}
+
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
@@ -86,11 +59,7 @@ def line(k: int) -> dict[str, Any]:
 
 
 def lines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The style of each line by its name, in this order."""
     return {name: line(k) for k, name in enumerate(names)}
-
-
-# ---- where to draw ---------------------------------------------------------------------------------------------------
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -109,32 +78,20 @@ def _pyplot() -> Any:
     return plt
 
 
-def one_axes(ax: Any, width: float, height: float, solid: bool = False) -> "Axes":
-    """The Axes given, or those of a new figure.
+def _figure(*size: float) -> Any:
+    return _pyplot().figure(figsize=size, layout="constrained")
 
-    Parameters
-    ----------
-    ax : Axes or None
-    width, height : of a new figure, in inches
-    solid : whether the Axes must have three dimensions
-    """
-    if ax is None:
-        new: Axes = (
-            _pyplot().figure(figsize=(width, height), layout="constrained").add_subplot(projection="3d" if solid else None)
-        )
-        return new
-    return axes_given(ax, solid)
+
+def one_axes(ax: Any, width: float, height: float, solid: bool = False) -> "Axes":
+    """The Axes given, or those of a new figure of this size in inches; in three dimensions where `solid`."""
+    if ax is not None:
+        return axes_given(ax, solid)
+    new: Axes = _figure(width, height).add_subplot(projection="3d" if solid else None)
+    return new
 
 
 def one_axes_beside(ax: Any, width: float, names: list[str]) -> "Axes":
-    """The Axes given, or new ones beside a legend, and high enough for it.
-
-    Parameters
-    ----------
-    ax : Axes or None
-    width : of new Axes, in inches
-    names : in the legend
-    """
+    """The Axes given, or new ones of this width in inches beside a legend of these names, and high enough for it."""
     return one_axes(ax, *size_beside(width, names))
 
 
@@ -145,16 +102,9 @@ def size_beside(width: float, names: list[str]) -> tuple[float, float]:
 
 
 def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[Any]:
-    """(count,) the Axes given, or those of a new figure, at most three side by side.
-
-    Parameters
-    ----------
-    ax : `count` Axes, or None
-    count : the number of panels
-    width, height : of a panel of a new figure, in inches
-    """
+    """(count,) the Axes given, or those of a new figure with panels of this size in inches, at most BESIDE side by side."""
     if ax is None:
-        return panels(lambda *size: _pyplot().figure(figsize=size, layout="constrained"), count, width, height)
+        return _panels(count, width, height)
     given = np.ravel(np.array(ax, dtype=object))
     if len(given) != count:
         raise InstanceError(f"ax holds {len(given)} Axes, but the figure has {count} panels")
@@ -163,20 +113,16 @@ def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[An
     return given
 
 
-def panels(new: Callable[[float, float], "Figure"], count: int, width: float, height: float) -> NDArray[Any]:
-    """(count,) Axes of a new figure, at most BESIDE of them in a row.
-
-    Parameters
-    ----------
-    new : makes a figure of a width and height in inches
-    count : the number of panels
-    width, height : of a panel, in inches
-    """
+def _panels(count: int, width: float, height: float) -> NDArray[Any]:
     if count == 0:
         raise InstanceError("there is nothing to draw: the figure would have no panel")
-    columns = min(count, BESIDE)
-    rows = -(-count // BESIDE)
-    every = new(columns * width, rows * height).subplots(rows, columns, squeeze=False).ravel()
+    columns, rows = min(count, BESIDE), -(-count // BESIDE)
+    return grid_axes(_figure(columns * width, rows * height), rows, columns, count)
+
+
+def grid_axes(figure: Any, rows: int, columns: int, count: int) -> NDArray[Any]:
+    """(count,) Axes of a figure in rows and columns, of which the last ones may stay empty."""
+    every = figure.subplots(rows, columns, squeeze=False).ravel()
     for ax in every[count:]:
         ax.set_axis_off()
     result: NDArray[Any] = every[:count]
@@ -199,22 +145,18 @@ def axes_given(ax: Any, solid: bool = False) -> "Axes":
     return ax
 
 
-def tidy(ax: Any, grid: str = "y") -> None:
-    """No frame above and on the right, and thin lines behind what is drawn."""
+def tidy(ax: Any, grid: str = "y", x: str = "", y: str = "") -> None:
+    """No frame above and on the right, thin lines behind what is drawn, and the labels x and y."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_axisbelow(True)
     ax.grid(axis=grid, color=GREY, linewidth=0.6)
     ax.tick_params(labelsize=SMALL)
+    ax.set_xlabel(x or ax.get_xlabel(), fontsize=LABEL)
+    ax.set_ylabel(y or ax.get_ylabel(), fontsize=LABEL)
 
 
 def decades(axis: Any, low: float, high: float) -> None:
-    """Numbers on a logarithmic axis: powers of ten, and 1, 2 and 5 times these where there are few.
-
-    Parameters
-    ----------
-    axis : of Matplotlib
-    low, high : its ends
-    """
+    """Numbers on a logarithmic axis from low to high: powers of ten, and 1, 2 and 5 times these where there are few."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,), numticks=8))
@@ -236,9 +178,6 @@ def size_of(ax: "Axes") -> tuple[float, float]:
     return float(ax.bbox.width / figure.dpi), float(ax.bbox.height / figure.dpi)
 
 
-# ---- names -----------------------------------------------------------------------------------------------------------
-
-
 def text_width(text: str, size: float = SMALL) -> float:
     """Width of a text in inches; NotInstalled where Matplotlib is not installed."""
     _pyplot()
@@ -249,14 +188,7 @@ def text_width(text: str, size: float = SMALL) -> float:
 
 
 def fitted(names: Iterable[str], inches: float, size: float = SMALL) -> list[str]:
-    """The names, those that are wider shortened by an ellipsis: at the end, or in the middle where that keeps them apart.
-
-    Parameters
-    ----------
-    names : any
-    inches : the largest width
-    size : of the letters, in points
-    """
+    """The names, the wider ones shortened by an ellipsis: at the end, or in the middle where that keeps them apart."""
     given = list(names)
     cut = [_cut(name, inches, size, 1.0) for name in given]
     apart = cut if len(set(cut)) == len(set(given)) else [_cut(name, inches, size, 0.5) for name in given]
@@ -280,15 +212,7 @@ def _short(name: str, keep: int, front: float) -> str:
 
 
 def name_ticks(ax: "Axes", at: Any, names: list[str], room: float) -> None:
-    """Names below the axis, upright where they are wider than `room` in units of the axis, and shortened beyond an inch.
-
-    Parameters
-    ----------
-    ax : where
-    at : places on the axis
-    names : one for each place
-    room : width of a place
-    """
+    """A name below each place, upright where one is wider than `room` in units of the axis, and shortened beyond an inch."""
     inches = 0.92 * room * size_of(ax)[0] / np.ptp(ax.get_xlim())
     flat = all(text_width(name) <= inches for name in names)
     ax.set_xticks(at, fitted(names, inches if flat else 1.0), fontsize=SMALL, rotation=0 if flat else 90)
@@ -296,14 +220,7 @@ def name_ticks(ax: "Axes", at: Any, names: list[str], room: float) -> None:
 
 
 def headings(ax: Any, at: Any, names: list[str]) -> None:
-    """Names above the Axes, as labels of an axis of their own, so that a title stands above them.
-
-    Parameters
-    ----------
-    ax : Axes
-    at : places on the horizontal axis
-    names : one for each place
-    """
+    """A name above each place, as labels of an axis of their own, so that a title stands above them."""
     top = ax.secondary_xaxis("top")
     top.set_xticks(at, names, fontsize=SMALL)
     top.tick_params(length=0)
@@ -316,26 +233,9 @@ def plain(name: str) -> str:
 
 
 def legend(ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:
-    """A legend on the right of the Axes, in the upper left corner of a space, with names shortened beyond WIDEST.
-
-    Parameters
-    ----------
-    ax : Axes
-    handles : what is drawn
-    names : one for each handle
-    title : of the legend
-    """
-    result = ax.legend(
-        handles,
-        [str(k) for k in range(len(names))],
-        loc="upper left",
-        bbox_to_anchor=(0.0, 1.0) if ax.name == "3d" else (1.01, 1.0),
-        borderaxespad=0.2,
-        frameon=False,
-        fontsize=SMALL,
-        title=title,
-        title_fontsize=SMALL,
-        handlelength=2.6,
-    )
+    """A legend on the right of the Axes, in the upper left corner of a space, with names shortened beyond WIDEST."""
+    corner = (0.0, 1.0) if ax.name == "3d" else (1.01, 1.0)
+    where = {"loc": "upper left", "bbox_to_anchor": corner, "borderaxespad": 0.2, "title": title, "title_fontsize": SMALL}
+    result = ax.legend(handles, [str(k) for k in range(len(names))], **where, **LEGEND)
     for text, name in zip(result.get_texts(), fitted(names, WIDEST), strict=True):  # set here, so that "_name" is shown too
         text.set_text(name)

@@ -32,21 +32,14 @@ QUANTITIES = {
 def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utilisation", ax: "Axes | None" = None) -> "Axes":
     """A quantity over alpha on a logarithmic axis, at whose right end PS-DSF stands (alpha = inf).
 
+    UnknownName for another quantity, NotApplicable for more lines than can be told apart.
+
     Parameters
     ----------
     item : the allocations, as `tradeoff(instance, alphas)` gives them
     quantity : "utilisation", a line for each resource; "total", the tasks of all users; "tasks" or "dominant share", a line for
         each user; "deviation", the mean and the largest D_n (K 58); or own lines {name: (T,) numbers}, in the order of the alphas
     ax : Axes to draw on, None = a new figure
-
-    Returns
-    -------
-    Axes
-
-    Raises
-    ------
-    UnknownName : for another quantity
-    NotApplicable : for more lines than can be told apart
 
     Examples
     --------
@@ -57,25 +50,25 @@ def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utili
     [26.286, 24.0]
     """
     lines = _lines(item, quantity)
-    if len(lines) > style.STYLES:
-        raise NotApplicable(f"the sweep has {len(lines)} lines, but only {style.STYLES} can be told apart")
+    _require_few(len(lines), f"the sweep has {len(lines)} lines")
     ax = style.one_axes_beside(ax, 5.0, list(lines)) if len(lines) > 1 else style.one_axes(ax, 5.4, 3.6)
     order = np.argsort(item.alphas, kind="stable")
     at = _places(np.array(item.alphas))[order]
     handles = [ax.plot(at, values[order], label=name, **style.line(k))[0] for k, (name, values) in enumerate(lines.items())]
-    style.tidy(ax)
+    style.tidy(ax, x=r"$\alpha$", y=QUANTITIES[quantity] if isinstance(quantity, str) else "")
     ax.set_xscale("log")
-    ax.set_xlabel(r"$\alpha$", fontsize=style.LABEL)
-    if isinstance(quantity, str):
-        ax.set_ylabel(QUANTITIES[quantity], fontsize=style.LABEL)
     if len(lines) > 1:
         style.legend(ax, handles, list(lines))
     _alpha_ticks(ax, at, np.array(item.alphas)[order])
     return ax
 
 
+def _require_few(count: int, what: str) -> None:
+    if count > style.STYLES:
+        raise NotApplicable(f"{what}, but only {style.STYLES} can be told apart")
+
+
 def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
-    """{name: (T,) values}."""
     instance = item.instance
     if isinstance(quantity, Mapping):
         return {str(name): _own(item, name, values) for name, values in quantity.items()}
@@ -94,9 +87,8 @@ def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
 def _own(item: TradeOff, name: Any, values: Any) -> Floats:
     result = floats(values, f"the line {name!r}")
     if result.shape != (len(item.alphas),):
-        raise InstanceError(
-            f"the line {name!r} is {shown(values)}, but it must have a number for each of {len(item.alphas)} alphas"
-        )
+        rule = f"it must have a number for each of {len(item.alphas)} alphas"
+        raise InstanceError(f"the line {name!r} is {shown(values)}, but {rule}")
     return result
 
 
@@ -112,15 +104,20 @@ def _alpha_ticks(ax: "Axes", at: Floats, alphas: NDArray[Any]) -> None:
     ax.xaxis.set_minor_locator(NullLocator())
     names = ["PS-DSF" if np.isinf(alpha) else f"{alpha:g}" for alpha in alphas]
     inches = style.size_of(ax)[0] / max(1e-9, np.ptp(np.log(at))) * 0.9
-    kept = [len(at) - 1]
-    for k in range(len(at) - 2, -1, -1):
-        room = inches * (np.log(at[kept[-1]]) - np.log(at[k]))
-        if room > (style.text_width(names[k]) + style.text_width(names[kept[-1]])) / 2 + 0.06:
-            kept.append(k)
+    kept = _apart(-inches * np.log(at), names, 0.06)
     ax.set_xticks(at[kept], [names[k] for k in kept], fontsize=style.SMALL)
 
 
-# ---- K's figures -----------------------------------------------------------------------------------------------------
+def _apart(places: Floats, names: Sequence[str], gap: float) -> list[int]:
+    """The names in the middle of these places, in inches, that do not touch: the first one, and what fits after it."""
+    kept: list[int] = []
+    end = -np.inf
+    for k in np.argsort(places, kind="stable").tolist():
+        half = style.text_width(names[k].strip("$").replace(r"\infty", "oo")) / 2
+        if places[k] - half >= end:
+            kept.append(k)
+            end = places[k] + half + gap
+    return kept
 
 
 @checked
@@ -139,8 +136,7 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
     i = instance.servers.index(server)
     there = np.flatnonzero(instance.pools[i] > 0)
     users = np.flatnonzero(instance.eligible[:, i])
-    if len(users) > style.STYLES:
-        raise NotApplicable(f"{len(users)} users may use {server!r}, but only {style.STYLES} can be told apart")
+    _require_few(len(users), f"{len(users)} users may use {server!r}")
     names = [instance.users[n] for n in users]
     ax = style.one_axes_beside(ax, min(0.6 + 0.62 * len(item.alphas) * (len(there) + 0.7), 9.0), names)
     groups = np.arange(len(item.alphas))[:, None] * (len(there) + 0.7)
@@ -150,11 +146,11 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
         part = np.array([allocation.used[n, i, there] / instance.pools[i, there] for allocation in item.allocations]).ravel()
         handles.append(ax.bar(at, part, 0.85, bottom, label=instance.users[n], **style.area(k)))
         bottom += part
-    style.tidy(ax)
-    style.headings(ax, groups[:, 0] + (len(there) - 1) / 2, [_alpha(alpha) for alpha in item.alphas])
-    ax.set_ylim(0, 1.05)
     (name,) = style.fitted([server], 2.0, style.LABEL)
-    ax.set_ylabel(f"part of {name}", fontsize=style.LABEL)
+    style.tidy(ax, y=f"part of {name}")
+    alphas = ["PS-DSF" if np.isinf(value) else f"$\\alpha$ = {value:g}" for value in item.alphas]
+    style.headings(ax, groups[:, 0] + (len(there) - 1) / 2, alphas)
+    ax.set_ylim(0, 1.05)
     style.legend(ax, handles[::-1], names[::-1])
     style.name_ticks(ax, at, [instance.resources[r] for r in there] * len(item.alphas), 1.0)
     return ax
@@ -169,10 +165,8 @@ def frontier(item: TradeOff, ax: "Sequence[Axes] | NDArray[Any] | None" = None) 
         handles = []
         for k, r in enumerate(there):
             handles += one.plot(values, item.utilisation[:, r], label=item.instance.resources[r], **style.line(k))
-        one.set_xlabel(f"{name} from PS-DSF", fontsize=style.LABEL)
+        style.tidy(one, x=f"{name} from PS-DSF", y=r"utilisation (numbers: $\alpha$)" if one is left else "")
         one.margins(0.12)
-        style.tidy(one)
-    left.set_ylabel(r"utilisation (numbers: $\alpha$)", fontsize=style.LABEL)
     style.legend(right, handles, [item.instance.resources[r] for r in there])
     for one, values in ((left, item.mean_deviation), (right, item.max_deviation)):
         _write_alphas(one, item.alphas, values, item.utilisation.max(axis=1))
@@ -183,14 +177,6 @@ def _write_alphas(ax: "Axes", alphas: Sequence[float], x: Floats, y: Floats) -> 
     """Each alpha above its highest point, as long as they do not touch."""
     names = [r"$\infty$" if np.isinf(alpha) else f"{alpha:g}" for alpha in alphas]
     inches = style.size_of(ax)[0] / np.ptp(ax.get_xlim())
-    end = -np.inf
-    for k in np.argsort(x, kind="stable"):
-        half = style.text_width(names[k].strip("$").replace(r"\infty", "oo")) / 2
-        if x[k] * inches - half >= end:
-            near: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
-            ax.annotate(names[k], (x[k], y[k]), **near)
-            end = x[k] * inches + half + 0.04
-
-
-def _alpha(value: float) -> str:
-    return "PS-DSF" if np.isinf(value) else f"$\\alpha$ = {value:g}"
+    near: dict[str, Any] = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", "fontsize": style.SMALL}
+    for k in _apart(x * inches, names, 0.04):
+        ax.annotate(names[k], (x[k], y[k]), **near)

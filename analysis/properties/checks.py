@@ -99,11 +99,9 @@ def check(
     def work() -> Verdict:
         if isinstance(asked, Property):
             return _checked(asked, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
-        return (
-            equilibrium(allocation, tolerance)
-            if asked == "market"
-            else _definition(allocation, asked, tolerance, reference, limits)
-        )
+        if asked == "market":
+            return equilibrium(allocation, tolerance)
+        return _definition(allocation, asked, tolerance, reference, limits)
 
     return within(seconds, work, Verdict(name, None, np.nan, "not decided: the time was not enough", "not decided"))
 
@@ -148,19 +146,16 @@ def _checked(property: Property, allocation: Allocation, tolerance: float, exact
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     """No capacity, limit or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
     if not h.exact and infeasibility(h.allocation) == np.inf:
-        return Verdict(
-            "feasibility", False, np.inf, "not feasible: the tasks are out of the range of numbers", "direct computation"
-        )
-    where = {"capacity": ratio(h.bundles.sum(axis=0), h.pools) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
-    if h.allocation.bundles is None:
-        where["capacity"] = _load(h) - 1
+        sentence = "not feasible: the tasks are out of the range of numbers"
+        return Verdict("feasibility", False, np.inf, sentence, "direct computation")
+    where = {"capacity": _load(h) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
     rule = max(where, key=lambda key: where[key].max())
     margin = where[rule].max()
     if not margin > (0 if h.exact else tolerance):
         method = "rational arithmetic" if h.exact else "direct computation in floating point"
         return Verdict("feasibility", True, float(margin), "feasible", method)
     place = np.unravel_index(int(np.argmax(where[rule])), where[rule].shape)
-    witness, sentence = _OVERLOADS[rule](h, *map(int, place))
+    witness, sentence = _broken(rule, h, *map(int, place))
     method = "rational arithmetic" if h.exact else "direct computation"
     return Verdict("feasibility", False, float(margin), f"not feasible: {sentence}", method, witness)
 
@@ -170,30 +165,19 @@ def _load(h: Holdings) -> Any:
     return ratio(h.bundles.sum(axis=0), h.pools)
 
 
-def _over_limit(h: Holdings, n: int) -> tuple[dict[str, object], str]:
-    user = h.instance.users[n]
-    return {"user": user, "tasks": h.tasks[n]}, f"user {user!r} runs {float(h.tasks[n]):g} tasks and has {float(h.limits[n]):g}"
-
-
-def _negative(h: Holdings, a: int) -> tuple[dict[str, object], str]:
-    arcs = h.instance.arcs
-    user, server = h.instance.users[arcs.user[a]], h.instance.servers[arcs.server[a]]
-    witness = {"user": user, "server": server, "tasks": h.x[a]}
-    return witness, f"user {user!r} has {float(h.x[a]):g} tasks on server {server!r}"
-
-
-def _overload(h: Holdings, i: int, r: int) -> tuple[dict[str, object], str]:
-    server, resource = h.instance.servers[i], h.instance.resources[r]
-    used, capacity = h.bundles[:, i, r].sum(), h.pools[i, r]
-    witness = {"server": server, "resource": resource, "used": used, "capacity": capacity}
-    return witness, f"server {server!r} gives {float(used):g} of {resource!r} and has {float(capacity):g}"
-
-
-_OVERLOADS: Mapping[str, Callable[..., tuple[dict[str, object], str]]] = {
-    "capacity": _overload,
-    "sign": _negative,
-    "limit": _over_limit,
-}
+def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, object], str]:
+    """The witness and the sentence of a user's limit, of a negative number on an arc, or of a capacity."""
+    users, servers = h.instance.users, h.instance.servers
+    if rule == "limit":
+        sentence = f"user {users[k]!r} runs {float(h.tasks[k]):g} tasks and has {float(h.limits[k]):g}"
+        return {"user": users[k], "tasks": h.tasks[k]}, sentence
+    if rule == "sign":
+        user, server = users[h.instance.arcs.user[k]], servers[h.instance.arcs.server[k]]
+        witness = {"user": user, "server": server, "tasks": h.x[k]}
+        return witness, f"user {user!r} has {float(h.x[k]):g} tasks on server {server!r}"
+    resource, used, capacity = h.instance.resources[r], h.bundles[:, k, r].sum(), h.pools[k, r]
+    witness = {"server": servers[k], "resource": resource, "used": used, "capacity": capacity}
+    return witness, f"server {servers[k]!r} gives {float(used):g} of {resource!r} and has {float(capacity):g}"
 
 
 def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
@@ -218,9 +202,9 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
 
     LP: max sum_n t_n with u'_n >= u_n + gamma_n t_n, t >= 0, u' feasible; gamma_n is the most tasks one server runs for n.
     """
-    instance, arcs = h.instance, h.instance.arcs
-    unit = h.alone
-    near = _nonnegative(h)
+    instance, arcs, unit = h.instance, h.instance.arcs, h.alone
+    x = h.allocation.x if h.exact else np.maximum(h.allocation.x, 0.0)  # a tiny negative entry frees capacity for others
+    near = replace(h, allocation=replace(h.allocation, x=x, bundles=None))
     keep = near.tasks / max(1, _load(near).max(), (near.tasks / h.limits).max())
     capped = np.isfinite(instance.max_tasks)
     answer = maximum(*_improvements(h, keep, capped), h.exact)
@@ -237,34 +221,20 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     return Verdict("pareto", False, float(gain[n]), sentence, method, better)
 
 
-def _nonnegative(h: Holdings) -> Holdings:
-    """The tasks without bundles and, in floating point, without negative entries: a tiny one frees capacity for others."""
-    x = h.allocation.x if h.exact else np.maximum(h.allocation.x, 0.0)
-    return replace(h, allocation=replace(h.allocation, x=x, bundles=None))
-
-
 def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
     """Cost, rows and sides of the linear program of `_pareto`, in units of h.alone; keep (N,) tasks, capped (N,) has a limit."""
-    instance, arcs, unit = h.instance, h.instance.arcs, h.alone
-    limits = h.limits[capped] / unit[capped]
+    arcs, unit, (N, K, R) = h.instance.arcs, h.alone, (h.instance.N, h.instance.K, h.instance.R)
+    cost = h.array([0] * len(arcs) + [1] * N)
+    sides = np.concatenate([h.array([1] * (K * R)), -keep / unit, h.limits[capped] / unit[capped]])
     if not h.exact:
         share, load = arcs.owner, arcs.load @ sp.diags_array(unit[arcs.user])
-        rows = sp.block_array([[load, None], [-share, sp.eye_array(instance.N)], [share[capped], None]], format="csc")
-        cost = np.concatenate([np.zeros(len(arcs)), np.ones(instance.N)])
-        return cost, rows, np.concatenate([np.ones(instance.K * instance.R), -keep / unit, limits])
-    size, one = len(arcs), Fraction(1)
-    matrix = h.zeros(instance.K * instance.R + instance.N + int(capped.sum()), size + instance.N)
-    first, cap = instance.K * instance.R, {int(n): k for k, n in enumerate(np.flatnonzero(capped))}
-    for a, (n, parts) in enumerate(zip(arcs.user.tolist(), exact_arcs(instance).load, strict=True)):
+        return cost, sp.block_array([[load, None], [-share, sp.eye_array(N)], [share[capped], None]], format="csc"), sides
+    load, share = h.zeros(K * R, len(arcs)), (arcs.user == np.arange(N)[:, None]) * Fraction(1)
+    for a, (n, parts) in enumerate(zip(arcs.user.tolist(), exact_arcs(h.instance).load, strict=True)):
         for row, part in parts:
-            matrix[row, a] = part * unit[n]
-        matrix[first + n, a] = -one
-        if n in cap:
-            matrix[first + instance.N + cap[n], a] = one
-    for n in range(instance.N):
-        matrix[first + n, size + n] = one
-    cost = np.concatenate([h.zeros(size), h.zeros(instance.N) + one])
-    return cost, matrix, np.concatenate([h.zeros(first) + one, -keep / unit, limits])
+            load[row, a] = part * unit[n]
+    gains = [h.zeros(K * R, N), np.eye(N, dtype=int) * Fraction(1), h.zeros(int(capped.sum()), N)]
+    return cost, np.hstack([np.vstack([load, -share, share[capped]]), np.vstack(gains)]), sides
 
 
 def _definition(
@@ -307,9 +277,7 @@ _FUNCTIONS: Mapping[str, Check] = {
     "single-resource-fairness": fairness.single_resource_fairness,
     "single-server-reduction": fairness.single_server_reduction,
 }
-
 _OURS = {name: Property(name, function) for name, function in _FUNCTIONS.items()}
-
 PROPERTIES: Registry[Property] = Registry(
     "property", "fairalloc.properties", lambda: _OURS, as_property, lambda item: (item.name,)
 )

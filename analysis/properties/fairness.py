@@ -1,13 +1,12 @@
 r"""Fairness of one allocation: envy, sharing incentives, and max-min fairness where one resource decides.
 
 Margins are signed (positive = violation) and dimensionless: tasks in units of those that the user's best arc could run alone.
+Verdicts get the name of their property from it (property.py).
 
 **Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. K writes a_m as one vector of totals, W as a
 bundle on every server. `envy-freeness` is W's: the bundle of m on a server is worth to n what n can run there, and nothing where
 n may not use the server. `total-envy-freeness` is K's definition taken literally, on totals and without placement; it is the
-stronger one (a sum of minima is at most the minimum of sums), and it can even fail between users on separate servers because one
-server is larger. The two are the same for users with one variant, no placement constraints and no demands that depend on the
-server. Z has one pool.
+stronger one.
 
 **Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B;
 Z II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every
@@ -19,12 +18,10 @@ or equal s_m. With one server, or one resource that counts and what users get of
 
     max over n  min over r that count  max(slack_r,  max over m of min(part of r that m uses, 1 - s_n / s_m))
 
-where slack_r is the part of r that is free. The inner minimum makes the margin continuous: a user m with a tiny number of tasks
-on the server causes a tiny violation only.
+where slack_r is the part of r that is free. The inner minimum makes the margin continuous.
 
-**Weak sharing incentive** asks for the best of all divisions of the servers into N equal totals. A user's tasks are a minimum
-over resources at each server, so this is not one linear program but one for each choice of the resource that user n runs out of
-at server i. Branch and bound over these choices:
+**Weak sharing incentive** asks for the best of all divisions of the servers into N equal totals, by branch and bound over the
+choices of the resource that user n runs out of at server i:
 
 1. Take the node (a set of choices) with the smallest bound; the root has no choices.
 2. Solve the linear program in which every arc with a choice runs what its chosen resource allows, and every other arc runs
@@ -36,7 +33,7 @@ at server i. Branch and bound over these choices:
 
 import heapq
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -48,30 +45,11 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 
-__all__ = [
-    "bottleneck_fairness",
-    "envy_freeness",
-    "global_bottleneck_fairness",
-    "global_bottlenecks",
-    "server_bottleneck_fairness",
-    "server_bottlenecks",
-    "sharing_incentive",
-    "single_resource_fairness",
-    "single_server_reduction",
-    "strong_sharing_incentive",
-    "total_envy_freeness",
-    "weak_sharing_incentive",
-    "whole_bottlenecks",
-]
-
-SOLVED = 1e-6
-"""The largest residual at which an allocation is accepted as the drfh allocation."""
-
-NODES = 400
-"""Nodes of the branch and bound after which weak sharing incentive is not decided."""
+SOLVED, NODES = 1e-6, 400
+"""The largest residual of an answer of drfh; nodes after which weak sharing incentive is not decided."""
 
 
-def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
+def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
     """The verdict on worth >= better, both (N,) tasks; `better` comes from the bundle of others[n], described by `what`."""
     gap = (better - worth) / h.alone
     n = max(range(len(gap)), key=lambda k: gap[k])
@@ -81,10 +59,10 @@ def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any,
     source = what if m is None else f"{what} of user {users[m]!r}"
     scaled = "" if m is None else " of another user, scaled by their weights"
     if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), f"no user would run more tasks {what}{scaled}", method)
+        return Verdict("", True, float(margin), f"no user would run more tasks {what}{scaled}", method)
     witness = {"user": users[n], "tasks": worth[n], "better": better[n], **({} if m is None else {"other": users[m]})}
     sentence = f"user {users[n]!r} runs {float(worth[n]):.6g} tasks, and {float(better[n]):.6g} {source}"
-    return Verdict(name, False, float(margin), sentence, method, witness)
+    return Verdict("", False, float(margin), sentence, method, witness)
 
 
 # ---- envy -----------------------------------------------------------------------------------------------------------
@@ -92,20 +70,19 @@ def _compared(name: str, h: Holdings, tolerance: float, worth: Any, better: Any,
 
 def envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """Nobody could run more with another's bundles, scaled by the weights, on the servers it may use (K 2.1, W 3.3, Z II-B)."""
-    return _envy("envy-freeness", h, tolerance, h.bundles, h.utilities, h.worth)
+    return _envy(h, tolerance, h.bundles, h.utilities, h.worth)
 
 
 def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """The same with each user's bundles added up as if they lay on one server, placement ignored (K (1) to the letter)."""
-    name = "total-envy-freeness"
     if h.instance.demands_on:
-        return _undecided(name, "totals are not comparable where demands depend on the server")
+        return _undecided("totals are not comparable where demands depend on the server")
     totals = h.bundles.sum(axis=1)
     worth = np.array([h.pooled_utilities(n, totals[n : n + 1])[0] for n in range(h.instance.N)], dtype=h.x.dtype)
-    return _envy(name, h, tolerance, totals, h.pooled_utilities, worth)
+    return _envy(h, tolerance, totals, h.pooled_utilities, worth)
 
 
-def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any) -> Verdict:
+def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any) -> Verdict:
     better = h.zeros(h.instance.N)
     others: list[int | None] = [None] * h.instance.N
     for n in range(h.instance.N):
@@ -114,7 +91,7 @@ def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any
         worth[n] = 0
         m = max(range(len(worth)), key=lambda k: worth[k])
         better[n], others[n] = worth[m], m
-    return _compared(name, h, tolerance, own, better, others, "with the resources")
+    return _compared(h, tolerance, own, better, others, "with the resources")
 
 
 # ---- sharing incentive ----------------------------------------------------------------------------------------------
@@ -122,17 +99,17 @@ def _envy(name: str, h: Holdings, tolerance: float, bundles: Any, utilities: Any
 
 def sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Everybody runs at least the tasks of its part phi_n / sum phi of every server (K 2.1 and 3.3, P III-B, Z II-B, D 4)."""
-    return _sharing("sharing-incentive", h, tolerance, h.weights / h.weights.sum())
+    return _sharing(h, tolerance, h.weights / h.weights.sum())
 
 
 def strong_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Everybody runs at least as many tasks as with 1 / N of every server (W Def 2)."""
-    return _sharing("strong-sharing-incentive", h, tolerance, h.array([1] * h.instance.N) / h.instance.N)
+    return _sharing(h, tolerance, h.array([1] * h.instance.N) / h.instance.N)
 
 
-def _sharing(name: str, h: Holdings, tolerance: float, parts: Any) -> Verdict:
+def _sharing(h: Holdings, tolerance: float, parts: Any) -> Verdict:
     better = np.array([h.utilities(n, (h.pools * part)[None])[0] for n, part in enumerate(parts)], dtype=h.x.dtype)
-    return _compared(name, h, tolerance, h.worth, better, [None] * len(parts), "with its part of every server")
+    return _compared(h, tolerance, h.worth, better, [None] * len(parts), "with its part of every server")
 
 
 def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
@@ -141,14 +118,13 @@ def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     The margin is the smallest, over all such divisions, of the largest gain of a user, or a lower bound of it where the search
     ends early; where one division shows that the property holds, it is the largest gain in that division.
     """
-    name = "weak-sharing-incentive"
     strong = strong_sharing_incentive(h, tolerance)
     if strong.holds:
-        return replace(strong, property=name, sentence="equal parts of every server give nobody more tasks")
+        return replace(strong, sentence="equal parts of every server give nobody more tasks")
     if h.instance.K == 1:
-        return replace(strong, property=name)  # one pool can be divided in one way only
+        return strong  # one pool can be divided in one way only
     if not h.instance.single_variant:
-        return _undecided(name, "divisions are searched for one demand vector a user only")
+        return _undecided("divisions are searched for one demand vector a user only")
     return _Divisions(h, 0 if h.exact else tolerance).verdict()
 
 
@@ -164,28 +140,21 @@ class _Divisions:
         self.shape = (h.instance.N, *h.pools.shape)
         self.free = [n for n in range(h.instance.N) if h.worth[n] < h.limits[n]]  # the others run all their tasks
         self.low = max(h.worth / h.alone)
-        size = int(np.prod(self.shape))
-        index = np.arange(size).reshape(self.shape)
-        rows: list[Any] = []
-        sides: list[Any] = []
+        self.index = np.arange(np.prod(self.shape)).reshape(self.shape)
         one = h.array([1])[0]
-        for i, r in np.argwhere(h.pools > 0):
-            self._row(rows, {int(k): one for k in index[:, i, r]}, size)
-            sides.append(one)
-        for n in range(self.shape[0]):
-            for r in np.flatnonzero(h.instance.totals > 0):
-                self._row(rows, {int(index[n, i, r]): -h.pools[i, r] / h.pools[:, r].sum() for i in range(self.shape[1])}, size)
-                sides.append(-one / self.shape[0])
-        self.rows, self.sides, self.index, self.size = rows, sides, index, size
+        self.rows = [self._row(self.index[:, i, r], one) for i, r in np.argwhere(h.pools > 0)]
+        self.sides = [one] * len(self.rows)
+        for n, r in product(range(self.shape[0]), np.flatnonzero(h.instance.totals > 0)):
+            self.rows.append(self._row(self.index[n, :, r], -h.pools[:, r] / h.pools[:, r].sum()))
+            self.sides.append(-one / self.shape[0])
 
-    def _row(self, rows: list[Any], entries: dict[int, Any], size: int) -> None:
-        row = self.h.zeros(size + 1)
-        for k, value in entries.items():
-            row[k] = value
-        rows.append(row)
+    def _row(self, at: Any, values: Any) -> Any:
+        row = self.h.zeros(self.index.size + 1)
+        row[at] = values
+        return row
 
     def verdict(self) -> Verdict:
-        name, method, order = "weak-sharing-incentive", f"branch and bound, {DECIDED_BY[self.h.exact]}", count()
+        method, order = f"branch and bound, {DECIDED_BY[self.h.exact]}", count()
         heap: list[Any] = [(-self.low, next(order), {})]
         best, point = None, None
         for _ in range(NODES):
@@ -202,27 +171,24 @@ class _Divisions:
         assert best is not None, "the first division was tried"
         if best <= self.tolerance:
             sentence = "an equal partition gives nobody more tasks"
-            return Verdict(name, True, float(best), sentence, method, {"partition": point * self.h.pools})
+            return Verdict("", True, float(best), sentence, method, {"partition": point * self.h.pools})
         least = min([best, *(node[0] for node in heap)])
         if least > self.tolerance:
             sentence = "every equal partition gives somebody more tasks"
-            return Verdict(name, False, float(least), sentence, method, {"least": least})
-        return Verdict(name, None, np.nan, f"not decided: {NODES} choices were not enough", method)
+            return Verdict("", False, float(least), sentence, method, {"least": least})
+        return Verdict("", None, np.nan, f"not decided: {NODES} choices were not enough", method)
 
     def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
         """Step 2: the smallest largest gain, and the parts (N, K, R); `chosen` maps arcs to the resource they run out of."""
         h, rows, sides = self.h, list(self.rows), list(self.sides)
         for n in self.free:
-            entries = {self.size: -h.array([1])[0]}
-            for a in h.own(n).tolist():
-                if a in chosen:
-                    i, r = int(h.instance.arcs.server[a]), chosen[a]
-                    entries[int(self.index[n, i, r])] = h.pools[i, r] / h.demand[a, r] / h.alone[n]
-            self._row(rows, entries, self.size)
+            row = self._row(-1, -h.array([1])[0])
+            for a in [a for a in h.own(n).tolist() if a in chosen]:
+                i, r = h.instance.arcs.server[a], chosen[a]
+                row[self.index[n, i, r]] = h.pools[i, r] / h.demand[a, r] / h.alone[n]
+            rows.append(row)
             sides.append(h.worth[n] / h.alone[n] - self.low)
-        cost = h.zeros(self.size + 1)
-        cost[-1] = -1
-        found = maximum(cost, np.array(rows), np.array(sides), h.exact)
+        found = maximum(self._row(-1, -1), np.array(rows), np.array(sides), h.exact)
         if found is None:
             raise Unsolved("a linear program over equal partitions was not solved")
         return -found.value - self.low, found.z[:-1].reshape(self.shape)
@@ -279,7 +245,6 @@ def _dominant(instance: Instance) -> dict[int, set[int]]:
 
 
 def _largest(parts: Any) -> Any:
-    """Where each row has its largest entry."""
     return parts == parts.max(axis=1)[:, None]
 
 
@@ -293,41 +258,36 @@ def _nobody(instance: Instance) -> Holdings:
 
 def single_resource_fairness(h: Holdings, tolerance: float) -> Verdict:
     """With one resource, what users get of it by weight is max-min fair under the placement constraints (W 3.3, P II-A)."""
-    name = "single-resource-fairness"
     if h.instance.R > 1:
-        return _undecided(name, f"there are {h.instance.R} resources")
-    return _bottlenecks(name, h, tolerance, {i: [0] for i in range(h.instance.K)}, _amounts(h, 0))
+        return _undecided(f"there are {h.instance.R} resources")
+    return _bottlenecks(h, tolerance, {i: [0] for i in range(h.instance.K)}, _amounts(h, 0))
 
 
 def single_server_reduction(h: Holdings, tolerance: float) -> Verdict:
     """With one server, the allocation is that of DRF: a bottleneck for everybody, by dominant shares (W 3.3, K 2.2)."""
-    name = "single-server-reduction"
     if h.instance.K > 1 or not h.instance.single_variant:
-        return _undecided(name, "there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
-    return _bottlenecks(name, h, tolerance, {0: list(range(h.instance.R))}, h.tasks / h.weights / h.gamma)
+        return _undecided("there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
+    return _bottlenecks(h, tolerance, {0: list(range(h.instance.R))}, h.tasks / h.weights / h.gamma)
 
 
 def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """Where all eligible users dominantly request one resource at every server, it is max-min fair (K Def 2, P III-B)."""
-    name = "bottleneck-fairness"
     common = whole_bottlenecks(h.instance)
     if not common:
-        return _undecided(name, "no resource is dominantly requested by all users at all their servers")
+        return _undecided("no resource is dominantly requested by all users at all their servers")
     rho = min(common)
-    return _bottlenecks(name, h, tolerance, {i: [rho] for i in range(h.instance.K)}, _amounts(h, rho))
+    return _bottlenecks(h, tolerance, {i: [rho] for i in range(h.instance.K)}, _amounts(h, rho))
 
 
 def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """At servers where all eligible users dominantly request one resource, it is max-min fair by virtual shares (K Cor 1)."""
-    name = "server-bottleneck-fairness"
     if not h.instance.single_variant:
-        return _undecided(name, "a user has several demand vectors")
+        return _undecided("a user has several demand vectors")
     local = server_bottlenecks(h.instance)
     if not local:
-        return _undecided(name, "no server has a resource that all its users dominantly request")
-    return _bottlenecks(
-        name, h, tolerance, {i: [r] for i, r in local.items()}, (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
-    )
+        return _undecided("no server has a resource that all its users dominantly request")
+    shares = (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
+    return _bottlenecks(h, tolerance, {i: [r] for i, r in local.items()}, shares)
 
 
 def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
@@ -335,9 +295,9 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
 
     That is the definition of drfh for such users, with which the tasks are compared: they are unique.
     """
-    name, instance = "global-bottleneck-fairness", h.instance
+    instance = h.instance
     if not global_bottlenecks(instance):
-        return _undecided(name, "users have no demand vectors with the same global dominant resource")
+        return _undecided("users have no demand vectors with the same global dominant resource")
     best = solve(instance, "drfh", "exact" if h.exact else None, accuracy="high")
     if not best.residual <= SOLVED:
         raise Unsolved("the answer of drfh was not found")
@@ -345,10 +305,10 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     n = max(range(instance.N), key=lambda k: gaps[k])
     margin, method = gaps[n], f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
     if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), "max-min fair on the global dominant resource", method)
+        return Verdict("", True, float(margin), "max-min fair on the global dominant resource", method)
     fair = float(best.tasks[n])
     sentence = f"not max-min fair: user {instance.users[n]!r} runs {float(h.tasks[n]):.6g} tasks, and {fair:.6g} by drfh"
-    return Verdict(name, False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
+    return Verdict("", False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
 
 
 def _amounts(h: Holdings, r: int) -> Any:
@@ -356,7 +316,7 @@ def _amounts(h: Holdings, r: int) -> Any:
     return (h.bundles[:, :, r].sum(axis=1) / h.weights)[h.instance.arcs.user]
 
 
-def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
+def _bottlenecks(h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
     """Check that all users below their limits have a bottleneck among resources[i] at each server i; shares are (A,)."""
     method = "a bottleneck for every user, in rationals" if h.exact else "a bottleneck for every user, in floating point"
     worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
@@ -364,10 +324,10 @@ def _bottlenecks(name: str, h: Holdings, tolerance: float, resources: dict[int, 
         worst = max(worst, _worst_at(h, i, allowed, shares), key=lambda pair: pair[0])
     margin, witness = worst
     if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), "max-min fair: everybody has a bottleneck", method)
+        return Verdict("", True, float(margin), "max-min fair: everybody has a bottleneck", method)
     sentence = f"not max-min fair: user {witness['user']!r} could have more on server {witness['server']!r}"
     sentence += f", where user {witness['other']!r} has more already" if "other" in witness else ", which has slack"
-    return Verdict(name, False, float(margin), sentence, method, witness)
+    return Verdict("", False, float(margin), sentence, method, witness)
 
 
 def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any, dict[str, Any]]:
@@ -382,29 +342,23 @@ def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any
     slack = np.maximum(1 - use.sum(axis=0), 0)
     z = shares[here]
     with np.errstate(divide="ignore", invalid="ignore"):
-        above = np.maximum(1 - ratio(np.broadcast_to(z[:, None], (len(z), len(z))), np.broadcast_to(z, (len(z), len(z)))), 0)
+        above = np.maximum(1 - ratio(np.repeat(z[:, None], len(z), axis=1), z), 0)
     users = h.instance.users
     for k, a in enumerate(here.tolist()):
         n = int(arcs.user[a])
-        options: list[tuple[Any, dict[str, Any]]] = [(_unrun(h, n), {})]
-        for r in allowed:
-            if h.demand[a, r] > 0:
-                envied = np.minimum(use[:, r], above[k])
-                m = max(range(len(envied)), key=lambda q: envied[q])
-                other = {"other": users[arcs.user[here[m]]]} if envied[m] >= slack[r] else {}
-                options.append((max(slack[r], envied[m]), {"resource": h.instance.resources[r], **other}))
+        left = 1 if h.limits[n] == np.inf else max(1 - h.tasks[n] / h.limits[n], 0)  # the part of its max_tasks
+        options: list[tuple[Any, dict[str, Any]]] = [(left, {})]
+        for r in [r for r in allowed if h.demand[a, r] > 0]:
+            envied = np.minimum(use[:, r], above[k])
+            m = max(range(len(envied)), key=lambda q: envied[q])
+            other = {"other": users[arcs.user[here[m]]]} if envied[m] >= slack[r] else {}
+            options.append((max(slack[r], envied[m]), {"resource": h.instance.resources[r], **other}))
         gap, why = min(options, key=lambda pair: pair[0])
         if gap > worst[0]:
             worst = gap, {"user": users[n], "server": h.instance.servers[i], **why}
     return worst
 
 
-def _unrun(h: Holdings, n: int) -> Any:
-    """The part of its max_tasks that a user does not run; 1 without a limit."""
-    limit = h.limits[n]
-    return 1 if limit == np.inf else max(1 - h.tasks[n] / limit, 0)
-
-
-def _undecided(name: str, reason: str) -> Verdict:
+def _undecided(reason: str) -> Verdict:
     """The verdict where the property is not defined on this instance."""
-    return Verdict(name, None, np.nan, f"not decided: {reason}", "definition")
+    return Verdict("", None, np.nan, f"not decided: {reason}", "definition")

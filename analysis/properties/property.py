@@ -14,7 +14,7 @@ A number is the margin of the property, positive where it is violated:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from inspect import Parameter, isfunction, signature
 from numbers import Real
@@ -39,7 +39,7 @@ class Property:
 
     Attributes
     ----------
-    name : what verdicts call it
+    name : what verdicts call it, those without a name too
     function : `f(allocation)`, or `f(holdings, tolerance)` where it computes in rationals too (the arrays of `holdings`,
         analysis/holdings.py, are floats or Fractions); it returns a Verdict, True or False, or a number: the margin, which is
         positive where the property is violated and at most 0 where it holds, as of `claim`
@@ -63,7 +63,7 @@ class Property:
         except Exception as error:
             raise InstanceError(f"the property {self.name!r} failed: {type(error).__name__}: {said(error)}") from error
         if isinstance(found, Verdict):
-            return found
+            return found if found.property else replace(found, property=self.name)
         if isinstance(found, bool | np.bool_):
             words = f"{self.name} {'holds' if found else 'does not hold'}"
             return Verdict(self.name, bool(found), 0.0 if found else np.inf, words, "a function of the caller")

@@ -28,7 +28,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,8 +41,8 @@ from fairalloc.analysis.verdict import Verdict, for_the_answer_of
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
+from fairalloc.models.arguments import Count, checked
+from fairalloc.models.errors import FairallocError, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, solve
@@ -52,11 +51,8 @@ __all__ = ["check_mechanism", "gains", "leaving", "misreporting", "useful", "wit
 
 AllocationRule: TypeAlias = Callable[[Instance], Allocation]
 
-FACTORS = tuple(Fraction(v) for v in ("1/2", 2, "9/10", "10/9", "1/10", 10))
-"""A simple misreport changes one number by one of these factors."""
-
-DENOMINATORS = (1, 2, 3, 4, 6, 10, 100, 10**4)
-"""Simplification tries the nearest number with at most each of these denominators."""
+FACTORS, DENOMINATORS = tuple(Fraction(v) for v in ("1/2", 2, "9/10", "10/9", "1/10", 10)), (1, 2, 3, 4, 6, 10, 100, 10**4)
+"""A simple misreport changes a number by one of these factors; simplification tries the nearest number with a denominator."""
 
 PATIENCE = 12
 """A climb ends after this many changes in a row that do not raise the margin."""
@@ -71,14 +67,17 @@ def check_mechanism(
     mechanism: str | Mechanism | type[Mechanism],
     property: str | Property | Callable[..., Any],  # noqa: A002
     *,
-    trials: int = 200,
+    trials: Count = 200,
     seed: int = 0,
-    coalition: int = 2,
+    coalition: Count = 2,
     method: str | None = None,
     tolerance: float = TOLERANCE,
     **parameters: Any,
 ) -> Verdict:
     """Check a property of a mechanism at one instance.
+
+    The witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}} or {"left": user,
+    "instance": without it, "user", "before", "after"}. Where there are several answers, the verdict says whose it is about.
 
     Parameters
     ----------
@@ -91,21 +90,12 @@ def check_mechanism(
     coalition : largest number of users who misreport together, for group-strategyproofness
     tolerance : the largest gain that counts as rounding; not used for rational answers
 
-    Returns
-    -------
-    Verdict; the witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}} or
-    {"left": user, "instance": the instance without it, "user", "before", "after"}; where the mechanism may have several answers,
-    the verdict says whose answer it is about
-
     Examples
     --------
     >>> found = check_mechanism(Instance([[1], ["1/2"]], [[1]]), "lmmf", "strategyproofness")
     >>> found.holds, found.witness["misreport"].users
-    (False, (0,))
+    (False, (1,))
     """
-    for what, number in (("trials", trials), ("coalition", coalition)):
-        if isinstance(number, bool) or not (isinstance(number, Integral) and number >= 1):
-            raise InstanceError(f"{what} is {shown(number)}, but it must be a positive whole number")
     item = find_mechanism(mechanism).configure(**parameters)
     home = item.home(instance)
     used: list[str] = []
@@ -143,24 +133,12 @@ def misreporting(
 ) -> Verdict:
     """Check that somebody in the coalition does not gain by this misreport; the margin is the smallest gain in the coalition.
 
-    Parameters
-    ----------
-    instance : the true data, on which allocations live (for "drf" the pool)
-    misreport : what the coalition reports instead
-    answer : the mechanism, as a function from instances to allocations
-    tolerance : the largest gain that counts as rounding, in tasks that the user's best arc could run alone; not used in rationals
-    honest : the mechanism's allocation for `instance`, where it is known
-
-    Returns
-    -------
-    Verdict; the witness of a violation is {"misreport": Misreport, "reported": Instance, "gains": {user: gain}}
-
-    Raises
-    ------
-    InstanceError : where nobody can be served as reported
+    `instance` are the true data, on which allocations live (for "drf" the pool), and `honest` is the answer there, where it is
+    known. The tolerance is not used in rationals. InstanceError where nobody can be served as reported.
     """
     honest = answer(instance) if honest is None else honest
-    reported = answer(misreport.reported(instance))
+    false = misreport.reported(instance)
+    reported = answer(false)
     each, exact = gains(instance, misreport, honest, reported)
     margin, n = min((gain, n) for n, gain in each.items())
     users = instance.users
@@ -169,33 +147,15 @@ def misreporting(
         return Verdict("strategyproofness", True, float(margin), f"user {users[n]!r} does not gain by this misreport", method)
     before, after = _runs(instance, honest, exact, n), _runs(instance, reported, exact, n)
     sentence = f"by misreporting, user {users[n]!r} runs {float(after):.6g} of its tasks instead of {float(before):.6g}"
-    witness = {
-        "misreport": misreport,
-        "reported": misreport.reported(instance),
-        "gains": {users[k]: gain for k, gain in each.items()},
-    }
+    witness = {"misreport": misreport, "reported": false, "gains": {users[k]: gain for k, gain in each.items()}}
     return Verdict("strategyproofness", False, float(margin), sentence, method, witness)
 
 
 def gains(instance: Instance, misreport: Misreport, honest: Allocation, reported: Allocation) -> tuple[dict[int, Any], bool]:
-    """What each member of the coalition gains.
-
-    Parameters
-    ----------
-    instance : the true data
-    misreport : what the coalition reports instead
-    honest : the mechanism's allocation for `instance`
-    reported : its allocation for the instance as reported
-
-    Returns
-    -------
-    {user: gain} in true tasks that the user's best arc could run alone, and whether these numbers are exact
-    """
+    """{member: gain} in true tasks that its best arc could run alone, and whether these numbers are exact."""
     exact = honest.x_exact is not None and reported.x_exact is not None
-    alone = Holdings(replace(honest, instance=instance), exact).alone
-    return {
-        n: (_runs(instance, reported, exact, n) - _runs(instance, honest, exact, n)) / alone[n] for n in misreport.users
-    }, exact
+    alone, runs = Holdings(replace(honest, instance=instance), exact).alone, partial(_runs, instance)
+    return {n: (runs(reported, exact, n) - runs(honest, exact, n)) / alone[n] for n in misreport.users}, exact
 
 
 def _runs(truth: Instance, allocation: Allocation, exact: bool, n: int) -> Any:
@@ -205,19 +165,7 @@ def _runs(truth: Instance, allocation: Allocation, exact: bool, n: int) -> Any:
 
 
 def useful(reported: Instance, truth: Instance, holder: int, user: int) -> Floats:
-    """How many true tasks one user could run with the resources of one task of another.
-
-    Parameters
-    ----------
-    reported : the instance with the arcs
-    truth : the instance with the true demands and placement, on the same servers
-    holder : the user whose tasks hold the resources
-    user : the user who would run its own tasks with them
-
-    Returns
-    -------
-    (A,) true tasks of `user` for each task on an arc of `holder` in `reported`; 0 where `user` may not run, and on other arcs
-    """
+    """(A,) true tasks that a user could run with the resources of one task on an arc of the holder in `reported`; else 0."""
     arcs = reported.arcs
     own = np.zeros(len(arcs))
     demands = {int(truth.arcs.server[a]): truth.arcs.demand[a] for a in np.flatnonzero(truth.arcs.user == user)}
@@ -229,36 +177,22 @@ def useful(reported: Instance, truth: Instance, holder: int, user: int) -> Float
 
 
 def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLERANCE) -> Verdict:
-    """Check that nobody runs fewer tasks when any one user leaves and returns its resources (W 3.3).
-
-    Parameters
-    ----------
-    instance : the problem with all users
-    answer : the mechanism, as a function from instances to allocations
-    tolerance : the largest loss that counts as rounding, in tasks that the user's best arc could run alone; not used in rationals
-
-    Returns
-    -------
-    Verdict; the witness of a violation is {"left": user, "instance": the instance without it, "user", "before", "after"}
-    """
+    """Check that nobody runs fewer tasks when any one user leaves and returns its resources (W 3.3)."""
     name = "population-monotonicity"
     if instance.N == 1:
         return Verdict(name, None, np.nan, "not decided: there is nobody to stay when the user leaves", "definition")
     before = answer(instance)
-    worst: tuple[Any, dict[str, Any], bool] | None = None
+    losses: list[tuple[Any, dict[str, Any], bool]] = []
     for n in range(instance.N):
         rest = without(instance, n)
         after = answer(rest)
         exact = before.x_exact is not None and after.x_exact is not None
         h, left = Holdings(before, exact), Holdings(after, exact)
-        stay = [m for m in range(instance.N) if m != n]
-        for k, m in enumerate(stay):
-            loss = (h.worth[m] - left.worth[k]) / h.alone[m]
-            if worst is None or loss > worst[0]:
-                facts = {"left": instance.users[n], "instance": rest, "user": instance.users[m]}
-                worst = loss, {**facts, "before": h.worth[m], "after": left.worth[k]}, exact
-    assert worst is not None, "somebody stays"
-    margin, witness, exact = worst
+        for k, m in enumerate(m for m in range(instance.N) if m != n):
+            facts = {"left": instance.users[n], "instance": rest, "user": instance.users[m]}
+            facts |= {"before": h.worth[m], "after": left.worth[k]}
+            losses.append(((h.worth[m] - left.worth[k]) / h.alone[m], facts, exact))
+    margin, witness, exact = max(losses, key=lambda loss: loss[0])
     method = f"the answers without each user, in {'rationals' if exact else 'floating point'}"
     if not margin > (0 if exact else tolerance):
         return Verdict(name, True, float(margin), "nobody loses when another leaves", method)
@@ -268,7 +202,6 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
 
 
 def without(instance: Instance, n: int) -> Instance:
-    """The instance without user n."""
     exact = instance.exact
     stay = [m for m in range(instance.N) if m != n]
     return instance.replace(
@@ -303,7 +236,8 @@ class _MisreportSearch:
     def verdict(self, trials: int, most: int) -> Verdict:
         """The violation that was found, or how much was tried."""
         self.left = trials
-        found = self._simple_ones() or self._climbing(most)
+        found = self._simple_ones()
+        found = self._climbing(most) if found is None else found  # what refutes is false as a condition
         if found is not None:
             return replace(found, property=self.name)
         method = f"search over misreports of up to {most} of {self.truth.N} users, {self.tried} tried"
@@ -311,13 +245,9 @@ class _MisreportSearch:
 
     def _simple_ones(self) -> Verdict | None:
         """Step 1: the simple misreports of single users in random order, with half of the trials."""
-        single = [(n, report) for n, reports in enumerate(self.reports) for report in reports]
-        for k in self.rng.permutation(len(single))[: self.left // 2].tolist():
-            n, report = single[k]
-            _, found = self._try({n: report})
-            if found is not None:
-                return found
-        return None
+        single = [{n: report} for n, reports in enumerate(self.reports) for report in reports]
+        tried = (self._try(single[k])[1] for k in self.rng.permutation(len(single))[: self.left // 2].tolist())
+        return next((found for found in tried if found is not None), None)
 
     def _climbing(self, most: int) -> Verdict | None:
         """Step 2: climbs of random coalitions of up to `most` users, with the rest of the trials."""
@@ -419,15 +349,12 @@ class _MisreportSearch:
 
     def _simplified(self, reports: dict[int, Report], verdict: Verdict) -> Verdict:
         """Step 4: the verdict of a simpler misreport that is still a violation."""
-        again = True
-        while again:
-            again = False
-            for simpler in self._simpler(reports):
-                found = self._confirmed(simpler)
-                if found is not None:
-                    reports, verdict, again = simpler, found, True
-                    break
-        return verdict
+        while True:
+            tried = ((simpler, self._confirmed(simpler)) for simpler in self._simpler(reports))
+            reports, found = next((pair for pair in tried if pair[1] is not None), (reports, None))
+            if found is None:
+                return verdict
+            verdict = found
 
     def _simpler(self, reports: dict[int, Report]) -> Iterator[dict[int, Report]]:
         """Simpler misreports: a smaller coalition, a truthful part, a smaller denominator; so simplification comes to an end."""
@@ -447,10 +374,9 @@ class _MisreportSearch:
 
 def _misreport(reports: dict[int, Report]) -> Misreport:
     users = tuple(sorted(reports))
-    return Misreport(users, tuple(reports[n][0] for n in users), tuple(reports[n][1] for n in users))
+    return Misreport(users, *zip(*(reports[n] for n in users), strict=True))
 
 
 def _changed(rows: Vectors, v: int, r: int, value: Fraction) -> Vectors:
-    """The demand vectors with one number changed."""
     row = (*rows[v][:r], value, *rows[v][r + 1 :])
     return (*rows[:v], row, *rows[v + 1 :])

@@ -11,8 +11,8 @@ from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
-from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.arguments import Count, checked
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
@@ -26,7 +26,9 @@ UNIQUE = ("nb", "fds")
 
 
 @checked
-def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: int = LARGEST, **parameters: Any) -> SolutionSet:
+def solution_set(
+    instance: Instance, mechanism: str | Mechanism, /, *, largest: Count = LARGEST, **parameters: Any
+) -> SolutionSet:
     """All answers that a mechanism allows on a small instance, exactly: a union of polytopes in rationals.
 
     Parameters
@@ -36,10 +38,6 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
         or the mechanism itself
     largest : arcs of a game that are allowed; a tenth of a second for 6, and about three times as long for each more
     parameters : of the mechanism, such as alpha
-
-    Returns
-    -------
-    the set, with ranges of everybody's tasks, best answers and a test of membership
 
     Raises
     ------
@@ -57,13 +55,10 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
     three: 1 piece(s), dimension 1
     segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
     """
-    if not isinstance(largest, int) or largest < 1:
-        raise InstanceError(f"largest is {shown(largest)}, but it must be a number of arcs from 1 on")
     item = find_mechanism(mechanism).configure(**parameters)
     if getattr(item, "objective", None) is not None:
-        raise NotApplicable(
-            f"the objective of {item.id} chooses one of its answers: ask the set without an objective for its best"
-        )
+        why = "chooses one of its answers: ask the set without an objective for its best"
+        raise NotApplicable(f"the objective of {item.id} {why}")
     if isinstance(item, NoJustifiedComplaints):
         home = item.domain(instance)
         return SolutionSet(item.id, home, home, njc_pieces(home))
@@ -72,10 +67,7 @@ def solution_set(instance: Instance, mechanism: str | Mechanism, /, *, largest: 
         return SolutionSet(item.id, item.home(instance), domain, ps_dsf_pieces(domain, largest))
     if isinstance(item, AlphaPfVds):
         return SolutionSet(item.id, instance, instance, equilibrium_pieces(item, instance, largest))
-    raise NotApplicable(_why_not(item))
-
-
-def _why_not(item: Mechanism) -> str:
     if item.several_rounds or item.id in UNIQUE:
-        return f"every answer of {item.id} gives each user the same tasks, so there is no set to choose from: solve it once"
-    return f"the answers of {item.id} are not listed: solution_set is for {', '.join(SEVERAL)}"
+        same = f"every answer of {item.id} gives each user the same tasks"
+        raise NotApplicable(f"{same}, so there is no set to choose from: solve it once")
+    raise NotApplicable(f"the answers of {item.id} are not listed: solution_set is for {', '.join(SEVERAL)}")

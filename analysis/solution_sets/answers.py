@@ -66,15 +66,7 @@ class SolutionSet:
         return tuple((min(column), max(column)) for column in columns)
 
     def contains(self, answer: Allocation | Sequence[Any]) -> bool:
-        """Whether an allocation, or tasks on the arcs, is an answer: exactly.
-
-        Parameters
-        ----------
-        answer : an allocation on `instance` that has rational tasks, or (A,) numbers: fractions, integers, or decimals
-
-        Returns
-        -------
-        True where it is in one of the pieces
+        """Whether it is in one of the pieces: an allocation on `instance` with rational tasks, or (A,) fractions or decimals.
 
         Raises
         ------
@@ -92,22 +84,13 @@ class SolutionSet:
                 raise NotApplicable(f"the allocation of {answer.method!r} has no rational tasks, so membership cannot be exact")
             return answer.x_exact
         if not is_vector(answer) or len(answer) != len(self.instance.arcs):
-            raise InstanceError(
-                f"the tasks are {shown(answer)}, but they must be {len(self.instance.arcs)} numbers, one for each arc"
-            )
+            count = len(self.instance.arcs)
+            raise InstanceError(f"the tasks are {shown(answer)}, but they must be {count} numbers, one for each arc")
         return tuple(rational(v, "an entry of the tasks") for v in answer)
 
     @checked
     def best(self, objective: str) -> Best:
-        """The best answer by a linear objective, which is attained at a vertex.
-
-        Parameters
-        ----------
-        objective : "utilisation", "tasks" or "sum" (formulations/common/objectives.py)
-
-        Returns
-        -------
-        the value and (A,) tasks that attain it
+        """The best answer by "utilisation", "tasks" or "sum" (formulations/common/objectives.py), attained at a vertex.
 
         Raises
         ------
@@ -119,7 +102,6 @@ class SolutionSet:
         return f"<{self.mechanism} answers of {str(self).splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: each piece with its vertices."""
         head, *lines = str(self).splitlines()
         return Grid(head, ["piece", "vertices"], [line.split(": ", 1) for line in lines])._repr_html_()
 

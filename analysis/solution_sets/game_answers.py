@@ -4,26 +4,18 @@ A server is *indifferent to alpha* where some resource is the one that every eli
 resource limits it, so whatever alpha_i, A_i and B_i are, its condition is to be full and to serve those with the least share,
 which is P's Theorem 1 (K Theorem 4 and its proof, server by server). Of the other servers,
 
-(a) all have alpha = inf, or there are none: the equilibria are the PS-DSF allocations, a union of polytopes
-    (solvers/exact/ps_dsf_pieces.py).
-(b) all have alpha = 1 or A = 0: g' may be taken as 1 / z on every server. Then x is an equilibrium iff it is an optimum of the
-    concave program of nb (K Theorem 2; Problem 1's conditions are those of the program). Its totals u are unique. They are
-    irrational in general; a guess u is proved where
+(a) all have alpha = inf, or there are none: the equilibria are the PS-DSF allocations (solvers/exact/ps_dsf_pieces.py).
+(b) all have alpha = 1 or A = 0: the equilibria are the optima of the program of nb, with unique totals u. A guess u is proved by
 
         max sum_n phi_n y_n / u_n over all feasible totals y  =  sum_n phi_n                                       (K 62, one LP)
 
-    and all equilibria are the polytope {x >= 0, what fits the servers, x_n = u_n}.
-(c) nobody may use two servers: each server is by itself a strictly concave program (for alpha = inf max-min fairness), so there
-    is one equilibrium. It is rational rarely; a guess x is proved for whole alpha_i, and for every alpha_i where all served
-    shares are equal, by
+(c) nobody may use two servers: there is one equilibrium. A guess x is proved for whole alpha_i, and for every alpha_i where all
+    served shares are equal, by P's Theorem 1 for alpha_i = inf and else by
 
         max sum_n y_n g_i'(z_ni) / gamma_ni over what fits server i  =  sum_n x_n g_i'(z_ni) / gamma_ni            (K 16, one LP)
 
-    for finite alpha_i, and by P's Theorem 1 for alpha_i = inf.
-
-A guess is the simplest fractions next to the numbers of a method, and decides nothing by itself: all is proved in rationals.
-**Otherwise** totals need not be unique (K Lemma 2 is refuted, see docs/ERRATA.md) and are irrational in general, so the set is
-not listed. Users have one variant and no limits on their tasks; with limits there are more answers than the program of nb has.
+A guess is the simplest fractions next to the numbers of a method; all is proved in rationals. **Otherwise** totals need not be
+unique and are irrational in general, so the set is not listed (docs/theory/algorithms.md). Users have one variant and no limits.
 """
 
 from collections.abc import Sequence
@@ -46,24 +38,14 @@ from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces
 
 __all__ = ["equilibrium_pieces", "one_server_each"]
 
-LARGEST = 10
-"""Arcs in (b), whose polytope is cut out of a box."""
-
-LARGEST_DENOMINATOR = 10**4
-"""Of a guess: next to a number of 10 digits there is one such fraction at most."""
+LARGEST, LARGEST_DENOMINATOR = 10, 10**4
+"""Arcs in (b), whose polytope is cut out of a box; of a guess: next to 10 digits there is one such fraction at most."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
 def equilibrium_pieces(item: AlphaPfVds, instance: Instance, largest: int) -> tuple[Piece, ...]:
-    """All equilibria as a union of polytopes; NotApplicable where they cannot be listed, with the reason.
-
-    Parameters
-    ----------
-    item : with its alpha, A and B
-    instance : of the game
-    largest : arcs that are allowed where they are the PS-DSF allocations
-    """
+    """All equilibria as a union of polytopes; NotApplicable where they cannot be listed. `largest` limits the arcs in (a)."""
     if not instance.single_variant or any(limit is not None for limit in instance.exact.max_tasks):
         raise NotApplicable("all equilibria are found for users with one variant and no limit on their tasks")
     game = item.game(instance)
@@ -77,10 +59,9 @@ def equilibrium_pieces(item: AlphaPfVds, instance: Instance, largest: int) -> tu
     if one_server_each(instance):
         return (_one_by_one(item, game, instance),)  # (c)
     first = next(i for i in others if not game.logarithmic[i])
-    raise NotApplicable(
-        f"with alpha = {game.alpha[first]:g} at server {instance.servers[first]!r} tasks of equilibria need not be unique, and "
-        "they are irrational in general, so they are not listed"
-    )
+    where = f"with alpha = {game.alpha[first]:g} at server {instance.servers[first]!r}"
+    why = "tasks of equilibria need not be unique, and they are irrational in general, so they are not listed"
+    raise NotApplicable(f"{where} {why}")
 
 
 def one_server_each(instance: Instance) -> bool:
@@ -90,16 +71,9 @@ def one_server_each(instance: Instance) -> bool:
 
 def _indifferent(instance: Instance, i: int) -> bool:
     """Whether one resource of server i is what every eligible user needs most of there."""
-    arcs = exact_arcs(instance)
-    most = [{row for row, part in load if part == max(p for _, p in load)} for load in _of_server(arcs, instance, i)]
-    return not most or bool(frozenset.intersection(*map(frozenset, most)))
-
-
-def _of_server(arcs: ExactArcs, instance: Instance, i: int) -> list[tuple[tuple[int, Fraction], ...]]:
-    return [arcs.load[a] for a in np.flatnonzero(instance.arcs.server == i).tolist()]
-
-
-# ---- (b) ------------------------------------------------------------------------------------------------------------
+    loads = [load for load, server in zip(exact_arcs(instance).load, instance.arcs.server, strict=True) if server == i]
+    most = [{row for row, part in load if part == max(p for _, p in load)} for load in loads]
+    return not most or bool(set.intersection(*most))
 
 
 def _bargains(instance: Instance) -> Piece:
@@ -125,9 +99,6 @@ def _with_totals(instance: Instance, u: Rationals) -> Piece:
     return Piece(full_rows(loads, vertices), tuple(totals), (*loads.values(), *signs), vertices)
 
 
-# ---- (c) ------------------------------------------------------------------------------------------------------------
-
-
 def _one_by_one(item: AlphaPfVds, game: Game, instance: Instance) -> Piece:
     """The one equilibrium of servers that share no user; NotApplicable where it is not rational."""
     arcs, units = exact_arcs(instance), unit(instance, exact_arcs(instance))
@@ -143,20 +114,11 @@ def _one_by_one(item: AlphaPfVds, game: Game, instance: Instance) -> Piece:
 
 
 def _best_there(game: Game, i: int, here: list[int], x: Rationals, z: Sequence[Fraction]) -> bool:
-    """Whether server i cannot do better, exactly.
-
-    Parameters
-    ----------
-    game : its instance, alpha, A and B
-    i, here : the server and its arcs
-    x, z : (A,) tasks that fit, and the shares of the arcs' users
-    """
+    """Whether server i, with the arcs `here`, cannot do better, exactly; x (A,) are tasks that fit, z their users' shares."""
     arcs, gamma = exact_arcs(game.instance), exact_monopolies(game.instance)
     if np.isinf(game.alpha[i]):
-        loads, users = (
-            arcs.loads(x),
-            {row: [a for a in here if row in dict(arcs.load[a])] for a in here for row, _ in arcs.load[a]},
-        )
+        loads = arcs.loads(x)
+        users = {row: [a for a in here if row in dict(arcs.load[a])] for a in here for row, _ in arcs.load[a]}
         return all(any(loads[row] == 1 and all(z[m] <= z[a] for m in users[row]) for row, _ in arcs.load[a]) for a in here)
     worth = [_marginal(game, i, z[a], z[here[0]]) for a in here]
     if None in worth:
@@ -174,14 +136,8 @@ def _marginal(game: Game, i: int, z: Fraction, first: Fraction) -> Fraction | No
     if not alpha.is_integer():
         return None
     A, B = (rational(float(part[i]), "A or B") for part in (game.A, game.B))
-
-    def g(share: Fraction) -> Fraction:
-        return (A / share) ** int(alpha) + B / share
-
-    return g(z) / g(first)
-
-
-# ---- guesses and their proof ----------------------------------------------------------------------------------------
+    here, there = ((A / share) ** int(alpha) + B / share for share in (z, first))
+    return here / there
 
 
 def _guess(values: Floats) -> Rationals:
@@ -191,20 +147,12 @@ def _guess(values: Floats) -> Rationals:
 
 
 def _irrational(what: str) -> str:
-    return (
-        f"{what}, but no fractions with denominators up to {LARGEST_DENOMINATOR:,} are its tasks, which are irrational in general"
-    )
+    fractions = f"no fractions with denominators up to {LARGEST_DENOMINATOR:,}"
+    return f"{what}, but {fractions} are its tasks, which are irrational in general"
 
 
 def _most(arcs: ExactArcs, worth: Sequence[Fraction], here: Sequence[int]) -> Fraction | None:
-    """Max sum_a worth_a y_a over what fits the servers, y >= 0 on the arcs `here`; None where the program was not solved.
-
-    Parameters
-    ----------
-    arcs : the data in parts of capacities
-    worth : (A,) of one task on each arc
-    here : the arcs that may be used
-    """
+    """Max sum_a worth_a y_a over what fits the servers, y >= 0 on the arcs `here`; None where the program was not solved."""
     rows = sorted({row for a in here for row, _ in arcs.load[a]})
     load = np.array([[dict(arcs.load[a]).get(row, ZERO) for a in here] for row in rows], dtype=object)
     sides: Any = np.array([ONE] * len(rows), dtype=object)

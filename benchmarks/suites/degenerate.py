@@ -14,21 +14,13 @@ DECADES = (6, 12)
 FAR = (6, 2, 2)
 MECHANISMS = ("drfh", "lmmf", "nb", "ps-dsf")
 
+BUILDS = {f"severity={s:03}-{k}": partial(generators.degenerate, *SIZE, k, severity=s) for s in SEVERITIES for k in SEEDS}
+for family, build in (("weights", generators.weights), ("demands", generators.demands)):
+    BUILDS |= {f"{family}={d:02}-{k}": partial(build, *FAR, k, decades=d) for d in DECADES for k in SEEDS}
+
 SUITE = Suite(
     id="degenerate",
     title=f"{'x'.join(map(str, SIZE))} with severities of degeneracy from 0 to 100; weights and demands far apart",
-    cases=tuple(
-        SuiteCase(f"severity={s:03}-{seed}/{mechanism}", mechanism, partial(generators.degenerate, *SIZE, seed, severity=s))
-        for s in SEVERITIES
-        for seed in SEEDS
-        for mechanism in MECHANISMS
-    )
-    + tuple(
-        SuiteCase(f"{family}={decades:02}-{seed}/{mechanism}", mechanism, partial(build, *FAR, seed, decades=decades))
-        for family, build in (("weights", generators.weights), ("demands", generators.demands))
-        for decades in DECADES
-        for seed in SEEDS
-        for mechanism in MECHANISMS
-    ),
+    cases=tuple(SuiteCase(f"{name}/{mechanism}", mechanism, build) for name, build in BUILDS.items() for mechanism in MECHANISMS),
     accuracies=("low", "mid", "high"),
 )

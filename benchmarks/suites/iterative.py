@@ -1,7 +1,6 @@
 """The suite `iterative`: the papers' own algorithms beside Newton methods, with traces: residual against time (K Fig. 6).
 
-K's Fig. 6 shows the merit Psi of Algorithm I (`ps-mfa`) falling with its iterations. Here every algorithm that keeps a trace is
-on the same games, so that the time to a residual can be read off for each, also where it does not end within its limit.
+Every algorithm that keeps a trace is on the same games, also where it does not end within its limit.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """The suite `limits`: instances on which a call once ran far beyond its time limit; the seconds of the whole call count.
 
-Run it with limits of 5, 20 and 60 seconds: a record's `call` must be at most 1.2 times the limit and a second. Before the limit
-held for the whole call, drfh with 2,000 users ran 560 s at 400 s, in the reference that judged it; the Google mix with 20,000
-users 39 to 63 s at 5 s; nb by `pyomo:ipopt` with 1,000 users 93 s at 20 s.
+Run it with limits of 5, 20 and 60 seconds: a record's `call` must be at most 1.2 times the limit and a second.
 """
 
 from functools import partial

@@ -5,6 +5,7 @@ import json
 import pkgutil
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,9 +22,6 @@ from fairalloc.models.files.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers.options import Accuracy, promised
-
-__all__ = ["SUITES", "BenchmarkError", "Repeats", "Suite", "SuiteCase", "find_suite", "is_ours", "register", "suite_of"]
-
 
 OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:")
 """How the ids of methods begin that hand a model to somebody else's solver."""
@@ -185,12 +183,11 @@ def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism |
     The suite, with the cases FILE or, under several mechanisms, FILE-MECHANISM
     """
     cases = []
-    for path in paths:
+    for path in map(Path, paths):
         for given in mechanisms:
             item = given if isinstance(given, str) else find_mechanism(given)
             label = item if isinstance(item, str) else item.id
-            name = Path(path).stem + (f"-{label}" if len(mechanisms) > 1 else "")
-            file = Path(path).resolve()
+            name, file = path.stem + (f"-{label}" if len(mechanisms) > 1 else ""), path.resolve()
             words = shlex.join([str(file), "--mechanism", item if isinstance(item, str) else place_of(item) or item.id])
             cases.append(SuiteCase(name, item, partial(read_instance, file), words=words))
     return Suite("files", f"{len(paths)} instances in files", tuple(cases))
@@ -204,5 +201,4 @@ def _read(module: str) -> Suite:
 
 
 def _repeated(names: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    return next((name for name, count in Counter(names).items() if count > 1), None)

@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
@@ -28,14 +28,13 @@ from fairalloc.models.tables import Grid
 from fairalloc.sigint import INTERRUPTED, raise_again
 
 COMMANDS = {
-    **dict.fromkeys(("solve",), "solve"),
+    "solve": "solve",
     **dict.fromkeys(("explain", "show"), "explain"),
     **dict.fromkeys(("check", "certify", "verify"), "judge"),
-    **dict.fromkeys(("export",), "export"),
-    **dict.fromkeys(("model",), "model"),
+    **dict.fromkeys(("export", "model"), "export"),
     **dict.fromkeys(("bench", "data"), "bench"),
     **dict.fromkeys(("theorems", "matrix"), "theorems"),
-    **dict.fromkeys(("simulate",), "simulate"),
+    "simulate": "simulate",
 }
 """The module of each command: where a command is the first word, no other is imported."""
 
@@ -57,39 +56,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 argcomplete = import_module("argcomplete")
                 argcomplete.safe_actions.add(Once)
                 argcomplete.autocomplete(parser)
-            options = parser.parse_args(words, argparse.Namespace(start=start))
-            code: int = _run(options)
-    except FairallocError as error:
-        if error.__cause__ is not None and "--debug" in words:  # code of the caller's
-            traceback.print_exc()
-        complain(str(error))
-        return 2
+            return _run(parser.parse_args(words, argparse.Namespace(start=start)))
     except ReaderGone:
         return 0
     except KeyboardInterrupt:
         complain("interrupted; results that were already written to a file remain there")
         return INTERRUPTED
-    except OSError as error:  # a file that cannot be read or written
-        if error.errno is None or "--debug" in words:
-            return _internal(error, "--debug" in words)
-        complain(f"{error.filename or 'a file'} cannot be used: {error.strerror}")
-        return 2
-    except ValueError as error:
-        if "null byte" not in str(error):
-            return _internal(error, "--debug" in words)
-        complain("a file cannot be used: no name of a file holds a null character")
-        return 2
-    except ModuleNotFoundError as error:
-        if (error.name or "fairalloc").startswith("fairalloc"):
-            return _internal(error, "--debug" in words)
-        complain(f"this command needs {error.name}, which is not installed: pip install fairalloc")
-        return 2
     except MemoryError:
         complain("the memory of this machine does not suffice")
         return INTERNAL
-    except Exception as error:  # the last resort: everything above is said better
-        return _internal(error, "--debug" in words)
-    return code
+    except Exception as error:
+        return _failed(error, "--debug" in words)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -101,12 +78,27 @@ def _run(options: argparse.Namespace) -> int:
     return code
 
 
-def _internal(error: Exception, debug: bool) -> int:
-    if debug:
+def _failed(error: Exception, debug: bool) -> int:
+    """The exit code of an error, which is said."""
+    refused = _refusal(error, debug)
+    if debug and (refused is None or error.__cause__ is not None):  # the cause is in code of the caller's
         traceback.print_exc()
     hint = "" if debug else " (run with --debug for the traceback)"
-    complain(f"internal error: {type(error).__name__}: {said(error)}{hint}")
-    return INTERNAL
+    complain(f"internal error: {type(error).__name__}: {said(error)}{hint}" if refused is None else refused)
+    return INTERNAL if refused is None else 2
+
+
+def _refusal(error: Exception, debug: bool) -> str | None:
+    """What is wrong with the command, its files or this machine; None where it is a mistake of this package."""
+    if isinstance(error, FairallocError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno is not None and not debug:  # a file that cannot be read or written
+        return f"{error.filename or 'a file'} cannot be used: {error.strerror}"
+    if isinstance(error, ValueError) and "null byte" in str(error):
+        return "a file cannot be used: no name of a file holds a null character"
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "fairalloc").startswith("fairalloc"):
+        return f"this command needs {error.name}, which is not installed: pip install fairalloc"
+    return None
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -175,60 +167,36 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     return parser
 
 
-# ---- list -----------------------------------------------------------------------------------------------------------
-
-
-def _mechanism_rows() -> list[list[str]]:
-    from fairalloc.formulations import MECHANISMS
-
-    return [[m.id, ", ".join(m.aliases), m.title, m.source] for m in MECHANISMS.values()]
-
-
-def _method_rows() -> list[list[str]]:
-    from fairalloc.method_table import computed
-    from fairalloc.solvers import METHODS
-
-    return [[k, m.kind, computed(m), "yes" if m.is_available() else "no"] for k, m in METHODS.items()]
-
-
-def _example_rows() -> list[list[str]]:
-    from fairalloc.models.examples.published import EXAMPLES
-
-    return [[e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in EXAMPLES]
-
-
-def _property_rows() -> list[list[str]]:
-    from fairalloc.analysis import PROPERTIES
-
-    return [[key, item.meaning] for key, item in PROPERTIES.items()]
-
-
-def _suite_rows() -> list[list[str]]:
-    from fairalloc.benchmarks import SUITES
-
-    return [[suite.id, str(len(suite.cases)), suite.title] for suite in SUITES.values()]
-
-
-LISTS = {
-    "mechanisms": (["id", "aliases", "title", "source"], _mechanism_rows),
-    "methods": (["id", "kind", "computes", "available"], _method_rows),
-    "examples": (["name", "size", "answers", "place"], _example_rows),
-    "properties": (["id", "meaning"], _property_rows),
-    "suites": (["id", "cases", "title"], _suite_rows),
+LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
+    "mechanisms": (
+        ["id", "aliases", "title", "source"],
+        lambda fa: [[m.id, ", ".join(m.aliases), m.title, m.source] for m in fa.MECHANISMS.values()],
+    ),
+    "methods": (
+        ["id", "kind", "computes", "available"],
+        lambda fa: [
+            [m.id, m.kind, import_module("fairalloc.method_table").computed(m), "yes" if m.is_available() else "no"]
+            for m in fa.METHODS.values()
+        ],
+    ),
+    "examples": (
+        ["name", "size", "answers", "place"],
+        lambda fa: [
+            [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in fa.EXAMPLES
+        ],
+    ),
+    "properties": (["id", "meaning"], lambda fa: [[key, item.meaning] for key, item in fa.analysis.PROPERTIES.items()]),
+    "suites": (["id", "cases", "title"], lambda fa: [[s.id, str(len(s.cases)), s.title] for s in fa.benchmarks.SUITES.values()]),
 }
-
-
-OTHERS = "Besides: cvxpy:<any installed solver> and pyomo:<any installed solver>."
+"""Heads and rows of each list, from the package, which imports a name where it is first used."""
 
 
 def _list(options: argparse.Namespace) -> int:
     columns, rows = LISTS[options.what]
-    notes = [OTHERS] if options.what == "methods" else []
-    emit(Grid("", columns, rows(), notes).text())
+    others = ["Besides: cvxpy:<any installed solver> and pyomo:<any installed solver>."] if options.what == "methods" else []
+    emit(Grid("", columns, rows(import_module("fairalloc")), others).text())
     return 0
 
-
-# ---- doctor ---------------------------------------------------------------------------------------------------------
 
 PACKAGES = (
     *("numpy", "scipy", "cvxpy", "pyomo", "highspy", "clarabel", "scs", "casadi"),

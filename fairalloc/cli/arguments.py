@@ -26,25 +26,15 @@ DEFAULT = "drfh"
 
 def add_instance(command: argparse.ArgumentParser, several: bool = False) -> None:
     """The argument INSTANCE, or some of them."""
+    how: dict[str, Any] = {"dest": "instances", "nargs": "+"} if several else {"dest": "instance"}
     text = "a JSON file, - for standard input, or a published name"
-    if several:
-        completed(command.add_argument("instances", nargs="+", metavar="INSTANCE", help=text), _examples, files=True)
-    else:
-        completed(command.add_argument("instance", metavar="INSTANCE", help=text), _examples, files=True)
+    completed(command.add_argument(**how, metavar="INSTANCE", help=text), _examples, files=True)
 
 
 def add_mechanism(
     command: argparse.ArgumentParser, default: str | None = DEFAULT, otherwise: str = DEFAULT, several: bool = False
 ) -> None:
-    """Add the option --mechanism.
-
-    Parameters
-    ----------
-    command : the parser that gets it
-    default : the id where none is given
-    otherwise : what the help says of that
-    several : whether it may repeat: a list of ids then, empty where none is given
-    """
+    """The option --mechanism, or several in a list that is empty at first; the help calls the default `otherwise`."""
     how: dict[str, Any] = {"action": "append", "default": []} if several else {"default": default}
     text = "(repeatable) " * several + f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
     action = command.add_argument("--mechanism", "-m", **how, metavar="ID", help=text)
@@ -70,14 +60,7 @@ def _parameter_names(typed: argparse.Namespace) -> list[str]:
 
 
 def add_time_limit(command: argparse.ArgumentParser, what: str, default: float | None = None) -> None:
-    """Add the option --time-limit.
-
-    Parameters
-    ----------
-    command : the parser that gets it
-    what : what it limits
-    default : seconds
-    """
+    """The option --time-limit in seconds; the help says of what."""
     text = f"for {what}; in seconds, or such as 90s, 10m or 1h"
     command.add_argument("--time-limit", type=_seconds, default=default, metavar="TIME", help=text)
 
@@ -103,13 +86,9 @@ def mechanism_names() -> Iterable[str]:
 
 
 def completed(action: argparse.Action, names: Callable[..., Iterable[str]], files: bool | str = False) -> None:
-    """Say what the shell completes an argument to.
+    """Say what the shell completes an argument to: names, and files too, or those whose names end in a text.
 
-    Parameters
-    ----------
-    action : the argument
-    names : gives the names that there are, when they are asked for; it may take the words so far as a namespace, `typed`
-    files : whether it may be a file too; a text = one whose name ends in it
+    The names are asked for when they are needed; they may depend on the words so far, a namespace that is called `typed`.
     """
 
     def complete(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> list[str]:
@@ -117,8 +96,8 @@ def completed(action: argparse.Action, names: Callable[..., Iterable[str]], file
         found = [name for name in given if name.startswith(prefix)]
         if not files:
             return found
-        endings = (files,) if isinstance(files, str) else ()
-        return [*found, *import_module("argcomplete.completers").FilesCompleter(endings)(prefix)]
+        files_of = import_module("argcomplete.completers").FilesCompleter
+        return [*found, *files_of((files,) if isinstance(files, str) else ())(prefix)]
 
     action.completer = complete  # type: ignore[attr-defined] # where argcomplete looks for it
 

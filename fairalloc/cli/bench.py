@@ -2,24 +2,33 @@
 
 import argparse
 import glob
+import io
 import json
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
+from fairalloc import benchmarks
+from fairalloc.benchmarks.page import LOOK_FIRST
+from fairalloc.benchmarks.runner import selected
 from fairalloc.cli import arguments
-from fairalloc.cli.bench_report import add_report, show
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, parse_json
-from fairalloc.models.tables import printable
+from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import method_of
+
+OTHERS = ("simulation.sqlite", "theorems.sqlite")
+"""Files in results/ of the commands `simulate` and `theorems`."""
 
 
 def add_commands(commands: Any) -> None:
@@ -27,7 +36,8 @@ def add_commands(commands: Any) -> None:
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
     command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
     text = "see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances"
-    arguments.completed(command.add_argument("suite", metavar="SUITE", help=text), _suites, files=True)
+    suite = command.add_argument("suite", metavar="SUITE", help=text)
+    arguments.completed(suite, lambda: benchmarks.SUITES, files=True)
     arguments.add_mechanism(command, otherwise="drfh; for instances in files", several=True)
     command.add_argument("--records", type=arguments.a_path, metavar="FILE", help="default: results/SUITE.sqlite")
     text = "only these methods; ids or FILE.py:NAME"
@@ -43,7 +53,17 @@ def add_commands(commands: Any) -> None:
     text = "solve on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
     command.set_defaults(run=_run)
-    add_report(bench)
+    command = bench.add_parser("report", help="tables, a page, records or figures of a recorded run; default: table and page")
+    text = "as bench run writes it, such as results/first.sqlite; default: the newest in results/"
+    command.add_argument("records", type=arguments.a_path, nargs="?", metavar="FILE", help=text)
+    text = "html (a page), markdown or latex (its tables), csv or json (the records); default: a short text and the page"
+    arguments.completed(command.add_argument("--format", metavar="FORMAT", help=text), lambda: benchmarks.FORMATS)
+    text = "where it is written; default: beside the records for html, else the terminal"
+    command.add_argument("--output", "-o", type=arguments.a_path, metavar="FILE", help=text)
+    text = f"only a figure, may repeat; NAME is {', '.join(benchmarks.FIGURES)}; FILE ends in .svg, .png or .pdf"
+    command.add_argument("--figure", nargs=2, action="append", metavar=("NAME", "FILE"), help=text)
+    command.add_argument("--suite", metavar="SUITE", help="the newest run of this suite; default: the newest of all")
+    command.set_defaults(run=_report)
     command = bench.add_parser("compare", help="two record files: gains and losses, paired by case; exit code 1 on a loss")
     command.add_argument("before", type=Path, metavar="A", help="the records to compare with")
     command.add_argument("now", type=Path, metavar="B", help="may be A: then its last two runs are compared")
@@ -57,16 +77,7 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_data)
 
 
-def _suites() -> Iterable[str]:
-    from fairalloc import benchmarks
-
-    return benchmarks.SUITES
-
-
 def _run(options: argparse.Namespace) -> int:
-    from fairalloc import benchmarks
-    from fairalloc.benchmarks.runner import selected
-
     suite = _suite(options)
     methods = [arguments.method_named(method) for method in options.method or ()]
     arguments.use_data(options.data)
@@ -75,32 +86,20 @@ def _run(options: argparse.Namespace) -> int:
     records = options.records or Path("results") / f"{name}.sqlite"
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
-        time_limit=options.time_limit,
         memory_mb=options.memory,
-        repeats=options.repeats,
-        jobs=options.jobs,
-        threads=options.threads,
-        scheduler=options.scheduler,
+        **{name: getattr(options, name) for name in ("time_limit", "repeats", "jobs", "threads", "scheduler")},
     )
     _say_what_is_not_computed((case.mechanism for case in selected(found, options.case or ()).cases), methods)
-    summary = benchmarks.run(
-        suite,
-        records=records,
-        cases=options.case or (),
-        methods=methods,
-        setting=setting,
-    )
+    summary = benchmarks.run(suite, records, methods, options.case or (), setting)
     page = records.with_suffix(".html")
-    show(summary)
+    _show(summary)
     benchmarks.write_report(summary, page)
-    emit(printable(f"records: {records}\nreport:  {page}\n"))
+    emit(printable(f"records: {records}\nreport:  {page}\n{LOOK_FIRST}\n"))
     return 0 if any(map(benchmarks.succeeded, summary.records)) else 1
 
 
 def _suite(options: argparse.Namespace) -> Any:
     """A suite's name, or the suite of the instances in a folder or glob."""
-    from fairalloc import benchmarks
-
     place = options.suite
     if os.path.isdir(place):
         files = sorted(Path(place).glob("*.json"))
@@ -136,9 +135,8 @@ def _is_instance(file: Path) -> bool:
 def _say_what_is_not_computed(mechanisms: Iterable[str | Mechanism], methods: Sequence[Any]) -> None:
     """A sentence for each mechanism that no method computes of those that are named."""
     known = [method_of(method) for method in methods]
-    for item in dict.fromkeys(mechanisms):
-        asked = find_mechanism(item)
-        if known and not any(method.computes(asked) for method in known):
+    for asked in map(find_mechanism, dict.fromkeys(mechanisms) if known else ()):
+        if not any(method.computes(asked) for method in known):
             names = ", ".join(method.id for method in known)
             complain(f"{asked.id} is not solved: none of the methods that are named computes it ({names})")
 
@@ -151,11 +149,48 @@ def _data(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from fairalloc import benchmarks
-
     changes = benchmarks.compare(options.before, options.now, options.threshold, options.suite)
     if options.format == "json":
         emit(json.dumps(changes.to_dict(), indent=2) + "\n")
     else:
         emit("\n".join(grid.text() if options.format == "text" else grid.markdown() for grid in changes.grids()))
     return 1 if changes.regressed else 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    if options.figure and (options.format or options.output):
+        raise InstanceError("--figure writes figures alone, but --format or --output was given too")
+    if options.output and not options.format:
+        known = ", ".join(benchmarks.FORMATS)
+        raise InstanceError(f"--output is {str(options.output)!r}, but --format must say in which format: {known}")
+    options.records = options.records or _newest()
+    summary = benchmarks.report(options.records, suite=options.suite)
+    for name, file in options.figure or ():
+        benchmarks.write_figure(summary, name, file)
+        emit(printable(f"figure:  {file}\n"))
+    if options.figure:
+        return 0
+    if options.format not in (None, "html") and options.output is None:
+        emit(benchmarks.report_text(summary, options.format))
+        return 0
+    if not options.format:
+        _show(summary)
+    file = options.output or options.records.with_suffix(".html")
+    benchmarks.write_report(summary, file, options.format or "html")
+    emit(printable(f"report:  {file}\n"))
+    return 0
+
+
+def _newest() -> Path:
+    """The records that were written last in results/."""
+    found = [file for file in Path("results").glob("*.sqlite") if file.name not in OTHERS]
+    if not found:
+        raise InstanceError("results/ holds no records: name a file, or make one by fairalloc bench run SUITE")
+    return max(found, key=lambda file: file.stat().st_mtime)
+
+
+def _show(summary: Any) -> None:
+    """Print the comparison."""
+    out = io.StringIO()
+    benchmarks.print_summary(summary, Console(file=out, width=width(), highlight=False, force_terminal=sys.stdout.isatty()))
+    emit(out.getvalue())

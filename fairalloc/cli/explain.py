@@ -15,9 +15,8 @@ from fairalloc.solvers import solve
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
-    command = commands.add_parser(
-        "explain", help="why everybody gets what they get: who is held back where, by what, at which price"
-    )
+    text = "why everybody gets what they get: who is held back where, by what, at which price"
+    command = commands.add_parser("explain", help=text)
     arguments.add_instance(command)
     arguments.add_mechanism(command)
     command.add_argument("--user", metavar="NAME", help="explain this user alone; default: the first 20")
@@ -27,9 +26,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--format", default="text", choices=["text", "json"])
     command.set_defaults(run=_explain)
 
-    command = commands.add_parser(
-        "show", help="the users and servers of an instance, who may run where, and what each could run alone"
-    )
+    text = "the users and servers of an instance, who may run where, and what each could run alone"
+    command = commands.add_parser("show", help=text)
     arguments.add_instance(command)
     command.add_argument("--head", type=int, default=20, metavar="N", help="rows of each table, default 20; json has all")
     command.add_argument("--format", default="text", choices=["text", "json"])
@@ -42,9 +40,8 @@ def _explain(options: argparse.Namespace) -> int:
     instance = arguments.instance_named(options.instance)
     if options.user is not None and options.user not in instance.users:  # before anything is computed
         names = instance.users[:1000]
-        raise UnknownName(
-            no_such("user", options.user, names, f"the users are {', '.join(names[:6])}{', ...' * (len(names) > 6)}")
-        )
+        rule = f"the users are {', '.join(names[:6])}{', ...' * (len(names) > 6)}"
+        raise UnknownName(no_such("user", options.user, names, rule))
     allocation = solve(instance, item, arguments.method_named(options.method), time_limit=limit)
     if not allocation.has_point or (allocation.termination == "time_limit" and allocation.not_judged):
         reason = allocation.not_judged or allocation.message or allocation.termination

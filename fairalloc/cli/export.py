@@ -1,4 +1,4 @@
-"""The command `export`: the model of a mechanism for other solvers."""
+"""The commands `export` and `model`: the model of a mechanism for other solvers, and as formula and code."""
 
 import argparse
 from typing import Any
@@ -7,10 +7,11 @@ from fairalloc.cli import arguments
 from fairalloc.cli.output import emit
 from fairalloc.models.files.writing import write_file
 from fairalloc.solvers.export import FORMATS, export
+from fairalloc.solvers.model_page import ModelPage
 
 
 def add_commands(commands: Any) -> None:
-    """Add the command to the parser of `fairalloc`."""
+    """Add the commands to the parser of `fairalloc`."""
     command = commands.add_parser("export", help="write a mechanism's model for other solvers")
     arguments.add_instance(command)
     arguments.add_mechanism(command)
@@ -18,6 +19,10 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--format", default="lp", choices=FORMATS, help="py: a script that solves it with CVXPY")
     command.add_argument("--output", type=arguments.a_path, metavar="FILE", help="default: standard output")
     command.set_defaults(run=_export)
+    command = commands.add_parser("model", help="a mechanism's formula and its models as code")
+    command.add_argument("mechanism", help="an id, as `fairalloc list` shows them, or FILE.py:NAME")
+    arguments.add_parameters(command)
+    command.set_defaults(run=_model)
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -27,4 +32,10 @@ def _export(options: argparse.Namespace) -> int:
         emit(text)
     else:
         write_file(options.output, text)
+    return 0
+
+
+def _model(options: argparse.Namespace) -> int:
+    item = arguments.mechanism_named(options.mechanism)
+    emit(f"{ModelPage(item.configure(**arguments.parameters(options.param)))}\n")
     return 0

@@ -27,9 +27,8 @@ def add_commands(commands: Any) -> None:
     arguments.add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
     usual = f"{', '.join(BASIC)} and the allocation's mechanism"
-    action = command.add_argument(
-        "--property", action="append", metavar="ID", help=f"an id, 'all' or FILE.py:NAME; default: {usual}"
-    )
+    text = f"an id, 'all' or FILE.py:NAME; default: {usual}"
+    action = command.add_argument("--property", action="append", metavar="ID", help=text)
     arguments.completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
     arguments.add_mechanism(command, None, OWN)
     arguments.add_time_limit(command, "all of it; what is not decided then is said not to be")
@@ -66,16 +65,12 @@ def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
         raise UnknownName(f"{error}; one of your own is named by -m FILE.py:NAME") from None
 
 
-def _is_unknown(given: Any) -> bool:
-    """Whether the allocation's document names a mechanism of somebody's own."""
-    name = given.get("mechanism") if isinstance(given, dict) else None
-    return isinstance(name, str) and bool(name) and name not in arguments.mechanism_names()
-
-
 def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:
     """Whether the allocation is of a mechanism of somebody's own, and the properties that are asked for need none."""
+    name = given.get("mechanism") if isinstance(given, dict) else None
+    is_unknown = isinstance(name, str) and bool(name) and name not in arguments.mechanism_names()
     asked = options.property or []
-    return bool(not options.mechanism and asked and _is_unknown(given) and all(is_in_file(p) or p in PROPERTIES for p in asked))
+    return bool(not options.mechanism and asked and is_unknown and all(is_in_file(p) or p in PROPERTIES for p in asked))
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -88,7 +83,9 @@ def _check(options: argparse.Namespace) -> int:
     allocation = parse_allocation(given, instance)
     if own and own.id == allocation.mechanism:
         own = own.configure(**allocation.parameters)
-    verdicts = [check(allocation, item, time_limit=_left(end)) for item in _properties(options.property, own)]
+    verdicts = []
+    for item in _properties(options.property, own):
+        verdicts.append(check(allocation, item, time_limit=None if end == math.inf else max(end - time.perf_counter(), 1e-3)))
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
@@ -97,11 +94,6 @@ def _check(options: argparse.Namespace) -> int:
         cells = [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
         emit(Grid("", ["property", "holds", "margin", "finding"], cells).text())
     return int(any(v.holds is False for v in verdicts))
-
-
-def _left(end: float) -> float | None:
-    """Seconds until then, a moment where there are none; None where there is no end."""
-    return None if end == math.inf else max(end - time.perf_counter(), 1e-3)
 
 
 def _properties(words: list[str] | None, own: Mechanism | None) -> list[str | Mechanism | Property]:

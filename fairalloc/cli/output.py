@@ -27,9 +27,11 @@ def prepare_streams() -> None:
 
     Closed standard streams are opened on nothing, so that no file that is opened later gets their numbers.
     """
-    closed = [fd for fd in (0, 1, 2) if not _is_open(fd)]
-    for fd in closed:
-        os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), fd)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
     if sys.stdout is None:
@@ -38,14 +40,6 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _is_open(fd: int) -> bool:
-    try:
-        os.fstat(fd)
-    except OSError:
-        return False
-    return True
 
 
 def emit(text: str) -> None:

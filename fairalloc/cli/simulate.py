@@ -25,16 +25,14 @@ def add_commands(commands: Any) -> None:
         "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
     )
     text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
-    completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), _experiments)
+    completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), lambda: _names()[0])
     command.add_argument("--list", action="store_true", help="what there is")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
     command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
-    completed(command.add_argument("--workload", default="", metavar="ID", help=text), _workloads)
-    text = (
-        "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's "
-    )
-    text += "own; or FILE.py:NAME; where all are in files, beside the experiment's own"
+    completed(command.add_argument("--workload", default="", metavar="ID", help=text), lambda: _names()[1])
+    text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
+    text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
@@ -48,16 +46,11 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_simulate)
 
 
-def _experiments() -> Iterable[str]:
+def _names() -> tuple[Iterable[str], Iterable[str]]:
     from fairalloc.simulation.experiments import all_experiments
-
-    return all_experiments()
-
-
-def _workloads() -> Iterable[str]:
     from fairalloc.simulation.workloads import WORKLOADS
 
-    return WORKLOADS
+    return all_experiments(), WORKLOADS
 
 
 def _simulate(options: argparse.Namespace) -> int:
@@ -84,7 +77,11 @@ def _simulate(options: argparse.Namespace) -> int:
     found = run_experiments(options.experiments, options.records, setting)
     emit(_FORMATS[options.format](report, found, "" if options.figures is None else options.figures.as_posix()))
     if options.figures is not None:
-        _write_figures(found, options.figures)
+        from fairalloc.analysis.plots.panels import write_panels
+
+        for outcomes in found:
+            if panels := outcomes.experiment.panels(outcomes):
+                write_panels(outcomes.labels, panels, options.figures / f"{outcomes.experiment.id}.svg")
     if options.keep is not None:
         keep_verdicts(found, options.keep)
     failed = [sentence for outcomes in found for sentence in outcomes.failed]
@@ -106,17 +103,10 @@ def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
     found: list[int] = []
     for text in texts:
         match = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", text)
-        if match is None or int(match[2] or match[1]) < int(match[1]):
+        seeds = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
+        if not seeds:
             raise InstanceError(f"--seeds is {shown(text)}, but it must be a number such as 3, or a range such as 0-9")
-        if int(match[2] or match[1]) - int(match[1]) + len(found) >= SEEDS:
+        if seeds[-1] - seeds[0] + len(found) >= SEEDS:
             raise InstanceError(f"--seeds is {shown(text)}, but there must be at most {SEEDS:,} seeds")
-        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+        found += seeds
     return tuple(dict.fromkeys(found))
-
-
-def _write_figures(found: Sequence[Any], folder: Path) -> None:
-    from fairalloc.analysis.plots.panels import write_panels
-
-    for outcomes in found:
-        if panels := outcomes.experiment.panels(outcomes):
-            write_panels(outcomes.labels, panels, folder / f"{outcomes.experiment.id}.svg")

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairalloc.cli import arguments
-from fairalloc.cli.figure import write_figure
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, said
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, said
 from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.models.instance import Instance
-from fairalloc.models.tables import Grid, printable
+from fairalloc.models.tables import Grid, csv_text, printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers import options as options_of
 from fairalloc.solvers.export import read_allocation
@@ -31,6 +31,9 @@ from fairalloc.solvers.running.time_limits import checked_limit
 
 ROWS = 40
 """Users and events that a table shows."""
+
+PANELS = 12
+"""So many allocations stand in one figure."""
 
 NO_POINT = {
     "infeasible": "there is no allocation: nothing satisfies all constraints",
@@ -109,27 +112,18 @@ def _solve(options: argparse.Namespace) -> int:
         limits = (options.accuracy, options.time_limit, options.trace, options.log)
         return solve(instance, item, method, *limits, chosen, start, threads=options.threads)
 
-    failures: list[bool] = []
-    drawn: list[Allocation] = []
+    told: list[Result] = []
     asked = [(name, partial(computed, name, item)) for name in options.instances for item in items]
-    results: Iterator[Any] = _kept(_results(options, asked, failures), drawn)
+    results: Iterator[Any] = _results(options, asked, told)
     if len(items) > 1 and options.format in ("table", "latex"):
         results = _compared(results, options.instances, items, read)
     for piece in FORMATS[options.format](results, len(asked) > 1):
         emit(piece)
     for file in options.plot:
-        write_figure(drawn, file)
-    if drawn and drawn[-1].termination == "interrupted":
+        write_figure([one for one in told if isinstance(one, Allocation) and one.has_point], file)
+    if told and _is_interrupted(told[-1]):
         raise KeyboardInterrupt
-    return int(any(failures))
-
-
-def _kept(results: Iterable[Result], drawn: list[Allocation]) -> Iterator[Result]:
-    """The results as they come, while those that can be drawn are put into a list."""
-    for result in results:
-        if isinstance(result, Allocation) and result.has_point:
-            drawn.append(result)
-        yield result
+    return int(not all(_is_solved(one, options.accuracy) for one in told))
 
 
 def _compared(
@@ -150,27 +144,27 @@ def _compared(
 
 
 def _results(
-    options: argparse.Namespace, asked: Sequence[tuple[str, Callable[[], Allocation]]], failures: list[bool]
+    options: argparse.Namespace, asked: Sequence[tuple[str, Callable[[], Allocation]]], told: list[Result]
 ) -> Iterator[Result]:
-    """The results in the order asked for, up to one that was interrupted; `failures` gets an entry for each."""
-    several = len(asked) > 1 or options.format == "jsonl"
+    """The results in the order asked for, up to one that was interrupted; the list gets them too."""
     for name, computed in asked:
-        result: Result
         try:
-            result = computed()
-            failures.append(not _is_solved(result, options.accuracy))
-            if result.has_point and failures[-1]:
-                why = f"residual {result.residual:.1e}, but accuracy {options.accuracy}"
-                why = result.not_judged or f"{why} promises {promised(options.accuracy):g}"
-                complain(f"{name}: not solved to the accuracy asked: {why}")
+            result: Result = computed()
         except Exception as error:  # one instance that meets a mistake of this package must not take the others with it
-            if not several:
+            if len(asked) == 1 and options.format != "jsonl":
                 raise
             result = Refused(name, _sentence(name, error, getattr(options, "debug", False)))
-            failures.append(True)
+        told.append(result)
+        if isinstance(result, Allocation) and result.has_point and not _is_solved(result, options.accuracy):
+            why = f"residual {result.residual:.1e}, but accuracy {options.accuracy} promises {promised(options.accuracy):g}"
+            complain(f"{name}: not solved to the accuracy asked: {result.not_judged or why}")
         yield result
-        if isinstance(result, Allocation) and result.termination == "interrupted":
+        if _is_interrupted(result):
             return
+
+
+def _is_interrupted(result: Result) -> bool:
+    return isinstance(result, Allocation) and result.termination == "interrupted"
 
 
 def _sentence(name: str, error: Exception, debug: bool) -> str:
@@ -182,21 +176,15 @@ def _sentence(name: str, error: Exception, debug: bool) -> str:
     return f"internal error: {type(error).__name__}: {said(error)}"
 
 
-def _is_solved(result: Allocation, accuracy: str | float) -> bool:
+def _is_solved(result: Result, accuracy: str | float) -> bool:
     """Whether it meets the accuracy, or claims success where the claim stands."""
-    return result.has_point and (result.claims_success or result.residual <= promised(accuracy))
-
-
-# ---- formats ---------------------------------------------------------------------------------------------------------
+    if isinstance(result, Refused) or not result.has_point:
+        return False
+    return result.claims_success or result.residual <= promised(accuracy)
 
 
 def _document(result: Result) -> dict[str, Any]:
     return {"instance": result.instance, "error": result.error} if isinstance(result, Refused) else allocation_document(result)
-
-
-def _jsonl(results: Iterable[Result], _: bool) -> Iterator[str]:
-    for result in results:
-        yield json.dumps(_document(result), allow_nan=False) + "\n"
 
 
 def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
@@ -217,20 +205,14 @@ def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
 
 def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
     """A row for each user and server that it may use."""
-    columns = ["instance", "mechanism", "method", "user", "server", "tasks", "error"]
-    for k, result in enumerate(results):
-        text = Grid("", columns, _csv_rows(result)).csv()
-        yield text if k == 0 else text.split("\n", 1)[1]
-
-
-def _csv_rows(result: Result) -> list[list[str]]:
-    if isinstance(result, Refused):
-        return [[result.instance, "", "", "", "", "", result.error]]
-    instance, rows = result.instance, []
-    for n, i in zip(*instance.eligible.nonzero(), strict=True):
-        label = [instance.name, result.mechanism, result.method, instance.users[n], instance.servers[i]]
-        rows.append([*label, repr(float(result.by_server[n, i])), ""])
-    return rows
+    yield csv_text([["instance", "mechanism", "method", "user", "server", "tasks", "error"]])
+    for result in results:
+        if isinstance(result, Refused):
+            yield csv_text([[result.instance, "", "", "", "", "", result.error]])
+            continue
+        here, label = result.instance, [result.instance.name, result.mechanism, result.method]
+        pairs = zip(*here.eligible.nonzero(), strict=True)
+        yield csv_text([[*label, here.users[n], here.servers[i], repr(float(result.by_server[n, i])), ""] for n, i in pairs])
 
 
 def _latex(results: Iterable[Any], _: bool) -> Iterator[str]:
@@ -267,7 +249,7 @@ def _tables(result: Allocation) -> str:
         _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
         *(_judged(result) if result.has_point else [NO_POINT.get(result.termination, "there is no allocation to show")]),
         f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}",
-        *(_users(result) if result.has_point else []),
+        *(_first_rows(result.grid(most=result.instance.N), "users: --format json or csv shows all") if result.has_point else []),
         *_printed(result),
     ]
     return "\n".join(lines) + "\n\n"
@@ -275,39 +257,28 @@ def _tables(result: Allocation) -> str:
 
 def _printed(result: Allocation) -> list[str]:
     """The trace and the log, where they were asked for."""
-    return [*_trace(result), *(["log:", *map(_line, result.log)] if result.log else [])]
+    log = ["log:", *map(_line, result.log)] if result.log else []
+    if not result.trace:
+        return log
+    rows = [[_cell(fact) for fact in event.values()] for event in result.trace]
+    return ["trace:", *_first_rows(Grid("", list(result.trace[0]), rows), "events: --format json shows all"), *log]
 
 
 def _judged(result: Allocation) -> list[str]:
     """What it attains, and how far it is from the definition."""
-    told = {key: value for key, value in result.values.items() if key != "deviation"}  # K (58): JSON has it
-    values = ", ".join(f"{key} = {value:.9g}" for key, value in told.items())
-    return [
-        *([f"values: {values}"] if values else []),
-        "residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()),
-        *([f"user error: {_user_error(result.user_error)}"] if result.user_error is not None else []),
-        *([_line(result.not_judged)] if result.not_judged else []),
-    ]
+    values = ", ".join(f"{k} = {value:.9g}" for k, value in result.values.items() if k != "deviation")  # K (58): JSON has it
+    lines = [f"values: {values}"] if values else []
+    lines.append("residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()))
+    if (error := result.user_error) is not None:
+        lines.append("user error: " + ("not known" if error == float("inf") else f"at most {error:.1e} of a user's tasks"))
+    return [*lines, *([_line(result.not_judged)] if result.not_judged else [])]
 
 
-def _user_error(error: float) -> str:
-    return "not known" if error == float("inf") else f"at most {error:.1e} of a user's tasks"
-
-
-def _users(result: Allocation) -> list[str]:
-    users = result.grid(most=result.instance.N)
-    more = len(users.rows) - ROWS
-    text = replace(users, rows=users.rows[:ROWS]).text().rstrip("\n")
-    return [text, *([f"... and {more} more users: --format json or csv shows all"] if more > 0 else [])]
-
-
-def _trace(allocation: Allocation) -> list[str]:
-    events = allocation.trace
-    if not events:
-        return []
-    grid = Grid("", list(events[0]), [[_cell(fact) for fact in event.values()] for event in events[:ROWS]])
-    more = len(events) - ROWS
-    return ["trace:", grid.text().rstrip("\n"), *([f"... and {more} more events: --format json shows all"] if more > 0 else [])]
+def _first_rows(grid: Grid, what: str) -> list[str]:
+    """A table of ROWS rows, and how many more there are."""
+    text = replace(grid, rows=grid.rows[:ROWS]).text().rstrip("\n")
+    more = len(grid.rows) - ROWS
+    return [text, *([f"... and {more} more {what}"] if more > 0 else [])]
 
 
 def _cell(fact: Any) -> str:
@@ -319,7 +290,28 @@ def _cell(fact: Any) -> str:
 FORMATS: dict[str, Callable[[Iterable[Any], bool], Iterator[str]]] = {
     "table": _table,
     "json": _json,
-    "jsonl": _jsonl,
+    "jsonl": lambda results, _: (json.dumps(_document(result), allow_nan=False) + "\n" for result in results),
     "csv": _csv,
     "latex": _latex,
 }
+
+
+def write_figure(allocations: Sequence[Allocation], file: str) -> None:
+    """Write the allocations, one below the other, as SVG, PNG or PDF; one sentence where that is impossible."""
+    from fairalloc.analysis.plots import bars, panels, style
+
+    if Path(file).suffix.lower() not in panels.ENDINGS:
+        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(panels.ENDINGS)}")
+    if not 1 <= len(allocations) <= PANELS:
+        raise NotApplicable(f"{file} is not written: a figure shows 1 to {PANELS} allocations, but there are {len(allocations)}")
+    sizes = [bars.size(allocation) for allocation in allocations]
+    heights = [height + 0.4 for _, height in sizes]
+    figure = style.new_figure(max(width for width, _ in sizes), sum(heights))
+    engine: Any = figure.get_layout_engine()
+    engine.set(h_pad=0.12)
+    axes = figure.subplots(len(allocations), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for ax, allocation, (width, _) in zip(axes, allocations, sizes, strict=True):
+        bars.allocation(allocation, ax)
+        (title,) = style.fitted([f"{allocation.instance.name or 'instance'}: {allocation.mechanism}"], width - 1.0, style.LABEL)
+        ax.set_title(title, fontsize=style.LABEL, pad=12)
+    panels.write_figure(figure, file)

@@ -24,7 +24,7 @@ from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.witnesses import WitnessRecord, kept_witnesses, on_record, packaged, write_witnesses
+from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.matrix import matrix as of_findings
@@ -94,9 +94,8 @@ def _action(
     """The parser of an action, with the words and options that choose statements; `files` = its words are files of claims."""
     command: argparse.ArgumentParser = actions.add_parser(name, help=told)
     text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
-    completed(
-        command.add_argument("named", nargs="*", metavar=word, help=text), lambda: () if files else all_statements(), files="py"
-    )
+    named = command.add_argument("named", nargs="*", metavar=word, help=text)
+    completed(named, lambda: () if files else all_statements(), files="py")
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     text = f"only those of which this is on record: {', '.join(Status)}"
     command.add_argument("--status", action="append", choices=[word.value for word in Status], metavar="STATUS", help=text)
@@ -116,10 +115,7 @@ def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
     return [given] if given in found else found
 
 
-@cache
-def _record() -> WitnessRecord:
-    return packaged()
-
+_record = cache(packaged)
 
 FILTERS: dict[str, Callable[[Statement], str]] = {
     "paper": lambda item: item.paper,
@@ -131,7 +127,7 @@ FILTERS: dict[str, Callable[[Statement], str]] = {
 
 
 def _asked(options: argparse.Namespace) -> dict[str, Statement]:
-    """The statements that are named, by id or by the beginning of ids, or that fit the filters."""
+    """The statements that are named or fit the filters."""
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
     return _fitting(all_statements(), options.named, options)
@@ -141,10 +137,8 @@ def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[s
     """Those asked for that are named in full or can be written or proved; all where none can, so that it is said why."""
     asked = _asked(options)
     able = {name: item for name, item in asked.items() if name in options.named or is_able(name)}
-    if able and len(able) < len(asked):
-        complain(
-            f"{len(asked) - len(able)} of {len(asked)} statements are left out: there is nothing of them to {options.action}"
-        )
+    if able and (left := len(asked) - len(able)):
+        complain(f"{left} of {len(asked)} statements are left out: there is nothing of them to {options.action}")
     return able or asked
 
 
@@ -210,7 +204,7 @@ def _show(options: argparse.Namespace) -> int:
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
     for item in _asked(options).values():
-        emit(printable(statement_page(item, packaged()) + "\n"))
+        emit(printable(statement_page(item, _record()) + "\n"))
     return 0
 
 
@@ -247,8 +241,10 @@ def _verify(options: argparse.Namespace) -> int:
         else:  # beside the answer
             complain(f"{count} {_words(finding)}")
 
+    store = None if options.named and options.store == STORE else options.store  # functions in files change
+    limits = {"trials": options.trials, "fresh": options.fresh, "start": options.start, "files": options.named}
     try:
-        findings = _verified(chosen, options, tell)
+        findings = verify(chosen.values(), options.time_limit, options.seed, options.jobs, store, tell=tell, **limits)
     except KeyboardInterrupt:
         if options.format == "table":
             emit(_ending(chosen, told))
@@ -277,21 +273,11 @@ def _matrix(options: argparse.Namespace) -> int:
     for name in ("time-limit", "seed", "trials"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
-    record = packaged()
     chosen = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
-    found = {name: on_record(item, record, again=False) for name, item in chosen.items()}
+    found = {name: on_record(item, _record(), again=False) for name, item in chosen.items()}
     made = of_findings(chosen, found, MECHANISMS)
     emit(write_matrix(made, options.format, printed_tables(made)))
     return 0
-
-
-def _verified(
-    chosen: Mapping[str, Statement], options: argparse.Namespace, tell: Callable[[Finding], None]
-) -> dict[str, Finding]:
-    """Claims in files are loaded by other processes too, and kept only where a store is named, for functions change."""
-    files, store = options.named, None if options.named and options.store == STORE else options.store
-    limits = {"trials": options.trials, "fresh": options.fresh, "start": options.start}
-    return verify(chosen.values(), options.time_limit, options.seed, options.jobs, store, files=files, tell=tell, **limits)
 
 
 def _in_files(files: list[str]) -> dict[str, Statement]:
@@ -301,26 +287,30 @@ def _in_files(files: list[str]) -> dict[str, Statement]:
         found = statements_in(file)
         if not found:
             raise InstanceError(f"{file} defines no claim: a claim is what fa.claim returns")
-        for name in found:
-            if name in kept:
-                raise InstanceError(f"two claims are named {name!r}, but names must be distinct: give one an id")
+        if twice := next((name for name in found if name in kept), None):
+            raise InstanceError(f"two claims are named {twice!r}, but names must be distinct: give one an id")
         kept |= found
     return kept
 
 
-# ---- what is shown ---------------------------------------------------------------------------------------------------
+def _needs(finding: Finding) -> str:
+    """The assumptions that are needed, as the end of a sentence."""
+    return f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
 
 
 def _words(finding: Finding) -> str:
     """The finding in a line."""
     status = "" if finding.sentence.startswith(finding.status) else f"{finding.status}: "
-    needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
-    return f"{finding.statement}: {status}{finding.sentence}{needs}"
+    return f"{finding.statement}: {status}{finding.sentence}{_needs(finding)}"
+
+
+def _violates(finding: Finding) -> bool:
+    return finding.case is not None and finding.verdict is not None and finding.verdict.holds is False
 
 
 def _said(item: Statement, finding: Finding, claim: ClaimTerms | None) -> str:
     """The finding in a line; where a case violates something, the claim and this case, too."""
-    if finding.case is None or finding.verdict is None or finding.verdict.holds is not False:
+    if not _violates(finding):
         return _words(finding)
     return f"{item.id}: {item.text}\n  {finding.status}: {finding.sentence}\n{_code(finding, claim)}\n"
 
@@ -336,7 +326,7 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
         lines += wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) if left else []
     registered = {name: one for name, one in findings.items() if statements[name].paper in PAPERS}
     if registered:
-        changed = [*changes(statements, registered, packaged())]
+        changed = [*changes(statements, registered, _record())]
         lines += ["", "Changed against the record:", *(changed or ["nothing"])]
     return "\n" + _summary(statements, findings).text() + "".join(f"{printable(line)}\n" for line in lines)
 
@@ -344,39 +334,24 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
 def _code(finding: Finding, claim: ClaimTerms | None) -> str:
     """The case; for a claim of one's own that it violates, all that asserts the violation, as the result of a search shows it."""
     assert finding.case is not None
-    violated = finding.verdict is not None and finding.verdict.holds is False
-    return finding.case.code() if claim is None or not violated else witness_code(claim, finding.case)
+    return witness_code(claim, finding.case) if claim is not None and _violates(finding) else finding.case.code()
 
 
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
-    rows = []
-    for paper in [paper for paper in (*PAPERS, "own") if any(statements[name].paper == paper for name in findings)]:
-        status = {name: finding.status for name, finding in findings.items() if statements[name].paper == paper}
-        rows.append([paper, *(str(list(status.values()).count(word)) for word in Status)])
+    of = {paper: [one.status for name, one in findings.items() if statements[name].paper == paper] for paper in (*PAPERS, "own")}
+    rows = [[paper, *(str(found.count(word)) for word in Status)] for paper, found in of.items() if found]
     heads = ["in floating point" if word == Status.IN_FLOATS else word.value for word in Status]
     return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
 
 
-def _overview(findings: Mapping[str, Finding]) -> Grid:
-    rows = []
-    for name, finding in findings.items():
-        needs = f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
-        rows.append([name, finding.status, f"{finding.trials:,}", finding.sentence + needs])
-    return Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
-
-
 def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> str:
-    sections = [table_section(grid) for grid in (_summary(statements, findings), _overview(findings))]
-    return page("fairalloc: statements of the papers", [*sections, *_witnesses(statements, findings, claims)])
-
-
-def _witnesses(
-    statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]
-) -> list[Section]:
-    """The cases that were found, as code."""
-    lines = {name: [f"{statements[name].text} {finding.status}: {finding.sentence}"] for name, finding in findings.items()}
-    return [
-        Section(name, lines[name], code=_code(finding, claims.get(name)), anchor=name)
-        for name, finding in findings.items()
-        if finding.case is not None
+    """How many there are of each status, the findings, and the cases that were found as code."""
+    rows = [[name, one.status, f"{one.trials:,}", one.sentence + _needs(one)] for name, one in findings.items()]
+    overview = Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
+    cases = [
+        Section(name, [f"{statements[name].text} {one.status}: {one.sentence}"], code=_code(one, claims.get(name)), anchor=name)
+        for name, one in findings.items()
+        if one.case is not None
     ]
+    tables = [table_section(grid) for grid in (_summary(statements, findings), overview)]
+    return page("fairalloc: statements of the papers", [*tables, *cases])

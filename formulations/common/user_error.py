@@ -10,13 +10,16 @@ and for r <= 1 + D, h(r) >= c (r - 1)^2 with c = alpha (1 + D)^-(alpha + 1). So 
 sum_n a_n^2 / (4 c y_n), sqrt(E) <= A + sqrt(A^2 + S), and |r_n - 1| <= sqrt(E / (c y_n)). A user at its limit may have a price
 z_n = a_n / u_n of the limit in place of a_n, which adds z_n (M_n - u_n) to S. Rounding adds to S a few units in the last place.
 
-**Lexicographic rules.** By (*) of lexicographic/weak_duality.py user n can rise by no more than the part rho_n. It has too much
-only where a user below it can rise: u* gains nothing by lowering n otherwise. All rises together need load_mj rho_m of each pool
-j, and what is missing there comes from who uses it. So user n gives way by at most sum_a min(x_a, max_r missing_ir / load_air)
-tasks, to first order. SAFETY is for what moves when those who gave way are no longer in the way of others.
+**Lexicographic rules.** By (*) of lexicographic/weak_duality.py user n can rise by no more than e_n = rho_n u_n tasks. It has too
+much only where a user below it can rise: u* gains nothing by lowering n otherwise. These tasks may run on any server of who
+rises. One layer of prices allows one user its e_m, or several as much together. So pool j lacks at most sum_m load_mj e_m, and
+at most the largest term of each layer. What it lacks comes from who uses it: user n gives way there by at most
+sum_a min(x_a, max_r missing_ir / load_air) tasks. Who gives way may move to other servers and be in the way of others there:
+SAFETY covers that where the loads of a user are at most FAR apart, and else their ratio counts.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
@@ -29,7 +32,10 @@ __all__ = ["MOST", "SAME", "errors_of_levels", "errors_of_program"]
 MOST = 1e-2
 """D: a larger error is not bounded."""
 
-SAFETY = 10.0
+SAFETY, FAR = 10.0, 1e3
+
+FULL = 1e-6
+"""A pool is full where no more than this part of it is free."""
 
 SAME = 1e-9
 """Levels within this of each other are one."""
@@ -69,7 +75,7 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
     return np.where(errors <= MOST, errors, unknown)
 
 
-def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats) -> Floats:
+def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats, layers: int) -> Floats:
     """(N,) first-order bounds on the relative error of each user's tasks under a lexicographic rule.
 
     Parameters
@@ -78,15 +84,39 @@ def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats) -> 
     x : (A,) feasible tasks
     v : (N,) weighted shares
     rise : (N,) rho, by the bound (*) on how much each can rise
+    layers : of prices, that prove it
     """
     spread = 1.0 - v.min() / v.max() if v.max() > 0 else 0.0
     if spread <= SAME:
         return rise + spread
     arcs = instance.arcs
     loads, by_arc = arcs.load @ x, arcs.by_arc
-    missing = np.maximum(arcs.load @ (x * rise[arcs.user]) + np.minimum(loads - 1.0, 0.0), 0.0)
+    proofs = layers + np.isfinite(instance.max_tasks).sum()  # a limit is one of its own
+    missing = np.maximum(_risen(instance, rise * (arcs.owner @ x), proofs) + np.minimum(loads - 1.0, 0.0), 0.0)
     tasks = np.maximum.reduceat(missing[by_arc.indices] / by_arc.data, by_arc.indptr[:-1])
     away = arcs.owner @ np.minimum(x, tasks)
     fall = np.divide(away, arcs.owner @ x, out=np.ones_like(v), where=v > 0)
-    result: Floats = np.maximum(rise, SAFETY * fall)
+    moved = _moved(instance, x, loads >= 1.0 - FULL)
+    result: Floats = np.maximum(rise, (moved if moved > FAR else SAFETY) * fall)
     return result
+
+
+def _risen(instance: Instance, rise: Floats, proofs: int) -> Floats:
+    """(K R,) what the pools need more, where each of some proofs lets one user run `rise` (N,) more tasks, anywhere."""
+    load = instance.arcs.load.tocsr()
+    terms = load.data * rise[instance.arcs.user][load.indices]
+    used = np.flatnonzero(np.diff(load.indptr))
+    result, rows = np.zeros(load.shape[0]), load.indptr[used]
+    result[used] = np.minimum(np.add.reduceat(terms, rows), proofs * np.maximum.reduceat(terms, rows)) if len(used) else 0.0
+    return result
+
+
+def _moved(instance: Instance, x: Floats, full: NDArray[np.bool_]) -> float:
+    """The most that a user who leaves a pool that is `full` (K R,) may load another with, a unit of what it frees."""
+    arcs, by_arc = instance.arcs, instance.arcs.by_arc
+    start = by_arc.indptr[:-1]
+    least = np.minimum.reduceat(np.where(full[by_arc.indices], by_arc.data, np.inf), start)
+    least = np.minimum.reduceat(np.where(x > 0, least, np.inf), arcs.first)
+    most = np.maximum.reduceat(np.maximum.reduceat(by_arc.data, start), arcs.first)
+    elsewhere = np.diff(arcs.owner.indptr) > 1
+    return float((most / least)[elsewhere].max(initial=0.0))

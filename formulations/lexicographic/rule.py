@@ -193,7 +193,7 @@ class Leximin(Mechanism):
         v = rate * (instance.arcs.owner @ x)
         e = excess(instance, rate, v, layers)
         missed = 1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0)
-        return worst(missed), errors_of_levels(instance, x, v, missed)
+        return worst(missed), errors_of_levels(instance, x, v, missed, len(layers))
 
 
 class MaxMin(Leximin):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairalloc.formulations import mechanism
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import NotJson, parse_json
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
-from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler
+from fairalloc.simulation.schedulers import as_scheduler, find_scheduler
 
 __all__ = ["KINDS", "Competitor", "competitor", "competitors"]
 
@@ -21,23 +21,10 @@ class CompetitorKind:
     own: ObjectKind
 
 
-def _mechanism(name: str, **parameters: Any) -> Any:
-    return mechanism(name).configure(**parameters)
-
-
-def _scheduler(name: str, **parameters: Any) -> Any:
-    if name not in SCHEDULERS:
-        raise UnknownName(no_such("scheduler", name, SCHEDULERS))
-    try:
-        return SCHEDULERS[name](**parameters)
-    except TypeError:
-        raise InstanceError(f"the scheduler {name!r} has not the parameters {', '.join(parameters)}") from None
-
-
 KINDS = {
-    "mechanism": CompetitorKind(_mechanism, MECHANISM),
+    "mechanism": CompetitorKind(lambda name, **parameters: mechanism(name).configure(**parameters), MECHANISM),
     "none": CompetitorKind(lambda name: name, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
-    "scheduler": CompetitorKind(_scheduler, ObjectKind("scheduler", as_scheduler)),
+    "scheduler": CompetitorKind(find_scheduler, ObjectKind("scheduler", as_scheduler)),
 }
 """What an experiment may compare."""
 
@@ -75,19 +62,10 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def competitors(declared: Sequence[str], wanted: Sequence[Any], kind: str) -> list[Competitor]:
-    """Who takes part.
+    """Who takes part: what is wanted, as ids with parameters, FILE.py:NAME or objects; () = those that the experiment declares.
 
-    Parameters
-    ----------
-    declared : by the experiment
-    wanted : ids with parameters, FILE.py:NAME, or objects; () = those declared. Where all are one's own they take part beside
-        those declared, else instead of them
-    kind : one of KINDS
-
-    Raises
-    ------
-    UnknownName : there is none of that name
-    InstanceError : two have the same label
+    Where all are one's own they take part beside those declared, else instead of them. UnknownName is raised where there is none
+    of a name, InstanceError where two have the same label.
     """
     asked = [_asked(item, kind) for item in wanted]
     if all(one.is_own for one in asked):

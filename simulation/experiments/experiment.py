@@ -1,22 +1,19 @@
 """What an experiment is: a declared measurement of competitors, seed by seed, with one figure and one verdict.
 
-Experiment   the paper's finding, who is compared, the sizes, what is measured in one trial, the figure and the verdict
-Trial        one competitor, one seed, one size, one workload
-TrialResult     the numbers and curves of one trial
-Outcomes     all trials of an experiment, by competitor and seed
-Judged       confirmed, not confirmed or cannot be compared, and because of what
+`Outcomes` hold the `TrialResult` of each `Trial`, by competitor and seed; the `Experiment` says how they are `Judged`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "Word"]
+__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "Word", "larger", "thinned"]
 
 Word = Literal["confirmed", "not confirmed", "cannot be compared"]
 
@@ -34,15 +31,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Trial:
-    """What is measured once.
+    """What is measured once: a competitor, which tables name by its label, with one seed of everything that is drawn.
 
-    Attributes
-    ----------
-    label : the competitor as tables name it
-    competitor : the mechanism or scheduler
-    seed : of everything that is drawn
-    workload : id of the workload, "" where the experiment has none
-    settings : of the size
+    The competitor is a mechanism or a scheduler. The workload is an id, "" where the experiment has its own; the settings are
+    those of the size.
     """
 
     label: str
@@ -60,6 +52,12 @@ class TrialResult:
     curves: Mapping[str, Curve] = field(default_factory=dict)
 
 
+def thinned(right: NDArray[Any], up: NDArray[Any], most: int = 300) -> Curve:
+    """A curve of so many points at most, its ends among them."""
+    shown = np.unique(np.linspace(0, max(len(right) - 1, 0), min(len(right), most)).astype(int))
+    return right[shown].tolist(), up[shown].tolist()
+
+
 @dataclass(frozen=True)
 class Judged:
     """Whether the finding of the paper is ours too, and the sentence that says because of what."""
@@ -67,18 +65,17 @@ class Judged:
     word: Word
     because: str
 
+    @classmethod
+    def whether(cls, good: bool, because: str) -> "Judged":
+        """Confirmed or not."""
+        return cls("confirmed" if good else "not confirmed", because)
+
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The trials of an experiment that are on record.
+    """The trials of an experiment that are on record: of each competitor by its label, seed -> what was measured.
 
-    Attributes
-    ----------
-    experiment : whose
-    size : "small" or "full"
-    workload : id of the workload
-    measured : of each competitor by its label, seed -> what was measured
-    failed : sentences on trials that ended without an answer
+    `failed` are sentences on trials that ended without an answer.
     """
 
     experiment: "Experiment"
@@ -95,16 +92,10 @@ class Outcomes:
     @property
     def names(self) -> list[str]:
         """Of all numbers, in the order in which they were first measured."""
-        return list(dict.fromkeys(name for one in self._all() for name in one.numbers))
+        return list(dict.fromkeys(name for seeds in self.measured.values() for one in seeds.values() for name in one.numbers))
 
     def values(self, label: str, name: str) -> Floats:
-        """(S,) a number over the seeds, nan where a trial has none of that name.
-
-        Parameters
-        ----------
-        label : of the competitor
-        name : of the number
-        """
+        """(S,) a number of a competitor over the seeds, nan where a trial has none of that name."""
         return np.array([one.numbers.get(name, np.nan) for one in self.measured.get(label, {}).values()], dtype=float)
 
     def mean(self, label: str, name: str) -> float:
@@ -113,8 +104,9 @@ class Outcomes:
         return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
     def curves(self, label: str, name: str) -> list[Curve]:
-        """A curve of each seed."""
-        return [one.curves[name] for one in self.measured.get(label, {}).values() if name in one.curves]
+        """A curve of each seed that has one with points."""
+        found = (one.curves.get(name, ((), ())) for one in self.measured.get(label, {}).values())
+        return [curve for curve in found if len(curve[0])]
 
     def difference(self, one: str, other: str, name: str) -> tuple[float, float]:
         """Mean and standard error of a number of one competitor less that of another one, over the seeds of both.
@@ -135,18 +127,22 @@ class Outcomes:
 
     @property
     def judged(self) -> Judged:
-        """The verdict of the experiment; where no trial has an answer there is nothing to compare."""
+        """The verdict of the experiment; nothing is compared where no trial of a competitor that it needs has an answer."""
         if not self.labels:
             return Judged("cannot be compared", "no trial gave an answer")
-        return self.experiment.judge(self)
+        item = self.experiment
+        return self.lacking(*(item.needs or item.competitors)) or item.judge(self)
 
     def lacking(self, *labels: str) -> Judged | None:
         """That the finding cannot be compared, where some of these competitors have no outcomes; None where all have."""
         gone = [label for label in labels if label not in self.labels]
         return Judged("cannot be compared", f"{' and '.join(gone)} took no part") if gone else None
 
-    def _all(self) -> Iterator[TrialResult]:
-        return (one for seeds in self.measured.values() for one in seeds.values())
+
+def larger(outcomes: Outcomes, one: str, other: str, name: str, least: float = 1e-9) -> bool:
+    """Whether a number is larger by more than two standard errors over the seeds, where there are several."""
+    gap, error = outcomes.difference(one, other, name)
+    return bool(gap > np.fmax(2 * error, least))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +162,7 @@ class Experiment:
     judge : outcomes -> verdict
     panels : outcomes -> the panels of the figure
     workloads : ids of workloads that it can be run with, the first whose samples are there is the default; () = it has its own
+    needs : the competitors without which nothing is compared; () = all
     """
 
     id: str
@@ -179,6 +176,7 @@ class Experiment:
     judge: Callable[[Outcomes], Judged]
     panels: Callable[[Outcomes], list[Panel]]
     workloads: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"

@@ -1,6 +1,6 @@
 """What figures of experiments are made of: bars and curves by competitor, with the spread over seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,21 +12,20 @@ from fairalloc.analysis.plots.profiles import hint
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.experiment import Outcomes
 
-__all__ = ["bar_panel", "curve_panel"]
+__all__ = ["bars", "curves", "figure"]
 
 
-def bar_panel(outcomes: Outcomes, names: Sequence[str], title: str, upwards: str, ticks: Sequence[str] = ()) -> Panel:
+def figure(*parts: Callable[[Outcomes], Panel]) -> Callable[[Outcomes], list[Panel]]:
+    """What makes these panels of outcomes, each from left to right."""
+    return lambda outcomes: [part(outcomes) for part in parts]
+
+
+def bars(names: Sequence[str], title: str, upwards: str, ticks: Sequence[str] = ()) -> Callable[[Outcomes], Panel]:
     """For each number a mark of each competitor: its mean, and a line from the least to the largest over the seeds.
 
-    Parameters
-    ----------
-    outcomes : of an experiment
-    names : of the numbers, from left to right
-    title : of the panel
-    upwards : what the vertical axis shows
-    ticks : what stands below each number; () = its name
+    The vertical axis shows what `upwards` says; `ticks` stand below the numbers, () = their names.
     """
-    return Panel(title, tuple(outcomes.labels), partial(_bars, outcomes, names, upwards, ticks or names))
+    return lambda outcomes: Panel(title, tuple(outcomes.labels), partial(_bars, outcomes, names, upwards, ticks or names))
 
 
 def _bars(outcomes: Outcomes, names: Sequence[str], upwards: str, ticks: Sequence[str], ax: Any) -> None:
@@ -49,21 +48,16 @@ def _spread(values: Floats) -> tuple[float, float, float]:
     return (float(found.mean()), float(found.min()), float(found.max())) if len(found) else (np.nan, np.nan, np.nan)
 
 
-def curve_panel(
-    outcomes: Outcomes, name: str, title: str, axes: tuple[str, str], *, scales: tuple[str, str] = ("linear", "linear")
-) -> Panel:
-    """A curve of each competitor: of the first seed strong, of the others thin.
+def curves(
+    name: str, title: str, axes: tuple[str, str], scales: tuple[str, str] = ("linear", "linear")
+) -> Callable[[Outcomes], Panel]:
+    """A curve of each competitor, strong for the first seed and thin for the others; axes and scales go right, then upwards."""
 
-    Parameters
-    ----------
-    outcomes : of an experiment
-    name : of the curve
-    title : of the panel
-    axes : what is shown to the right and upwards
-    scales : "linear" or "log", to the right and upwards
-    """
-    labels = tuple(label for label in outcomes.labels if outcomes.curves(label, name))
-    return Panel(title, labels, partial(_curves, outcomes, name, axes, scales))
+    def panel(outcomes: Outcomes) -> Panel:
+        labels = tuple(label for label in outcomes.labels if outcomes.curves(label, name))
+        return Panel(title, labels, partial(_curves, outcomes, name, axes, scales))
+
+    return panel
 
 
 def _curves(outcomes: Outcomes, name: str, axes: tuple[str, str], scales: tuple[str, str], ax: Any) -> None:

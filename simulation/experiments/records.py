@@ -19,17 +19,10 @@ __all__ = ["Asked", "ExperimentStore"]
 
 @dataclass(frozen=True)
 class Asked:
-    """A trial as it was asked for, all of which makes the key.
+    """A trial as it was asked for; of what is `sent` another process makes the competitor.
 
-    Attributes
-    ----------
-    experiment, size, workload : ids
-    measure : the name of what is measured, which experiments may share: then a trial counts for all of them
-    competitor : its label
-    sent : that from which another process makes the competitor
-    seed : of everything that is drawn
-    settings : of the size, as JSON
-    code : hash of the code of the experiment and the competitor (runs/fingerprint.py)
+    `measure` names what is measured, which experiments may share: then a trial counts for all of them. The settings of the size
+    are JSON. `code` is the hash of the code of the experiment and the competitor (runs/fingerprint.py).
     """
 
     experiment: str
@@ -59,14 +52,7 @@ CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, experiment, size, worklo
 """
 
     def add(self, asked: Asked, started: str, answer: Mapping[str, Any]) -> None:
-        """Append one row and commit it; the first row of a key stays.
-
-        Parameters
-        ----------
-        asked : the trial
-        started : UTC time
-        answer : what the worker returned: "numbers", "curves" and "seconds"
-        """
+        """Append one row and commit it; the first row of a key stays."""
         about = {name: getattr(asked, name) for name in ("key", "experiment", "size", "workload", "competitor", "seed")}
         self.insert("trial", about | {"started": started, "seconds": answer["seconds"], "answer": json.dumps(answer)})
 

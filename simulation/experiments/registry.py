@@ -23,14 +23,9 @@ def all_experiments() -> dict[str, Experiment]:
     for name in names:
         with naming_the_file(name):
             for item in import_module(name).EXPERIMENTS:
-                _add(found, item)
+                if found.setdefault(item.id, item) is not item:
+                    raise ValueError(f"two experiments have the id {item.id!r}")
     return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
-
-
-def _add(found: dict[str, Experiment], item: Experiment) -> None:
-    if item.id in found:
-        raise ValueError(f"two experiments have the id {item.id!r}")
-    found[item.id] = item
 
 
 def _place(name: str) -> tuple[str, str, int]:
@@ -43,9 +38,7 @@ def _place(name: str) -> tuple[str, str, int]:
 def find_experiments(wanted: Sequence[str]) -> list[Experiment]:
     """The experiments with these ids, or whose ids begin with one and a point: "K" stands for all of K; () = all.
 
-    Raises
-    ------
-    UnknownName : there is none of that name
+    UnknownName is raised where there is none of a name.
     """
     known = all_experiments()
     found: dict[str, Experiment] = {}

@@ -2,7 +2,8 @@
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,16 +15,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, markdown, page
 from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
 
-__all__ = [
-    "command",
-    "document",
-    "listing",
-    "numbers_table",
-    "report_markdown",
-    "report_page",
-    "report_text",
-    "verdicts_table",
-]
+__all__ = ["command", "document", "listing", "numbers_table", "report_markdown", "report_page", "report_text", "verdicts_table"]
 
 TITLE = "fairalloc: experiments of the papers"
 
@@ -36,15 +28,12 @@ ABOUT = (
 
 def listing(experiments: Sequence[Experiment]) -> Grid:
     """What there is."""
-    rows = [
-        (item.id, item.title, item.kind, ", ".join(item.competitors), ", ".join(item.workloads) or "its own", _seeds(item))
-        for item in experiments
-    ]
+    rows = []
+    for item in experiments:
+        seeds = ", ".join(str(len(item.sizes[size].seeds)) for size in ("small", "full"))
+        compared, workloads = ", ".join(item.competitors), ", ".join(item.workloads) or "its own"
+        rows.append((item.id, item.title, item.kind, compared, workloads, seeds))
     return Grid("", ("id", "title", "of", "compared", "workloads", "seeds: small, full"), rows)
-
-
-def _seeds(item: Experiment) -> str:
-    return ", ".join(str(len(item.sizes[size].seeds)) for size in ("small", "full"))
 
 
 def command(outcomes: Outcomes) -> str:
@@ -84,15 +73,9 @@ def report_text(found: Sequence[Outcomes]) -> str:
     """For a terminal."""
     parts = []
     for one in found:
-        judged = one.judged
-        lines = [
-            f"{one.experiment.id}: {one.experiment.title}",
-            f"The paper: {one.experiment.finding}",
-            numbers_table(one).text(),
-            *(f"failed: {sentence}" for sentence in one.failed),
-            f"{judged.word}: {judged.because}",
-        ]
-        parts.append("\n".join(lines) + "\n")
+        item, judged, failed = one.experiment, one.judged, [f"failed: {sentence}" for sentence in one.failed]
+        lines = [f"{item.id}: {item.title}", f"The paper: {item.finding}", numbers_table(one).text(), *failed]
+        parts.append("\n".join([*lines, f"{judged.word}: {judged.because}\n"]))
     if len(found) > 1:
         parts.append(verdicts_table(found).text())
     return "\n".join(parts)
@@ -106,21 +89,21 @@ def document(found: Sequence[Outcomes]) -> list[dict[str, Any]]:
 def _one(outcomes: Outcomes) -> dict[str, Any]:
     item, judged = outcomes.experiment, outcomes.judged
     trials = [
-        {
-            "competitor": label,
-            "seed": seed,
-            "numbers": {name: _finite(value) for name, value in measured.numbers.items()},
-            "curves": {name: [[_finite(v) for v in values] for values in curve] for name, curve in measured.curves.items()},
-        }
+        {"competitor": label, "seed": seed, "numbers": _finite(measured.numbers), "curves": _finite(measured.curves)}
         for label, by_seed in outcomes.measured.items()
         for seed, measured in by_seed.items()
     ]
-    about = {"id": item.id, "title": item.title, "finding": item.finding, "setting": item.setting}
+    about = {name: getattr(item, name) for name in ("id", "title", "finding", "setting")}
     run = {"size": outcomes.size, "workload": outcomes.workload, "command": command(outcomes), "failed": list(outcomes.failed)}
     return about | run | {"verdict": judged.word, "because": judged.because, "trials": trials}
 
 
-def _finite(value: float) -> float | None:
+def _finite(value: Any) -> Any:
+    """A number, or all in a mapping or a list."""
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return [_finite(part) for part in value]
     return value if math.isfinite(value) else None
 
 
@@ -135,8 +118,7 @@ def report_markdown(found: Sequence[Outcomes], figures: str = "") -> str:
 
 
 def _all_sections(found: Sequence[Outcomes], drawn: bool, figures: str = "") -> list[Section]:
-    table = verdicts_table(found)
-    first = Section("Verdicts", ABOUT, Grid("", table.columns, table.rows))
+    first = Section("Verdicts", ABOUT, replace(verdicts_table(found), title=""))
     return [first, *(section for one in found for section in _sections(one, drawn, figures))]
 
 

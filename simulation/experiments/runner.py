@@ -7,7 +7,8 @@
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,22 +18,19 @@ from fairalloc.models.arguments import Processes, check_fields
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_behind
-from fairalloc.runs.processes import NoAnswer, Pool, Task
+from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.runs.progress import Progress
-from fairalloc.simulation.experiments.competitors import Competitor, competitor, competitors
-from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
+from fairalloc.simulation.experiments.competitors import competitor, competitors
+from fairalloc.simulation.experiments.experiment import Experiment, Outcomes, Trial
 from fairalloc.simulation.experiments.records import Asked, ExperimentStore
-from fairalloc.simulation.experiments.registry import find_experiments
+from fairalloc.simulation.experiments.registry import all_experiments, find_experiments
 from fairalloc.simulation.workloads import default_workload
 
 __all__ = ["SIZES", "RunSetting", "run_experiments"]
 
-WORKER = "fairalloc.simulation.experiments.worker"
-
 SIZES = ("small", "full")
 
-LONGEST = 8 * 3600.0
-"""Seconds that one trial may take."""
+LONGEST = 8 * 3600.0  # seconds that one trial may take
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     size = item.sizes[setting.size]
     workload = default_workload(item.workloads, setting.workload) if item.workloads or setting.workload else ""
     taking_part = competitors(item.competitors, setting.competitors, item.kind)
-    codes = {one.label: _code(item, one) for one in taking_part}
+    codes = {one.label: code_behind(item.measure, competitor(one.sent, item.kind)) for one in taking_part}
     settings = json.dumps(dict(size.settings), sort_keys=True)
     measure = f"{item.measure.__module__}.{item.measure.__qualname__}"
     return [
@@ -107,17 +105,13 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     ]
 
 
-def _code(item: Experiment, one: Competitor) -> str:
-    return code_behind(item.measure, competitor(one.sent, item.kind))
-
-
 def _measure(
     left: Sequence[Asked], setting: RunSetting, store: ExperimentStore, shown: Progress, failed: Mapping[str, list[str]]
 ) -> None:
     """Step 3."""
     by_key = {one.key: one for one in left}
     shown.begin(len(by_key))
-    with _pool(setting) as pool:
+    with RemotePool(setting.scheduler, __name__) if setting.scheduler else Pool(__name__, setting.jobs) as pool:
         for task, answer in pool.answers(Task(asdict(one) | {"key": key}, LONGEST) for key, one in by_key.items()):
             one = by_key[task.request["key"]]
             name = f"{one.experiment} {one.competitor} seed {one.seed}"
@@ -126,10 +120,6 @@ def _measure(
             else:
                 store.add(one, datetime.now(UTC).isoformat(timespec="seconds"), answer)
             shown.step(name)
-
-
-def _pool(setting: RunSetting) -> Pool | RemotePool:
-    return RemotePool(setting.scheduler, WORKER) if setting.scheduler else Pool(WORKER, setting.jobs)
 
 
 def _outcomes(
@@ -142,3 +132,25 @@ def _outcomes(
     if not any(found.values()) and not failed:
         raise FairallocError(f"{item.id} has no trials")
     return Outcomes(item, setting.size, trials[0].workload, found, tuple(failed))
+
+
+# ---- the handler of runs/processes.py ---------------------------------------------------------------------------------
+
+
+def prepare(_: Document) -> None:
+    """Import the experiments once, before children are forked."""
+    all_experiments()
+
+
+def answer(request: Document, _: Callable[[], object]) -> Document:
+    """Measure one trial; the experiment and the competitor are found anew."""
+    experiment = all_experiments()[request["experiment"]]
+    found = competitor(request["sent"], experiment.kind)
+    settings = experiment.sizes[request["size"]].settings
+    start = time.perf_counter()
+    measured = experiment.measure(Trial(request["competitor"], found, request["seed"], request["workload"], settings))
+    return {
+        "numbers": {name: float(value) for name, value in measured.numbers.items()},
+        "curves": {name: [[float(v) for v in values] for values in curve] for name, curve in measured.curves.items()},
+        "seconds": time.perf_counter() - start,
+    }

@@ -47,15 +47,11 @@ def keep_verdicts(found: Sequence[Outcomes], path: Path = KEPT) -> None:
     """Put the verdicts of some runs into a file, beside those of other experiments; the day of one that says the same stays."""
     kept_verdicts.cache_clear()
     kept = kept_verdicts(path)
-    for outcomes in found:
-        verdict, before = _kept(outcomes), kept.get(outcomes.experiment.id)
-        same = before is not None and replace(before, day=verdict.day) == verdict
-        kept[outcomes.experiment.id] = before if same and before is not None else verdict
+    day = datetime.now(UTC).date().isoformat()
+    for one in found:
+        judged, name, seeds = one.judged, one.experiment.id, max(map(len, one.measured.values()), default=0)
+        verdict = KeptVerdict(judged.word, judged.because, one.size, one.workload, seeds, day, command(one))
+        if name not in kept or replace(kept[name], day=day) != verdict:
+            kept[name] = verdict
     write_json({name: asdict(kept[name]) for name in sorted(kept)}, path)
     kept_verdicts.cache_clear()
-
-
-def _kept(outcomes: Outcomes) -> KeptVerdict:
-    seeds = max((len(by_seed) for by_seed in outcomes.measured.values()), default=0)
-    judged, day = outcomes.judged, datetime.now(UTC).date().isoformat()
-    return KeptVerdict(judged.word, judged.because, outcomes.size, outcomes.workload, seeds, day, command(outcomes))

@@ -14,10 +14,10 @@ from importlib.util import find_spec
 
 from fairalloc.models.errors import NotInstalled, UnknownName, no_such
 from fairalloc.models.examples.traces import data_missing
+from fairalloc.simulation.workload import DescribedWorkload
 from fairalloc.simulation.workloads.alibaba import alibaba_pods
 from fairalloc.simulation.workloads.bitbrains import bitbrains_day, bitbrains_instant
 from fairalloc.simulation.workloads.clusters import data_centre, four_classes, google_servers
-from fairalloc.simulation.workloads.described import DescribedWorkload
 from fairalloc.simulation.workloads.google import google_intervals, google_tasks
 from fairalloc.simulation.workloads.official import bitbrains_files, google_files, google_machines
 
@@ -68,17 +68,9 @@ WORKLOADS = {
 
 
 def default_workload(known: Sequence[str], wanted: str = "") -> str:
-    """The workload of an experiment.
+    """The workload of an experiment: the wanted one of those known, "" = the first of them whose samples are there.
 
-    Parameters
-    ----------
-    known : those it can be run with, best first
-    wanted : the one that was asked for; "" = the first whose samples are there
-
-    Raises
-    ------
-    UnknownName : the experiment has no workload of this name
-    NotInstalled : its samples, or what reads them, are not there
+    UnknownName is raised where it is not known, NotInstalled where its samples, or what reads them, are not there.
     """
     if wanted and wanted not in known:
         has = f"has {', '.join(known)}" if known else "has its own only"

@@ -7,8 +7,7 @@ import numpy as np
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.examples.traces import alibaba_nodes, found_data, pod_name
 from fairalloc.models.files.trace_files import csv_table, sample_file
-from fairalloc.simulation.workload import Cluster, Workload
-from fairalloc.simulation.workloads.described import DescribedWorkload
+from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 
 __all__ = ["alibaba_pods"]
 
@@ -35,8 +34,8 @@ def alibaba_pods(
     ------
     InstanceError : a file lacks a column, a number is none, or a pod ends before it begins
     """
-    names, capacities, models, counts = alibaba_nodes(nodes or _sample("nodes.csv.gz"))
-    file = pods or _sample("pods_gpuspec33.csv.gz" if gpuspec else "pods.csv.gz")
+    names, capacities, models, counts = alibaba_nodes(nodes or sample_file(found_data(), "alibaba2023", "nodes.csv.gz"))
+    file = pods or sample_file(found_data(), "alibaba2023", "pods_gpuspec33.csv.gz" if gpuspec else "pods.csv.gz")
     table = csv_table(file, ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", *TIMES))
     cpu, memory, gpus, milli = (table.numbers(name, whole=True) for name in ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli"))
     created, deleted, started = (table.numbers(name, missing=True) for name in TIMES)
@@ -52,23 +51,12 @@ def alibaba_pods(
     arrival = created - created.min()
     asks = demand.any(axis=1)
     kept = asks & (arrival < np.inf if hours is None else arrival < 3600.0 * hours)
-    workload = Workload(
-        ["cpu", "memory", "gpu"],
-        users.tolist(),
-        np.ones(len(users)),
-        user[kept],
-        arrival[kept],
-        np.ones(int(kept.sum())),  # type: ignore[arg-type]
-        duration[kept],
-        demand[kept],
-        np.array([allowed[spec] for spec in specs])[kept],
-    )
+    eligible = np.array([allowed[spec] for spec in specs])
+    ones = np.ones(len(user), dtype=np.int64)
+    jobs = (part[kept] for part in (user, arrival, ones, duration, demand, eligible))
+    workload = Workload(["cpu", "memory", "gpu"], users.tolist(), np.ones(len(users)), *jobs)
     cluster = Cluster(["cpu", "memory", "gpu"], capacities, counts, names)  # type: ignore[arg-type]
-    fits = np.asarray(workload.fitting(cluster).any(axis=1))
+    fits = workload.placeable(cluster)
     left_out = {"pods that request nothing": int((~asks).sum()), "pods after the hours": int((asks & ~kept).sum())}
     left_out |= {"pods that fit on no node of their GPU types": int((~fits).sum())}
     return DescribedWorkload(workload.chosen(fits), cluster, "all of it: Alibaba cluster-trace-gpu-v2023", "", left_out)
-
-
-def _sample(name: str) -> Path:
-    return sample_file(found_data(), "alibaba2023", name)

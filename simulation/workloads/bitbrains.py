@@ -10,30 +10,29 @@ servers there and at adjacent locations, where 1-2-3 stand in a row (our choice:
 | generated | each of 500 users with the mean chance of the trace | logarithmic normal with means, spreads, correlations of it |
 """
 
+from typing import Annotated, Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.arguments import Count, Rule, Seed, checked
 from fairalloc.models.examples.traces import found_data
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import Workload
+from fairalloc.simulation.workload import DescribedWorkload, Workload
 from fairalloc.simulation.workloads.clusters import data_centre
-from fairalloc.simulation.workloads.described import DescribedWorkload
 
 __all__ = ["SOURCES_OF_VMS", "UNITS", "bitbrains_day", "bitbrains_instant", "vm_periods"]
 
 SOURCES_OF_VMS = ("bitbrains", "generated")
+Source = Annotated[str, Rule(lambda value: value in SOURCES_OF_VMS, f"one of {', '.join(SOURCES_OF_VMS)}")]
 
 PEAKS = (("cpu_max",), ("mem_max",), ("disk_r_max", "disk_w_max"), ("tx_max",), ("rx_max",))
 """The columns of rnd_vms.csv.gz that are added to the demand of each resource."""
 
-UNITS = np.array([1e3, 2.0**20, 1e3, 125.0, 125.0])
-"""MHz in GHz, KB in GB, KB/s in MB/s, and twice KB/s in Mb/s."""
-
-ACTIVE = 0.88
-"""The part of the VM hours in which CPU was used."""
+UNITS = np.array([1e3, 2.0**20, 1e3, 125.0, 125.0])  # MHz in GHz, KB in GB, KB/s in MB/s, and twice KB/s in Mb/s
+ACTIVE = 0.88  # the part of the VM hours in which CPU was used
 
 LOGARITHMS = np.array([0.73, 0.69, 0.84, 1.32, 2.06]), np.array([1.61, 1.86, 3.02, 2.97, 2.50])
 """Means and standard deviations of the logarithms of the five demands over the 480 VMs that used all."""
@@ -53,7 +52,8 @@ PIECE = 1e-3
 """A task of a VM in a workload is this part of its demand, so that it fits on some server; shares do not depend on it."""
 
 
-def bitbrains_instant(source: str = "bitbrains", seed: int = 0, users: int | None = None) -> Instance:
+@checked
+def bitbrains_instant(source: Source = "bitbrains", seed: Seed = 0, users: Count | None = None) -> Instance:
     """The VMs that are active at an instant drawn from the seed, as users of the data centre of K Fig. 5.
 
     Parameters
@@ -67,32 +67,22 @@ def bitbrains_instant(source: str = "bitbrains", seed: int = 0, users: int | Non
     Instance with unlimited tasks and weights 1; a user's demand is that of its VM
     """
     rng = np.random.default_rng(seed)
-    names, demand = _generated(rng) if source == "generated" else _active(source, rng)
+    names, demand = _generated(rng) if source == "generated" else _active(rng)
     if users is not None and users < len(names):
         chosen = np.sort(rng.choice(len(names), users, replace=False))
         names, demand = [names[k] for k in chosen], demand[chosen]
     cluster = data_centre()
-    return Instance(
-        demand,
-        cluster.capacities,
-        eligible=_near(len(names), rng),
-        users=names,
-        servers=cluster.names,
-        resources=cluster.resources,
-        name=f"{source}-instant-seed{seed}",
-    )
+    named: dict[str, Any] = {"users": names, "servers": cluster.names, "resources": cluster.resources}
+    name, eligible = f"{source}-instant-seed{seed}", _near(len(names), rng)
+    return Instance(demand, cluster.capacities, eligible=eligible, name=name, **named)
 
 
 def bitbrains_day(seed: int = 0, minutes: int = 60) -> DescribedWorkload:
     """The VMs of 12 August 2013 (UTC) by their activity, on the data centre of K Fig. 5.
 
     A VM is a user. For each period in which it used CPU it has one job, in the workload's beginning at the period's; a task is
-    PIECE of the VM's demand and its seconds are such that the VM, at its demand, would run the period.
-
-    Parameters
-    ----------
-    seed : of the locations
-    minutes : a period is a whole number of so many minutes in which some CPU was used
+    PIECE of the VM's demand and its seconds are such that the VM, at its demand, would run the period. A period is a whole number
+    of so many minutes in which some CPU was used; the seed is that of the locations.
     """
     table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_5min_2013-08-12.parquet"), ("vm", "ts", "cpu_mhz"))
     number, demand = _peaks(found_data())
@@ -109,13 +99,8 @@ def vm_periods(
 ) -> Workload:
     """The periods in which VMs are active, as jobs on the data centre of K Fig. 5.
 
-    Parameters
-    ----------
-    vm, when : (M,) the VM, and seconds, of each sample in which one was active, in any order
-    number : (V,) the VMs, ascending
-    demand : (V, 5) of each VM
-    step : seconds; a VM is active in a step in which it has a sample, and steps that follow one another are a period
-    seed : of the locations
+    In each of M samples the VM `vm` (M,) was active at `when` (M,) seconds. VMs have ascending numbers (V,) and demands (V, 5).
+    A VM is active in a step, in seconds, in which it has a sample; steps that follow one another are a period.
     """
     pairs = np.unique(np.column_stack([vm, np.floor(when / step).astype(np.int64)]), axis=0)
     first = np.append(True, (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1))
@@ -124,22 +109,12 @@ def vm_periods(
     vms, user = np.unique(pairs[begin, 0], return_inverse=True)
     row = np.searchsorted(number, vms)
     near = _near(len(vms), np.random.default_rng(seed))
-    return Workload(
-        data_centre().resources,
-        [f"vm-{name}" for name in vms],
-        np.ones(len(vms)),
-        user,
-        pairs[begin, 1] * step,
-        np.ones(len(begin)),  # type: ignore[arg-type]
-        length * step / PIECE,
-        demand[row][user] * PIECE,
-        near[user],
-    )
+    users, ones = [f"vm-{name}" for name in vms], np.ones(len(begin), dtype=np.int64)
+    jobs = (user, pairs[begin, 1] * step, ones, length * step / PIECE, demand[row][user] * PIECE, near[user])
+    return Workload(data_centre().resources, users, np.ones(len(vms)), *jobs)
 
 
-def _active(source: str, rng: np.random.Generator) -> tuple[list[str], Floats]:
-    if source not in SOURCES_OF_VMS:
-        raise InstanceError(f"source is {shown(source)}, but it must be one of {', '.join(SOURCES_OF_VMS)}")
+def _active(rng: np.random.Generator) -> tuple[list[str], Floats]:
     table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_hourly.parquet"), ("vm", "hour", "cpu_mhz"))
     number, demand = _peaks(found_data())
     active = np.zeros(len(number), dtype=bool)
@@ -169,5 +144,4 @@ def _generated(rng: np.random.Generator) -> tuple[list[str], Floats]:
 def _near(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """(count, 9) the servers at the location of each user, which is drawn, or at an adjacent one."""
     home = rng.integers(3, size=count)
-    result: NDArray[np.bool_] = np.abs(home[:, None] - np.tile(np.arange(3), 3)) <= 1
-    return result
+    return np.asarray(np.abs(home[:, None] - np.tile(np.arange(3), 3)) <= 1)

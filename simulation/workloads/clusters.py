@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.arguments import Count, Seed, checked
 from fairalloc.simulation.workload import Cluster
 
 __all__ = ["CLASSES", "TABLE1", "data_centre", "four_classes", "google_servers"]
@@ -28,23 +28,15 @@ SPLIT = ((25, 25, 25), (33, 34, 33), (25, 25, 25))
 """Servers of types 1 to 3 of K Fig. 5 at the locations 1 to 3: our choice, for only their sums are printed."""
 
 
-def google_servers(machines: int | None = None, seed: int = 0) -> Cluster:
-    """Servers drawn from W Table 1, as W 6 draws them; the whole cell of 12,583 servers where no number is given.
+@checked
+def google_servers(machines: Count | None = None, seed: Seed = 0) -> Cluster:
+    """So many machines drawn independently from W Table 1, as W 6 draws them; the whole cell of 12,583 where no number is given.
 
-    Parameters
-    ----------
-    machines : how many are drawn, independently
-    seed : of the drawing
-
-    Examples
-    --------
     >>> int(google_servers(2000).counts.sum()), google_servers().totals.round().tolist()
     (2000, [6659.0, 5922.0])
     """
     counts = np.array([row[0] for row in TABLE1])
     if machines is not None:
-        if isinstance(machines, bool) or not isinstance(machines, int) or machines < 1:
-            raise InstanceError(f"machines is {shown(machines)}, but it must be a positive integer")
         counts = np.random.default_rng(seed).multinomial(machines, counts / counts.sum())
     there = np.flatnonzero(counts)
     names = [f"cpu{TABLE1[k][1]:g}-mem{TABLE1[k][2]:g}" for k in there]

@@ -38,14 +38,13 @@ class Printed:
 
     def at(self, part: Sequence[float] | Floats) -> Floats:
         """The values below which these parts of all are."""
-        values, parts = np.log([p[0] for p in self.points]), [p[1] for p in self.points]
-        result: Floats = np.exp(np.interp(np.asarray(part, dtype=float), parts, values))
-        return result
+        values, parts = np.array(self.points).T
+        return np.asarray(np.exp(np.interp(np.asarray(part, dtype=float), parts, np.log(values))))
 
     def below(self, value: float) -> float:
         """The part of all that is at most a value."""
-        values, parts = np.log([p[0] for p in self.points]), [p[1] for p in self.points]
-        return float(np.interp(np.log(value), values, parts))
+        values, parts = np.array(self.points).T
+        return float(np.interp(np.log(value), np.log(values), parts))
 
 
 DAY = 86400.0
@@ -56,8 +55,7 @@ ACTIVITY = Printed(((1.0, 0.0), (300.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0)))
 QUANTA = Printed(((0.01, 0.0), (10.0, 0.53), (1e4, 0.95), (2.5e6, 1.0)))
 """Quanta of a job over 24 hours. K Fig. 8: 53 % need under 10, 5 % over 10,000; the ends are ours: 0.01 and 2.5 million."""
 
-DEPENDENCE = 0.9
-"""Correlation of the normal scores of activity and quanta: ours, for the paper prints the marginals only."""
+DEPENDENCE = 0.9  # correlation of the normal scores of activity and quanta: ours, for the paper prints the marginals only
 
 TASKS = Printed(
     ((1.0, 0.55), (2.0, 0.65), (3.0, 0.75), (5.0, 0.8), (10.0, 0.85), (25.0, 0.9), (100.0, 0.95), (520.0, 0.99), (3879.0, 1.0))
@@ -69,13 +67,7 @@ REQUEST = np.array([-3.46, -4.01]), np.array([1.30, 1.31]), 0.61
 
 
 def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """(count,) seconds of activity and (count,) quanta with the marginals of K Fig. 8.
-
-    Parameters
-    ----------
-    count : jobs
-    rng : source of chance
-    """
+    """(count,) seconds of activity and (count,) quanta of so many jobs, with the marginals of K Fig. 8."""
     activity = ACTIVITY.at(rng.random(count))
     return activity, quanta_for(activity, rng)
 
@@ -83,10 +75,7 @@ def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, F
 def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
     """(J,) quanta with the marginal of K Fig. 8, more for jobs that are active for longer (DEPENDENCE).
 
-    Parameters
-    ----------
-    activity : (J,) seconds, of any distribution: only the order counts
-    rng : source of chance
+    The activity (J,) is in seconds, of any distribution: only the order counts.
     """
     count = len(activity)
     order = np.empty(count)
@@ -96,17 +85,10 @@ def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
 
 
 def demand_vectors(count: int, rng: np.random.Generator) -> Floats:
-    """(count, 2) CPU and memory of a task in units of the largest server: logarithmic normal, cut off at half of it.
-
-    Parameters
-    ----------
-    count : tasks
-    rng : source of chance
-    """
+    """(count, 2) CPU and memory of a task in units of the largest server: logarithmic normal, cut off at half of it."""
     mean, spread, correlation = REQUEST
     score = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], count)
-    result: Floats = np.minimum(np.exp(mean + spread * score), 0.5)
-    return result
+    return np.minimum(np.exp(mean + spread * score), 0.5)
 
 
 def task_numbers(count: int, rng: np.random.Generator) -> NDArray[np.int64]:

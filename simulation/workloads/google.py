@@ -11,36 +11,30 @@ start their tasks and requests; of 2019 a pool of requests. What they lack is ge
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.arguments import Duration, Rule, Seed, checked
 from fairalloc.models.examples.traces import found_data, google2019_demands
 from fairalloc.models.files.trace_files import parquet_columns, sample_file
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import Workload
+from fairalloc.simulation.workload import DescribedWorkload, Workload
 from fairalloc.simulation.workloads import fitted
 from fairalloc.simulation.workloads.clusters import four_classes
-from fairalloc.simulation.workloads.described import DescribedWorkload
 
 __all__ = ["SOURCES_OF_JOBS", "google_intervals", "google_tasks"]
 
 SOURCES_OF_JOBS = ("google2011", "google2019", "generated")
+Source = Annotated[str, Rule(lambda value: value in SOURCES_OF_JOBS, f"one of {', '.join(SOURCES_OF_JOBS)}")]
 
-START, END = 600.0, 2506198.0
-"""Seconds at which the window of the trace starts and its last event is."""
-
+START, END = 600.0, 2506198.0  # seconds at which the window of the trace starts and its last event is
 HOUR, INTERVAL = 3600.0, 300.0
 
-JOBS_A_DAY, PRESENT, USERS = 19751, 3986, 580
-"""Of the first day: jobs that arrive, jobs that are there already, users with jobs."""
-
-CLASS_PARTS = np.array([0.349, 0.356, 0.25, 0.045])
-"""Parts of the jobs of the first day in scheduling classes 0 to 3."""
-
-PIECE = 0.01
-"""A task of K's jobs is this part of a quantum, so that it fits on every server; shares do not depend on it."""
+JOBS_A_DAY, PRESENT, USERS = 19751, 3986, 580  # of the first day: jobs that arrive, jobs that are there already, users with jobs
+CLASS_PARTS = np.array([0.349, 0.356, 0.25, 0.045])  # parts of the jobs of the first day in scheduling classes 0 to 3
+PIECE = 0.01  # a task of K's jobs is this part of a quantum, so that it fits on every server; shares do not depend on it
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,8 @@ class Jobs:
         return Jobs(self.user[kept], self.sched_class[kept], self.arrival[kept], self.duration[kept], self.left_out)
 
 
-def google_tasks(source: str = "google2011", hours: float = 24.0, share: float = 1.0, seed: int = 0) -> DescribedWorkload:
+@checked
+def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: float = 1.0, seed: Seed = 0) -> DescribedWorkload:
     """Jobs with tasks, as W 6 schedules them: the first hours of the trace, with the jobs that are there at its start.
 
     All tasks of a job are equal and run as long as the job did in the trace, from its first start to its end; a job that had
@@ -75,25 +70,18 @@ def google_tasks(source: str = "google2011", hours: float = 24.0, share: float =
     ------
     NotInstalled : the samples or pyarrow are not there
     """
-    _check(source, hours)
     rng = np.random.default_rng(seed)
     jobs, tasks, demand = _drawn(source, hours, share, rng)
     codes, job_user = np.unique(jobs.user, return_inverse=True)
-    workload = Workload(
-        ["cpu", "memory"],
-        [f"user-{code}" for code in codes],
-        np.ones(len(codes)),
-        job_user,
-        jobs.arrival,
-        tasks,
-        jobs.duration,
-        demand,
-    )
-    real, generated = _TOLD[source]
-    return DescribedWorkload(workload, None, real, generated, jobs.left_out)
+    users = [f"user-{code}" for code in codes]
+    each = (job_user, jobs.arrival, tasks, jobs.duration, demand)
+    return DescribedWorkload(Workload(["cpu", "memory"], users, np.ones(len(users)), *each), None, *_TOLD[source], jobs.left_out)
 
 
-def google_intervals(source: str = "google2011", hours: float = 24.0, share: float = 0.02, seed: int = 0) -> DescribedWorkload:
+@checked
+def google_intervals(
+    source: Source = "google2011", hours: Duration = 24.0, share: float = 0.02, seed: Seed = 0
+) -> DescribedWorkload:
     """The quanta of jobs by 5-minute intervals, as K 6.2 allocates to them, on the cluster of K Fig. 4.
 
     A user is one job (K, footnote 9). In each interval in which it is active it demands q_n quanta, each its demand vector
@@ -103,12 +91,8 @@ def google_intervals(source: str = "google2011", hours: float = 24.0, share: flo
 
     Parameters
     ----------
-    source : one of SOURCES_OF_JOBS
-    hours : of the window
-    share : part of the jobs that is drawn
-    seed : of all that is drawn
+    source, hours, share, seed : as for `google_tasks`
     """
-    _check(source, hours)
     rng = np.random.default_rng(seed)
     jobs, _, demand = _drawn(source, 24.0, share, rng)
     quanta = fitted.quanta_for(jobs.duration, rng)
@@ -117,22 +101,12 @@ def google_intervals(source: str = "google2011", hours: float = 24.0, share: flo
     there = np.flatnonzero(jobs.arrival < end)
     user, begin, length = _by_interval(jobs.arrival[there], end[there])
     unit = demand[there] / demand[there].max(axis=1, keepdims=True) * PIECE
-    public = np.array([True, True, False, False])
-    workload = Workload(
-        ["cpu", "memory"],
-        [f"job-{n}" for n in there],
-        np.ones(len(there)),
-        user,
-        begin,
-        np.ones(len(user)),  # type: ignore[arg-type]
-        rate[there][user] * length / PIECE,
-        unit[user],
-        (jobs.sched_class[there] >= 2)[user, None] | public,
-    )
+    eligible = (jobs.sched_class[there] >= 2)[user, None] | np.array([True, True, False, False])
+    each = (user, begin, np.ones(len(user), dtype=np.int64), rate[there][user] * length / PIECE, unit[user], eligible)
+    workload = Workload(["cpu", "memory"], [f"job-{n}" for n in there], np.ones(len(there)), *each)
     real, generated = _TOLD[source]
     made = "quanta by K Fig. 8, with more for jobs that run longer, at an even rate; of requests the proportion alone counts"
-    generated = f"{generated}; {made}"
-    return DescribedWorkload(workload, four_classes(), real, generated, jobs.left_out)
+    return DescribedWorkload(workload, four_classes(), real, f"{generated}; {made}", jobs.left_out)
 
 
 def _by_interval(begin: Floats, end: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
@@ -145,16 +119,6 @@ def _by_interval(begin: Floats, end: Floats) -> tuple[NDArray[np.int64], Floats,
     start, stop = np.maximum(left, begin[user]), np.minimum(left + INTERVAL, end[user])
     long = stop > start
     return user[long], start[long], (stop - start)[long]
-
-
-# ---- jobs -----------------------------------------------------------------------------------------------------------
-
-
-def _check(source: str, hours: float) -> None:
-    if source not in SOURCES_OF_JOBS:
-        raise InstanceError(f"source is {shown(source)}, but it must be one of {', '.join(SOURCES_OF_JOBS)}")
-    if not hours > 0:
-        raise InstanceError(f"hours is {hours!r}, but it must be positive")
 
 
 def _drawn(source: str, hours: float, share: float, rng: np.random.Generator) -> tuple[Jobs, NDArray[np.int64], Floats]:
@@ -172,14 +136,10 @@ def _real_jobs(hours: float) -> Jobs:
     ended = np.where(table["end_ms"] >= 0, table["end_ms"] / 1e3, END)
     inside = (submitted < START + hours * HOUR) & (ended > START)
     never = inside & (started < 0)
-    kept = inside & ~never
-    return Jobs(
-        table["user"][kept].astype(np.int64),
-        table["sched_class"][kept].astype(np.int64),
-        np.maximum(submitted[kept] - START, 0.0),
-        np.maximum(ended[kept] - np.maximum(started[kept], START), 1.0),
-        {"jobs that never started": int(never.sum())},
-    )
+    user, sched_class = (table[name].astype(np.int64) for name in ("user", "sched_class"))
+    arrival, duration = np.maximum(submitted - START, 0.0), np.maximum(ended - np.maximum(started, START), 1.0)
+    jobs = Jobs(user, sched_class, arrival, duration, {"jobs that never started": int(never.sum())})
+    return jobs.chosen(inside & ~never)
 
 
 def _generated_jobs(hours: float, rng: np.random.Generator) -> Jobs:
@@ -191,13 +151,8 @@ def _generated_jobs(hours: float, rng: np.random.Generator) -> Jobs:
     duration = fitted.ACTIVITY.at(rng.random(count))
     longest = np.argpartition(-duration, PRESENT - 1)[:PRESENT]
     duration = np.concatenate([duration[longest], np.delete(duration, longest)])
-    return Jobs(
-        rng.choice(USERS, count, p=weight / weight.sum()),
-        rng.choice(4, count, p=CLASS_PARTS / CLASS_PARTS.sum()),
-        arrival,
-        duration,
-        {},
-    )
+    user, sched_class = rng.choice(USERS, count, p=weight / weight.sum()), rng.choice(4, count, p=CLASS_PARTS / CLASS_PARTS.sum())
+    return Jobs(user, sched_class, arrival, duration, {})
 
 
 def _tasks(source: str, sched_class: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], Floats]:

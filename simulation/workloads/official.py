@@ -21,22 +21,16 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, NotInstalled
 from fairalloc.models.examples.traces import GOOGLE_TABLES, TEXT, read_bitbrains_raw
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 from fairalloc.simulation.workloads.bitbrains import UNITS, vm_periods
 from fairalloc.simulation.workloads.clusters import data_centre
-from fairalloc.simulation.workloads.described import DescribedWorkload
 
 __all__ = ["bitbrains_files", "google_files", "google_machines"]
 
 SUBMIT, SCHEDULE = 0, 1
-ENDS = (2, 3, 4, 5, 6)
-"""Of tasks: evicted, failed, finished, killed, lost."""
-
-REMOVE = 1
-"""Of machines; 0 adds one, 2 updates one."""
-
-NEVER = 2.0**63
-"""The mark 2**63 - 1 for after the end of the trace, as a float."""
+ENDS = (2, 3, 4, 5, 6)  # of tasks: evicted, failed, finished, killed, lost
+REMOVE = 1  # of machines; 0 adds one, 2 updates one
+NEVER = 2.0**63  # the mark 2**63 - 1 for after the end of the trace, as a float
 
 
 def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str | Path] = ()) -> DescribedWorkload:
@@ -46,19 +40,11 @@ def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str
     request of the submissions and runs for the mean time from a task's first start to its last end; a task that has not ended
     runs until the last event of the files. Times are relative to the first event after time 0, the mark for before the window.
 
-    Parameters
-    ----------
-    task_events : .csv or .csv.gz
-    machine_events : the same; () = the workload has no cluster
-
-    Raises
-    ------
-    InstanceError : a file cannot be read, has another number of fields, or a time is negative
-    NotInstalled : pyarrow is not there
+    The files are .csv or .csv.gz; without machine_events the workload has no cluster. InstanceError is raised where a file cannot
+    be read, has another number of fields, or a time is negative; NotInstalled where pyarrow is not there.
     """
     wanted = ("time_us", "job_id", "task", "event_type", "user", "cpu_req", "mem_req")
-    table = _joined([_columns(path, "task_events", wanted) for path in task_events])
-    _check_times(table["time_us"], "task_events")
+    table = _joined(task_events, "task_events", wanted)
     time = table["time_us"] / 1e6
     inside = time[(time > 0) & (table["time_us"] < NEVER)]
     zero, last = (float(inside.min()), float(inside.max())) if len(inside) else (0.0, 1.0)
@@ -72,17 +58,9 @@ def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str
     users, user_of_row = np.unique(np.array([name or "" for name in table["user"]]), return_inverse=True)
     first = np.unique(of, return_index=True)[1]
     starts, asks = duration > 0, (np.nan_to_num(demand) > 0).any(axis=1)
-    kept = starts & asks
-    workload = Workload(
-        ["cpu", "memory"],
-        users.tolist(),
-        np.ones(len(users)),
-        user_of_row[first][kept],
-        arrival[kept],
-        tasks[kept],
-        duration[kept],
-        np.nan_to_num(demand[kept]),
-    )
+    columns: tuple[Any, ...] = (user_of_row[first], arrival, tasks, duration, np.nan_to_num(demand))
+    each = (column[starts & asks] for column in columns)
+    workload = Workload(["cpu", "memory"], users.tolist(), np.ones(len(users)), *each)
     cluster = google_machines(machine_events) if machine_events else None
     left_out = {"jobs that request nothing": int((starts & ~asks).sum()), "jobs that never run": int((~starts).sum())}
     return DescribedWorkload(workload, cluster, f"{len(task_events)} files of task_events", "", left_out)
@@ -93,10 +71,7 @@ def google_machines(machine_events: Sequence[str | Path]) -> Cluster:
 
     Machines without a CPU or memory capacity in their last row are left out.
     """
-    table = _joined(
-        [_columns(path, "machine_events", ("time_us", "machine_id", "event_type", "cpu", "memory")) for path in machine_events]
-    )
-    _check_times(table["time_us"], "machine_events")
+    table = _joined(machine_events, "machine_events", ("time_us", "machine_id", "event_type", "cpu", "memory"))
     order = np.argsort(table["time_us"], kind="stable")
     machine = table["machine_id"][order]
     last = order[len(order) - 1 - np.unique(machine[::-1], return_index=True)[1]]
@@ -114,8 +89,7 @@ def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 6
     Parameters
     ----------
     files : .csv or .csv.gz; VM number k is file number k
-    seed : of the locations
-    minutes : a period of activity is a whole number of so many minutes
+    seed, minutes : as for `bitbrains_day`
     """
     demand, vm, when = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     repeated = off = 0
@@ -142,9 +116,6 @@ def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 6
     return DescribedWorkload(workload, data_centre(), real, "the location of each VM", left_out)
 
 
-# ---- rows -----------------------------------------------------------------------------------------------------------
-
-
 def _columns(path: str | Path, table: str, wanted: Sequence[str]) -> dict[str, Any]:
     """Some columns of a raw Google file: numbers with nan where a field is empty, hashes as texts."""
     try:
@@ -165,10 +136,14 @@ def _columns(path: str | Path, table: str, wanted: Sequence[str]) -> dict[str, A
     return {name: read[name].to_numpy() for name in wanted}
 
 
-def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _joined(paths: Sequence[str | Path], table: str, wanted: Sequence[str]) -> dict[str, Any]:
+    """These columns of all files, with checked times."""
+    parts = [_columns(path, table, wanted) for path in paths]
     if not parts:
         raise InstanceError("no files were given, but there must be at least one")
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in wanted}
+    _check_times(joined["time_us"], table)
+    return joined
 
 
 def _check_times(times: Floats, what: str) -> None:
@@ -188,8 +163,7 @@ def _mean(of: NDArray[np.intp], values: Floats, count: int) -> Floats:
     """Of what is not missing; nan where all is."""
     there = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        result: Floats = np.bincount(of[there], values[there], count) / np.bincount(of[there], minlength=count)
-    return result
+        return np.bincount(of[there], values[there], count) / np.bincount(of[there], minlength=count)
 
 
 def _runs(

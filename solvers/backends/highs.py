@@ -10,7 +10,7 @@ is degenerate; the interior-point method of interior_point/max_min.py is asked f
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
-from fairalloc.solvers.interior_point.max_min import MaxMinArrow
-from fairalloc.solvers.interior_point.program import Result
-from fairalloc.solvers.kkt.schur import plan_for
 from fairalloc.solvers.method import Limits, Method, Session
 from fairalloc.solvers.options import solver_options
+
+if TYPE_CHECKING:
+    from fairalloc.solvers.interior_point.program import Result
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,15 @@ class HighsSession(Session):
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
         options = self.limits.own(HighsLeximinOptions)
-        small = bool(plan_for(self.instance, options.max_rows))
-        return small and len(self.instance.arcs) > options.dense_arcs * self.instance.N
+        if len(self.instance.arcs) <= options.dense_arcs * self.instance.N:
+            return False
+        from fairalloc.solvers.kkt.schur import plan_for
 
-    def _by_interior_point(self, round: Round) -> Result:  # noqa: A002
+        return bool(plan_for(self.instance, options.max_rows))
+
+    def _by_interior_point(self, round: Round) -> "Result":  # noqa: A002
+        from fairalloc.solvers.interior_point.max_min import MaxMinArrow  # few instances need it
+
         assert isinstance(self.mechanism, Leximin)
         with self.phase("build"):
             arrow = MaxMinArrow(self.mechanism.rate(self.instance), self.instance)

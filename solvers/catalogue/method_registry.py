@@ -4,7 +4,8 @@ That is one list, and a threshold for max-min fairness. Against the fastest meth
 "Which method is asked") the first that claims takes 1.03 times as long in the geometric mean.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -22,34 +23,38 @@ from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solve
 MANY = 2000
 """Arcs from which on `interior-point` is asked before HiGHS's simplex method; below, its iterations cost more than pivots."""
 
-ORDER = (
-    "progressive-filling",  # where users have no choice of arcs, nothing is faster
-    "njc-market",
-    "psdsf-enumeration",  # of few arcs, where an objective chooses among the answers of ps-dsf
-    "continuation",
-    "josephy-newton",
-    "best-response",
-    "highs:leximin",
-    "highs",
-    "interior-point",
-    "many-digits",  # where its tasks are off, these are known by now
-    "njc-milp",
-    "cvxpy:clarabel",
-    "cvxpy:highs",
-    "cvxpy:ipopt",
-    "semismooth-newton",
-    "exact",
-    "cvxpy:scs",
-    "pyomo:highs",
-    "pyomo:ipopt",
-)
-"""First those that claim most often, then the faster ones; methods that are not in the list follow by name."""
+ORDER: Mapping[str, str] = {
+    "progressive-filling": "lexicographic.progressive_filling",  # where users have no choice of arcs, nothing is faster
+    "highs:leximin": "backends.highs",
+    "highs": "backends.highs",
+    "interior-point": "interior_point.method",
+    "njc-market": "njc.eisenberg_gale",
+    "psdsf-enumeration": "exact.ps_dsf_pieces",  # of few arcs, where an objective chooses among the answers of ps-dsf
+    "continuation": "game.continuation",
+    "josephy-newton": "game.josephy_newton",
+    "best-response": "game.best_response",
+    "many-digits": "exact.many_digits",  # where its tasks are off, these are known by now
+    "njc-milp": "njc.milp",
+    "cvxpy:clarabel": "backends.cvxpy",
+    "cvxpy:highs": "backends.cvxpy",
+    "cvxpy:ipopt": "backends.cvxpy_nlp",
+    "semismooth-newton": "game.semismooth_newton",
+    "exact": "exact.exact",
+    "cvxpy:scs": "backends.cvxpy",
+    "pyomo:highs": "backends.pyomo",
+    "pyomo:ipopt": "backends.pyomo",
+}
+"""First those that claim most often, then the faster ones, each with its file, so that no others are loaded.
+
+Methods that are not in the list follow by name.
+"""
 
 
 def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
     """The ids of methods, first those to be asked first; a game's order is one for all sizes, so its answer does not jump."""
     large = isinstance(mechanism, Leximin) and instance is not None and len(instance.arcs) >= MANY
-    return (ORDER[0], "interior-point", *ORDER[1:]) if large else ORDER
+    first, *others = ORDER
+    return (first, "interior-point", *others) if large else tuple(ORDER)
 
 
 def _discover() -> dict[str, Method]:
@@ -139,7 +144,14 @@ def candidates(mechanism: Mechanism, instance: Instance | None = None, available
 
 def _in_order(first: Sequence[str], available: bool) -> Iterator[Method]:
     """All methods, those of a list first, then by name; installed packages are asked only after them."""
-    yield from (METHODS[key] for key in first if key in METHODS)
+    yield from filter(None, map(_asked_first, first))
     yield from (METHODS[key] for key in METHODS if key not in first)
     if available:
         yield from (method for method in installed_methods() if method.id not in METHODS)
+
+
+@cache
+def _asked_first(key: str) -> Method | None:
+    """A method of ORDER; None where its file cannot be loaded."""
+    module = imported(f"fairalloc.solvers.{ORDER[key]}")
+    return next((method for method in getattr(module, "methods", ()) if method.id == key), None)

@@ -35,7 +35,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import HighsSession
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
-from fairalloc.solvers.game.continuation import Continuation
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
@@ -184,6 +183,8 @@ def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> E
 
 def from_floats(mechanism: Equilibrium, session: Session) -> tuple[Floats, Floats | None]:
     """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
+    from fairalloc.solvers.game.continuation import Continuation  # not for a linear program
+
     instance, limits = session.instance, session.limits
     with session.phase("solve"):
         scaled, unit = mechanism.canonical(instance)

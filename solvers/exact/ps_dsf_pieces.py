@@ -29,9 +29,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from fairalloc.formulations.common.objectives import linear_objective
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.formulations.ps_dsf import PsDsf, linear_objective
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.polytopes import LinearRow, Piece, best_vertex, capacity_rows, full_rows, outermost, polytope_vertices
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies

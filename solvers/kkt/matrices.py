@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from numpy.typing import DTypeLike, NDArray
 
 from fairalloc.models.numbers import Floats
 
@@ -23,19 +22,33 @@ SMALLEST = 1e-300
 """Stands for the largest number of a row or column of zeros."""
 
 
+def blas(name: str, kind: DTypeLike) -> Any:
+    """The routine of BLAS for numbers of a kind, such as "syrk" for `dsyrk`; SciPy's file of them is loaded with the first."""
+    from scipy.linalg import get_blas_funcs
+
+    return get_blas_funcs(name, dtype=kind)
+
+
+def lapack(name: str, kind: DTypeLike) -> Any:
+    """The routine of LAPACK for numbers of a kind, such as "potrf" for `dpotrf`."""
+    from scipy.linalg import get_lapack_funcs
+
+    return get_lapack_funcs(name, dtype=kind)
+
+
 def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
     """The lower factor, above which the matrix is left; None where the matrix is not positive definite in floating point.
 
     The lower triangle is read; a matrix in Fortran's order that may be overwritten is not copied.
     """
-    (potrf,) = get_lapack_funcs(("potrf",), dtype=matrix.dtype)
+    potrf = lapack("potrf", matrix.dtype)
     factor, failed = potrf(matrix, lower=1, clean=0, overwrite_a=overwrite)
     return None if failed else factor
 
 
 def solved(factor: Dense, right: Floats) -> Floats:
     """The solution for a right-hand side (n,)."""
-    trsv = get_blas_funcs("trsv", dtype=factor.dtype)
+    trsv = blas("trsv", factor.dtype)
     half = trsv(factor, right.astype(factor.dtype), lower=1, overwrite_x=1)
     result: Floats = trsv(factor, half, lower=1, trans=1, overwrite_x=1).astype(float, copy=False)
     return result
@@ -44,7 +57,7 @@ def solved(factor: Dense, right: Floats) -> Floats:
 def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single: bool) -> Dense:
     """The lower factor of a matrix plus rho a a^T, formed for each precision that is tried; LinAlgError where there is none."""
     for kind in ([np.float32] if single else []) + [np.float64]:
-        syr = get_blas_funcs("syr", dtype=kind)
+        syr = blas("syr", kind)
         factor = cholesky(syr(rho, a, a=matrix(kind), lower=1, overwrite_a=1), overwrite=True)
         if factor is not None:
             return factor
@@ -58,7 +71,7 @@ class ScaledLU:
     """
 
     def __init__(self, matrix: Dense) -> None:
-        (getrf,) = get_lapack_funcs(("getrf",), dtype=matrix.dtype)
+        getrf = lapack("getrf", matrix.dtype)
         self.across = 1.0 / np.maximum(np.abs(matrix).max(axis=1), SMALLEST)
         matrix *= self.across[:, None]
         self.down = 1.0 / np.maximum(np.abs(matrix).max(axis=0), SMALLEST)
@@ -69,7 +82,7 @@ class ScaledLU:
 
     def solve(self, right: Floats) -> Floats:
         """The solution for a right-hand side (n,)."""
-        (getrs,) = get_lapack_funcs(("getrs",), dtype=self.factors.dtype)
+        getrs = lapack("getrs", self.factors.dtype)
         result: Floats = getrs(self.factors, self.swaps, right * self.across)[0] * self.down
         return result
 

@@ -45,8 +45,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs
-from scipy.linalg.blas import dsyr, dsyrk
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -54,6 +52,7 @@ from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
 from fairalloc.solvers.kkt.matrices import (
     Dense,
     ScaledLU,
+    blas,
     cholesky,
     dense,
     on_the_diagonal,
@@ -162,7 +161,7 @@ def _rows(loads: Loads, head: "Elimination") -> Solve:
     matrix = _coupled(loads, head, np.float64 if head.refined else np.float32)
     put_on_the_diagonal(matrix, blocks)
     if head.rho:
-        syr = get_blas_funcs("syr", (matrix,))
+        syr = blas("syr", matrix.dtype)
         matrix = syr(0.5 * head.rho, head.along, a=matrix, lower=1, overwrite_a=1)
     diagonal = matrix.diagonal().astype(float)
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
@@ -187,9 +186,9 @@ def _dense_product(loads: Loads, scaled: Floats, kind: type[np.floating[Any]], u
     more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
     left = loads.coupling(scaled, kind, users).T
     if loads.charges is None:
-        return get_blas_funcs("syrk", dtype=kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
+        return blas("syrk", kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
     right = loads.charging.coupling(scaled, kind, users).T
-    return get_blas_funcs("gemm", dtype=kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
+    return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
 
 
 def _scaled(loads: Loads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
@@ -273,10 +272,10 @@ def _users(loads: Loads, head: "Elimination") -> Solve:
     inverse = np.linalg.inv(np.linalg.cholesky(blocks))
     coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)
     half = np.matmul(coupling, inverse.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(loads.N, -1)
-    matrix = dsyrk(-1.0, half.T, trans=1, lower=1)
+    matrix = blas("syrk", float)(-1.0, half.T, trans=1, lower=1)
     left = matrix.diagonal() + head.shaft
     if head.rho:
-        matrix = dsyr(head.rho, head.border, a=matrix, lower=1, overwrite_a=1)
+        matrix = blas("syr", float)(head.rho, head.border, a=matrix, lower=1, overwrite_a=1)
         left += head.rho * head.border**2
     of_users = _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
 

@@ -13,7 +13,7 @@ from strategies import instances
 from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis.explanations import effects, programs, rounds
+from fairalloc.analysis.explanations import effects, rounds
 from fairalloc.analysis.explanations.explanation import Explanation
 from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName
 from fairalloc.models.exact.rationals import exact_arcs
@@ -326,7 +326,7 @@ def test_prices_of_a_program_in_any_units_say_the_same(item, monkeypatch):
     """The floating point way gives the value's own units, whatever the units of the prices that came with the allocation."""
     allocation = solve(generators.generic(4, 2, 2, 2), item)
     exact = fa.explain(allocation)
-    monkeypatch.setattr(programs, "EXACT", 0)
+    monkeypatch.setattr(rounds, "EXACT", 0)
     for factor in (1.0, 7.0):
         floats = fa.explain(replace(allocation, prices=allocation.prices * factor))
         known = [next(s.facts for s in e.sentences if s.kind == "prices") for e in (exact, floats)]
@@ -411,9 +411,8 @@ def test_levels_of_the_papers_examples(item, name):
 def test_levels_of_generated_games(item, parameters, family, monkeypatch):
     allocation = solve(getattr(generators, family)(5, 3, 2, 3), item, **parameters)
     assert faults_of_servers(fa.explain(allocation)) == []
-    from fairalloc.analysis.explanations import servers
 
-    monkeypatch.setattr(servers, "EXACT", 0)
+    monkeypatch.setattr(rounds, "EXACT", 0)
     floats = fa.explain(allocation)
     assert faults_of_servers(floats) == []
     assert {s.source for s in floats.sentences} == {"levels"}

@@ -174,7 +174,7 @@ def test_groups_are_found_where_one_is_not_enough():
 
     def conspiracy(instance):
         paid = instance.exact.demands[0][0][0] > 1 and instance.exact.demands[1][0][0] > 2
-        amount = 2.0 if paid else 1.0
+        amount = (2.0 if paid else 1.0) / np.bincount(instance.arcs.user)[instance.arcs.user]
         return Allocation(instance, amount / instance.arcs.demand[:, 0], residuals={"definition": 0.0})
 
     alone = _MisreportSearch(two, conspiracy, None, "strategyproofness", TOLERANCE, 0).verdict(60, 1)
@@ -184,6 +184,14 @@ def test_groups_are_found_where_one_is_not_enough():
     assert together.property == "group-strategyproofness"
     assert together.witness["misreport"].users == (0, 1)
     assert set(together.witness["gains"]) == {"u1", "u2"}
+
+
+def test_a_simple_lie_ends_the_search():
+    """A verdict that refutes is false as a condition, and still is what was found."""
+    search = _MisreportSearch(SINGLE, exactly("lmmf"), exactly("lmmf"), "strategyproofness", TOLERANCE, 0)
+    verdict = search.verdict(1000, 1)
+    assert verdict.holds is False
+    assert search.left > 950, "step 1 alone has 500 trials"
 
 
 def test_the_same_seed_finds_the_same():

@@ -74,7 +74,7 @@ def test_two_workers_one_killed_half_way(workers, tmp_path):
 def test_a_worker_with_other_code_or_packages_is_refused(workers, tmp_path, monkeypatch):
     address = workers.scheduler_address
     with monkeypatch.context() as patch:
-        patch.setattr(cluster, "installed", lambda: cluster.Installed("0.0", "another", ""))
+        patch.setattr(cluster, "installed", lambda: {"version": "0.0", "source": "another", "lacks": ""})
         with pytest.raises(FairallocError, match=r"is refused, because it has fairalloc \S+ with source \w+, but here is 0\.0"):
             measured(tmp_path / "r", scheduler=address)
     with monkeypatch.context() as patch:

@@ -21,9 +21,9 @@ from tolerances import SHARES
 
 import fairalloc as fa
 from fairalloc import benchmarks
-from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots import panels, style
 from fairalloc.analysis.plots.panels import ENDINGS
-from fairalloc.benchmarks import FIGURES, FORMATS, SUITES, SuiteCase, figures, metrics, page, print_summary
+from fairalloc.benchmarks import FIGURES, SUITES, SuiteCase, figures, metrics, page, print_summary
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
 from fairalloc.benchmarks.records import UNDEFINED
 from fairalloc.benchmarks.references import Reference, distance_to, printed_quantities, references, unique_quantities
@@ -297,12 +297,12 @@ def test_numbers_of_lines_are_shown_where_one_points(text):
 
 
 def test_no_two_methods_look_alike(large):
-    panels = figures.panels_of(large, "profile")
-    swatches = figures.legend(large, panels)
+    shown = figures.panels_of(large, "profile")
+    swatches = panels.legend(large.methods, shown)
     assert [name for _, name in swatches] == MANY
     assert len({svg for svg, _ in swatches}) == style.STYLES == len(MANY)
-    figure = figures.composed(large, panels)
-    for ax, panel in zip(figure.axes, panels, strict=False):
+    figure = panels.composed(large.methods, shown)
+    for ax, panel in zip(figure.axes, shown, strict=False):
         looks = [(line.get_color(), line.get_marker(), str(line._unscaled_dash_pattern)) for line in ax.lines]
         assert len(set(looks)) == len(panel.names)
 
@@ -310,7 +310,7 @@ def test_no_two_methods_look_alike(large):
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_texts_of_figures_are_whole_and_apart(large, name):
-    figure = figures.composed(large, figures.panels_of(large, name))
+    figure = panels.composed(large.methods, figures.panels_of(large, name))
     FigureCanvasAgg(figure)
     assert crowded(figure) == []
     assert figure.get_figwidth() <= 12.5
@@ -319,7 +319,7 @@ def test_the_texts_of_figures_are_whole_and_apart(large, name):
 def test_at_most_three_panels_stand_in_a_row():
     rows = [r for k in range(7) for name in "mn" for r in cases(name, [0.1, 0.2, 0.3], mechanism=f"rule {k}")]
     summary = summary_of(rows)
-    figure = figures.composed(summary, figures.panels_of(summary, "profile"))
+    figure = panels.composed(summary.methods, figures.panels_of(summary, "profile"))
     assert [ax.get_subplotspec().colspan.start for ax in figure.axes] == [0, 1, 2] * 3
     assert len([ax for ax in figure.axes if ax.axison]) == 7
 
@@ -373,10 +373,6 @@ def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
 
 
 def test_the_command_line_knows_all_formats_and_figures(tmp_path, monkeypatch, capsys):
-    from fairalloc.cli import bench_report
-
-    assert tuple(FORMATS) == bench_report.FORMATS
-    assert FIGURES == bench_report.FIGURES
     summary = summary_of([*cases("m", [0.1, 0.2]), *cases("n", [0.2, 0.1])])
     monkeypatch.setattr(benchmarks, "report", lambda *_, **__: summary)
     assert main(["bench", "report", "r.sqlite", "--format", "markdown"]) == 0

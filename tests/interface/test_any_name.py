@@ -16,7 +16,7 @@ from profiles import drawn
 import fairalloc as fa
 from fairalloc import benchmarks
 from fairalloc.benchmarks import report_text
-from fairalloc.cli.figure import write_figure
+from fairalloc.cli.solve import write_figure
 from fairalloc.models.errors import unprintable
 from fairalloc.models.tables import Grid, csv_text, markdown_text, printable, tex, tex_comment
 from fairalloc.runs.pages import Section, latex, markdown

@@ -62,7 +62,7 @@ def test_trials_that_were_not_made_are_said(jobs):
 
 
 def test_one_seed_has_no_standard_error():
-    assert k_cluster._error(math.nan) == "-"
+    assert k_cluster._told(math.nan) == "-"
     assert "one seed has no standard error" in k_cluster._errors([(0.1, math.nan)])
     assert k_cluster._errors([(0.1, 0.01)]) == "standard errors"
 

@@ -16,7 +16,7 @@ def exported(trees):
     found = set()
     for tree in trees:
         for node in tree.body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            if isinstance(node, ast.Assign | ast.AugAssign) and ast.unparse(node).startswith("__all__ "):
                 found |= {part.value for part in ast.walk(node.value) if isinstance(part, ast.Constant)}
     return found
 
@@ -70,4 +70,4 @@ def test_a_silent_function_is_seen():
     assert list(silent(tree, {"f", "C"})) == [("", "f"), ("C", "g")]
     assert list(silent(tree, {"f"})) == [("", "f")]
     assert list(silent(ast.parse("def f(a, b): ...\n\n\ndef _g(a, b, c): ...\n"), {"f", "_g"})) == []
-    assert exported([ast.parse("__all__ = ['f', 'C']")]) == {"f", "C"}
+    assert exported([ast.parse("__all__ = ['f', 'C']\n__all__ += ['g']")]) == {"f", "C", "g"}

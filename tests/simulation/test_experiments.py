@@ -325,6 +325,15 @@ def test_numbers_over_seeds_are_told_with_their_spread():
     assert np.isnan(error), "one seed has no standard error"
 
 
+def test_a_curve_without_points_is_not_drawn():
+    """No job may have been completed by both: then W.Fig7 has no curve of completion times."""
+    found = {"one": {0: TrialResult({}, {"times": ([], [])}), 1: TrialResult({})}}
+    found["two"] = {0: TrialResult({}, {"times": ([1], [1])})}
+    outcomes = Outcomes(EXPERIMENTS["W.Fig7"], "small", "", found)
+    assert outcomes.curves("one", "times") == []
+    assert outcomes.experiment.panels(outcomes)[0].names == ("two",)
+
+
 # ---- kept verdicts, and statements that rest on them -------------------------------------------------------------------
 
 

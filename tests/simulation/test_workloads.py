@@ -86,7 +86,7 @@ def test_servers_are_drawn_from_table_1_of_w():
     for name, count in zip(cell.names, cell.counts / 12583, strict=True):
         assert abs(parts.get(name, 0.0) - count) <= 4 * np.sqrt(count * (1 - count) / 20_000), name
     assert google_servers(100, seed=1).counts.tolist() == google_servers(100, seed=1).counts.tolist()
-    with pytest.raises(InstanceError, match="machines is 0, but it must be a positive integer"):
+    with pytest.raises(InstanceError, match="machines is 0, but it must be a positive whole number"):
         google_servers(0)
 
 
@@ -132,7 +132,7 @@ def test_the_same_seed_gives_the_same_workload():
 def test_sources_and_hours_that_are_none():
     with pytest.raises(InstanceError, match="source is 'google2020', but it must be one of google2011, google2019, generated"):
         google_tasks("google2020")
-    with pytest.raises(InstanceError, match="hours is 0, but it must be positive"):
+    with pytest.raises(InstanceError, match="hours is 0, but it must be a positive, finite number"):
         google_intervals("generated", hours=0)
     with pytest.raises(InstanceError, match="source is 'x', but it must be one of bitbrains, generated"):
         bitbrains_instant("x")

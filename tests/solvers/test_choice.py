@@ -1,5 +1,9 @@
 """The order in which methods are asked where none is named."""
 
+import subprocess
+import sys
+from importlib import import_module
+
 import cvxpy as cp
 import pytest
 
@@ -11,8 +15,22 @@ from fairalloc.solvers.catalogue.method_registry import MANY, ORDER, order
 
 
 def test_every_name_of_the_order_is_a_method_that_may_be_asked():
-    assert len(set(ORDER)) == len(ORDER)
+    """And is the method of the file that is named beside it."""
     assert all(key in METHODS and not METHODS[key].peer for key in ORDER)
+    for key, file in ORDER.items():
+        assert METHODS[key] in import_module(f"fairalloc.solvers.{file}").methods
+
+
+def test_a_plain_answer_loads_the_files_of_no_other_method():
+    """Nor SciPy's linear algebra; in a process of its own."""
+    ask = "import sys, fairalloc as fa; fa.solve(fa.example('wang-fig2').instance, 'drfh'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
+    assert "fairalloc.solvers.backends.highs" in loaded
+    for file in ("scipy.linalg", "cvxpy", "pyomo", *(f"fairalloc.solvers.{room}.{file}" for room, file in NOT_ASKED)):
+        assert file not in loaded
+
+
+NOT_ASKED = [("game", "continuation"), ("interior_point", "program"), ("njc", "milp"), ("exact", "many_digits")]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +69,8 @@ def test_what_is_here_to_be_compared_with_is_not_asked_without_being_named(monke
     instance = generators.generic(4, 2, 2)
     peers = [key for key, method in METHODS.items() if method.peer]
     assert {"highs:ipx", "ortools:pdlp", "cvxpy:rounds"} <= set(peers)
+    files = {key: type(METHODS[key]).__module__.removeprefix("fairalloc.solvers.") for key in peers}
+    monkeypatch.setattr("fairalloc.solvers.catalogue.method_registry.ORDER", files)
     monkeypatch.setattr("fairalloc.solvers.catalogue.method_registry.order", lambda *_: peers)
     assert fa.solve(instance, "drfh").method not in peers
     assert fa.solve(instance, "drfh", "highs:ipx").method == "highs:ipx"

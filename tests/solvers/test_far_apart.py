@@ -98,3 +98,15 @@ def test_a_crash_of_a_solver_on_numbers_far_apart_is_an_error_of_that_method():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, "optimal\n")
+
+
+def test_a_user_gives_way_where_the_one_below_it_runs_nothing():
+    """User 2 lacks 1e-9 of its level, which is all that server 2 has for user 3: its right tasks are 8e-10 and not 4e-4."""
+    demands = [[0.60189744, 0], [174.322904, 7.07191170e-04], [7.29423206e-02, 919.475292]]
+    capacities = [[5.35185363e05, 1.76283028], [6.43516269e-04, 3.99200970e-01]]
+    one = fa.Instance(demands, capacities, weights=[2.26180265e-05, 22.1366580, 7.63455035e-06])
+    exact = fa.solve(one, "tsf", "exact")
+    assert exact.tasks[2] < 1e-9
+    given = fa.solve(one, "tsf", "highs")
+    assert given.termination != "optimal" or given.tasks == pytest.approx(exact.tasks, rel=far_apart.WRONG)
+    assert fa.solve(one, "tsf").tasks == pytest.approx(exact.tasks, rel=far_apart.WRONG)

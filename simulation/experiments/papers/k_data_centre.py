@@ -1,17 +1,15 @@
 """K 6.2 and 6.3 with the Bitbrains workload on the data centre of K Fig. 5: Figs. 6, 7 and 12."""
 
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
 
-from fairalloc.analysis.plots.panels import Panel
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
-from fairalloc.simulation.experiments.figures import bar_panel, curve_panel
+from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, larger, thinned
+from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.workloads import bitbrains_instant
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import Merit
@@ -20,8 +18,7 @@ __all__ = ["EXPERIMENTS"]
 
 RESOURCES = ("cpu", "memory", "disk", "send", "receive")
 
-ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")
-"""K's variants; PS-DSF is that for alpha = infinity."""
+ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")  # K's variants; PS-DSF is that for alpha = infinity
 
 HERE = (
     "a set of VMs for each seed, those of Bitbrains Rnd that used CPU in a drawn hour, each with the most it ever used of five "
@@ -29,12 +26,8 @@ HERE = (
     "of a type stand at a location, and which location has which network. Tasks are divisible and unlimited"
 )
 
-SEEDS = {"small": Size((0,), {"users": 24}), "full": Size(tuple(range(100)), {"users": None})}
 
-
-@cache
-def _instance(workload: str, seed: int, users: int | None) -> Instance:
-    return bitbrains_instant(workload, seed, users)
+_instance = cache(bitbrains_instant)
 
 
 def _utilisation(trial: Trial) -> TrialResult:
@@ -50,63 +43,33 @@ def _utilisation(trial: Trial) -> TrialResult:
 
 
 def _falls_with_alpha(outcomes: Outcomes) -> Judged:
-    if lacking := outcomes.lacking(*ALPHAS):
-        return lacking
     means = {name: [outcomes.mean(label, name) for label in ALPHAS] for name in (*RESOURCES, "mean")}
-    against = [name for name in RESOURCES if not _not_rising(means[name])]
+    against = [name for name in RESOURCES if any(after > before + 1e-6 for before, after in pairwise(means[name]))]
     one, three, infinite = means["mean"]
     said = f"mean over resources {one:.1%} for alpha = 1, {three:.1%} for 3 and {infinite:.1%} for infinity"
     gains = ", ".join(f"{name} {means[name][0] - means[name][2]:+.1%}" for name in RESOURCES)
     text = f"{said}; from infinity to 1: {gains}"
-    if against:
-        return Judged("not confirmed", f"{text}; not in this order: {', '.join(against)}")
-    return Judged("confirmed", text)
-
-
-def _not_rising(values: list[float]) -> bool:
-    """Within rounding: a resource that is full for every alpha gains nothing."""
-    return all(after <= before + 1e-6 for before, after in pairwise(values))
+    return Judged.whether(not against, f"{text}; not in this order: {', '.join(against)}" if against else text)
 
 
 def _above_the_others(outcomes: Outcomes) -> Judged:
-    if lacking := outcomes.lacking("ps-dsf", "drfh", "tsf"):
-        return lacking
-    gains = {
-        name: outcomes.mean("ps-dsf", name) - max(outcomes.mean(other, name) for other in ("drfh", "tsf")) for name in RESOURCES
+    best = {name: _better_of_others(outcomes, name) for name in RESOURCES}
+    gains = {name: outcomes.mean("ps-dsf", name) - best[name] for name in RESOURCES}
+    overall = {
+        name: outcomes.mean("ps-dsf", f"{name}, of all") - _better_of_others(outcomes, f"{name}, of all") for name in RESOURCES
     }
-    less = [name for name in RESOURCES if _falls_behind(outcomes, name)]
-    relative = max(
-        outcomes.mean("ps-dsf", name) / max(outcomes.mean("drfh", name), outcomes.mean("tsf", name), 1e-12) - 1
-        for name in RESOURCES
-    )
-    told = ", ".join(f"{name} {gain:+.1%}" for name, gain in gains.items())
-    overall = ", ".join(f"{name} {_overall_gain(outcomes, name):+.1%}" for name in RESOURCES)
-    against = "PS-DSF against the better of DRFH and TSF, mean over servers"
+    less = [name for name in RESOURCES if any(larger(outcomes, other, "ps-dsf", name, 1e-6) for other in ("drfh", "tsf"))]
+    relative = max(outcomes.mean("ps-dsf", name) / max(best[name], 1e-12) - 1 for name in RESOURCES)
+    told, of_all = (", ".join(f"{name} {gain:+.1%}" for name, gain in values.items()) for values in (gains, overall))
     text = (
-        f"{against}: {told}; at most {relative:+.0%} of what the better one uses. Of all servers together, which does not depend "
+        f"PS-DSF against the better of DRFH and TSF, mean over servers: {told}; at most {relative:+.0%} of what the better one "
+        f"uses. Of all servers together, which does not depend on where DRFH and TSF place the tasks: {of_all}"
     )
-    text += f"on where DRFH and TSF place the tasks: {overall}"
-    if less:
-        return Judged("not confirmed", f"the mean over servers is less for {' and '.join(less)}. {text}")
-    return Judged("confirmed", text)
+    return Judged.whether(not less, f"the mean over servers is less for {' and '.join(less)}. {text}" if less else text)
 
 
-def _overall_gain(outcomes: Outcomes, name: str) -> float:
-    own, *others = (outcomes.mean(label, f"{name}, of all") for label in ("ps-dsf", "drfh", "tsf"))
-    return own - max(others)
-
-
-def _falls_behind(outcomes: Outcomes, name: str) -> bool:
-    """Whether PS-DSF uses less than one of the others, by more than two standard errors where there are several seeds."""
-    gaps = [outcomes.difference("ps-dsf", other, name) for other in ("drfh", "tsf")]
-    return any(gap < -np.fmax(2 * error, 1e-6) for gap, error in gaps)
-
-
-def _resource_bars(outcomes: Outcomes) -> list[Panel]:
-    return [bar_panel(outcomes, RESOURCES, "mean over servers", "part in use")]
-
-
-# ---- Fig. 6 ---------------------------------------------------------------------------------------------------------
+def _better_of_others(outcomes: Outcomes, name: str) -> float:
+    return max(outcomes.mean(other, name) for other in ("drfh", "tsf"))
 
 
 def _converges(trial: Trial) -> TrialResult:
@@ -136,14 +99,12 @@ def _convergence(merits: Floats, load: float) -> TrialResult:
     logs = np.log10(np.maximum(merits, 1e-300))
     low = float(logs.min())
     last = int(np.argmax(logs <= low + 0.5))
-    first = last // 2
-    rows = np.arange(first, last + 1)
+    rows = np.arange(last // 2, last + 1)
     steep, fit = 0.0, 0.0
     if len(rows) > 2:
         steep, level = np.polyfit(rows, logs[rows], 1)
         off = logs[rows] - (steep * rows + level)
         fit = 1.0 - float(off.var() / max(float(logs[rows].var()), 1e-300))
-    shown = np.unique(np.linspace(0, len(merits) - 1, min(len(merits), 300)).astype(int))
     numbers = {
         "log10 of Psi at the start": logs[0],
         "log10 of Psi at the end": low,
@@ -151,25 +112,28 @@ def _convergence(merits: Floats, load: float) -> TrialResult:
         "straightness, 1 is a line": fit,
         "largest load at the end": load,
     }
-    return TrialResult(numbers, {"Psi": (shown.tolist(), merits[shown].tolist())})
+    return TrialResult(numbers, {"Psi": thinned(np.arange(len(merits)), merits)})
 
 
 def _linear(outcomes: Outcomes) -> Judged:
     label = "alpha-pf-vds alpha=3"
-    if lacking := outcomes.lacking(label):
-        return lacking
     fall = outcomes.values(label, "log10 of Psi at the start") - outcomes.values(label, "log10 of Psi at the end")
     fit, steps = (outcomes.values(label, name) for name in ("straightness, 1 is a line", "steps per digit"))
     line = f"its logarithm is a straight line up to {1 - fit.min():.1%} of its variance at most"
     digits = f"{np.median(steps):.0f} steps for each digit (median of {len(fall)} seeds)"
     text = f"Psi falls by {fall.min():.1f} digits or more; over the last half of the steps of its fall {line}, with {digits}"
-    good = bool((fall >= 3).all() and (fit >= 0.9).all())
-    return Judged("confirmed" if good else "not confirmed", text)
+    return Judged.whether(bool((fall >= 3).all() and (fit >= 0.9).all()), text)
 
 
-def _merit_panel(outcomes: Outcomes) -> list[Panel]:
-    return [curve_panel(outcomes, "Psi", "merit of Problem 3", ("step of all servers", "Psi"), scales=("linear", "log"))]
-
+OF_FIVE_RESOURCES = partial(
+    Experiment,
+    setting=HERE,
+    kind="mechanism",
+    sizes={"small": Size((0,), {"users": 24}), "full": Size(tuple(range(100)), {"users": None})},
+    measure=_utilisation,
+    panels=figure(bars(RESOURCES, "mean over servers", "part in use")),
+    workloads=("bitbrains", "generated"),
+)
 
 EXPERIMENTS = (
     Experiment(
@@ -186,33 +150,21 @@ EXPERIMENTS = (
         },
         _converges,
         _linear,
-        _merit_panel,
+        figure(curves("Psi", "merit of Problem 3", ("step of all servers", "Psi"), ("linear", "log"))),
         ("bitbrains", "generated"),
     ),
-    Experiment(
+    OF_FIVE_RESOURCES(
         "K.Fig7",
         "utilisation of five resources by alpha",
         "alpha-PF-VDS uses more of the resources for smaller alpha, significantly from infinity to 1 (100 runs).",
-        HERE,
-        "mechanism",
-        ALPHAS,
-        SEEDS,
-        _utilisation,
-        _falls_with_alpha,
-        _resource_bars,
-        ("bitbrains", "generated"),
+        competitors=ALPHAS,
+        judge=_falls_with_alpha,
     ),
-    Experiment(
+    OF_FIVE_RESOURCES(
         "K.Fig12",
         "utilisation of five resources by PS-DSF, DRFH and TSF",
         "PS-DSF uses more of the resources than DRFH and TSF, up to 20 % for some (100 runs).",
-        HERE,
-        "mechanism",
-        ("ps-dsf", "drfh", "tsf"),
-        SEEDS,
-        _utilisation,
-        _above_the_others,
-        _resource_bars,
-        ("bitbrains", "generated"),
+        competitors=("ps-dsf", "drfh", "tsf"),
+        judge=_above_the_others,
     ),
 )

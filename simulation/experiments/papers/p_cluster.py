@@ -1,21 +1,20 @@
 """P V: four users on the cluster of P Fig. 5; Tables III and IV, and Fig. 6, in which user 4 is away from 100 to 250 s."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from fairalloc.analysis.plots.panels import Panel
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import gamma
 from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
-from fairalloc.simulation.experiments.figures import bar_panel, curve_panel
+from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.psdsf_distributed import Event, cluster, simulate
 
 __all__ = ["EXPERIMENTS", "TABLE3", "TABLE4"]
 
-TABLE3 = (("80", "340", "82.5", "55"), ("40", "170", "41.25", "41.25"), ("0", "0", "82.5", "27.5"), ("0", "0", "27.5", "27.5"))
+TABLE3 = ((80, 340, 82.5, 55), (40, 170, 41.25, 41.25), (0, 0, 82.5, 27.5), (0, 0, 27.5, 27.5))
 """Tasks of users 1 to 4 with a monopoly on classes A to D, as printed."""
 
 TABLE4 = {
@@ -24,23 +23,12 @@ TABLE4 = {
 }
 """Tasks of users 1 to 4 on classes A to D, as printed."""
 
-ROUNDING = 1e-13
-"""The part of the most tasks up to which a number of tasks is what rounding leaves of 0."""
-
-SLOW = 10.0
-"""Seconds within which convergence is prompt: ours, for the paper gives no number."""
-
+ROUNDING = 1e-13  # the part of the most tasks up to which a number of tasks is what rounding leaves of 0
+SLOW = 10.0  # seconds within which convergence is prompt: ours, for the paper gives no number
 AWAY = (100.0, 250.0)
 END = 300.0
 
 HERE = "the printed cluster, users and weights; nothing is generated"
-
-
-def _printed(table: Sequence[Sequence[str]]) -> Floats:
-    return np.array([[float(text) for text in row] for row in table])
-
-
-# ---- Table III ------------------------------------------------------------------------------------------------------
 
 
 def _monopolies(_: Trial) -> TrialResult:
@@ -52,11 +40,8 @@ def _monopolies(_: Trial) -> TrialResult:
 def _table3(outcomes: Outcomes) -> Judged:
     label = outcomes.labels[0]
     found = np.array([outcomes.mean(label, name) for name in outcomes.names]).reshape(4, 4)
-    wrong = int((np.abs(found - _printed(TABLE3)) > 1e-9).sum())
-    return Judged("not confirmed" if wrong else "confirmed", f"{16 - wrong} of 16 numbers are those printed")
-
-
-# ---- Table IV -------------------------------------------------------------------------------------------------------
+    wrong = int((np.abs(found - np.array(TABLE3)) > 1e-9).sum())
+    return Judged.whether(not wrong, f"{16 - wrong} of 16 numbers are those printed")
 
 
 def _tasks(trial: Trial) -> TrialResult:
@@ -68,14 +53,10 @@ def _tasks(trial: Trial) -> TrialResult:
 
 
 def _table4(outcomes: Outcomes) -> Judged:
-    if lacking := outcomes.lacking(*TABLE4):
-        return lacking
     off = [text for label in TABLE4 for n in range(4) for text in _misprints(outcomes, label, n)]
     count = 3 * 4 * len(TABLE4)
     said = f"{count - len(off)} of {count} numbers (A and B together, C, D) are what is printed, within its rounding"
-    if not off:
-        return Judged("confirmed", said)
-    return Judged("not confirmed", f"{said}; not {', '.join(off)}")
+    return Judged.whether(not off, f"{said}; not {', '.join(off)}" if off else said)
 
 
 def _misprints(outcomes: Outcomes, label: str, n: int) -> list[str]:
@@ -91,9 +72,6 @@ def _misprints(outcomes: Outcomes, label: str, n: int) -> list[str]:
     return found
 
 
-# ---- Fig. 6 ---------------------------------------------------------------------------------------------------------
-
-
 def _curves(trial: Trial) -> TrialResult:
     """The CPU of classes C and D over time: PS-DSF by the servers themselves, any other mechanism exactly every second."""
     everybody = cluster()
@@ -105,32 +83,19 @@ def _curves(trial: Trial) -> TrialResult:
         settled = _seconds_to_rest(history.x, times)
     else:
         times = np.arange(0.0, END + 1.0)
-        present, absent = (solve(system, trial.competitor) for system in (everybody, _without_user_4(everybody)))
+        kept = {name: getattr(everybody, name)[:3] for name in ("demands", "weights", "users")}
+        without = everybody.replace(**kept, eligible=everybody.placement[:3], max_tasks=None)
+        present, absent = (solve(system, trial.competitor) for system in (everybody, without))
         away = (times > AWAY[0]) & (times <= AWAY[1])
         use = {name: np.where(away, absent.load[i, 0], present.load[i, 0]) for i, name in enumerate("ABCD")}
         settled = 0.0
     inside = {"all active": times < AWAY[0], "user 4 away": (times > AWAY[0] + SLOW) & (times <= AWAY[1])}
-    means = {f"CPU of {name}, {when}": use[name][there].mean() for name in "CD" for when, there in inside.items()}
+    numbers = {f"CPU of {name}, {when}": use[name][there].mean() for name in "CD" for when, there in inside.items()}
     counts = everybody.counts[2:] / everybody.counts[2:].sum()
-    both = {
-        f"CPU of C and D, {when}": counts @ [use["C"][there].mean(), use["D"][there].mean()] for when, there in inside.items()
-    }
-    return TrialResult(
-        means | both | {"seconds to rest": settled}, {f"CPU of {name}": (times.tolist(), use[name].tolist()) for name in "CD"}
-    )
-
-
-def _without_user_4(instance: Instance) -> Instance:
-    return Instance(
-        instance.demands[:3],
-        instance.capacities,
-        counts=instance.counts,
-        weights=instance.weights[:3],
-        eligible=instance.placement[:3],
-        users=instance.users[:3],
-        servers=instance.servers,
-        resources=instance.resources,
-    )
+    for when in inside:
+        numbers[f"CPU of C and D, {when}"] = counts @ [numbers[f"CPU of {name}, {when}"] for name in "CD"]
+    drawn = {f"CPU of {name}": (times.tolist(), use[name].tolist()) for name in "CD"}
+    return TrialResult(numbers | {"seconds to rest": settled}, drawn)
 
 
 def _seconds_to_rest(x: Floats, times: Floats) -> float:
@@ -145,34 +110,24 @@ def _seconds_to_rest(x: Floats, times: Floats) -> float:
 
 
 def _fig6(outcomes: Outcomes) -> Judged:
-    if lacking := outcomes.lacking("ps-dsf", "tsf", "c-drfh"):
-        return lacking
-    whens = ("all active", "user 4 away")
     others = ("tsf", "c-drfh")
     told, more = [], True
-    for when in whens:
+    for when in ("all active", "user 4 away"):
         name = f"CPU of C and D, {when}"
         own, best = outcomes.mean("ps-dsf", name), max(outcomes.mean(other, name) for other in others)
         more &= own > best
         told.append(f"{own:.1%} against at most {best:.1%} with {when}")
     seconds = float(outcomes.values("ps-dsf", "seconds to rest").max())
-    prompt = seconds <= SLOW
     text = f"CPU of classes C and D together: {', '.join(told)}; the servers are at rest at most {seconds:.0f} s after a change"
     away = outcomes.mean("ps-dsf", "CPU of D, user 4 away")
     if away < max(outcomes.mean(other, "CPU of D, user 4 away") for other in others):
         text += f". On class D alone PS-DSF uses less while user 4 is away ({away:.1%})"
-    return Judged("confirmed" if more and prompt else "not confirmed", text)
+    return Judged.whether(more and seconds <= SLOW, text)
 
 
-def _fig6_panels(outcomes: Outcomes) -> list[Panel]:
-    return [curve_panel(outcomes, f"CPU of {name}", f"CPU of class {name}", ("seconds", "part in use")) for name in "CD"]
-
-
-def _bars(outcomes: Outcomes) -> list[Panel]:
-    halves = (outcomes.names[: len(outcomes.names) // 2], outcomes.names[len(outcomes.names) // 2 :])
-    return [
-        bar_panel(outcomes, half, f"users {title}", "tasks") for half, title in zip(halves, ("1 and 2", "3 and 4"), strict=True)
-    ]
+def _tasks_of_users(columns: Sequence[str]) -> Callable[[Outcomes], list[Panel]]:
+    names = [[f"user {n} on {name}" for n in pair for name in columns] for pair in ((1, 2), (3, 4))]
+    return figure(bars(names[0], "users 1 and 2", "tasks"), bars(names[1], "users 3 and 4", "tasks"))
 
 
 ONCE = {"small": Size((0,)), "full": Size((0,))}
@@ -188,7 +143,7 @@ EXPERIMENTS = (
         ONCE,
         _monopolies,
         _table3,
-        _bars,
+        _tasks_of_users([f"class {name}" for name in "ABCD"]),
     ),
     Experiment(
         "P.Table4",
@@ -200,7 +155,8 @@ EXPERIMENTS = (
         ONCE,
         _tasks,
         _table4,
-        _bars,
+        _tasks_of_users(("A and B", "C", "D")),
+        needs=tuple(TABLE4),
     ),
     Experiment(
         "P.Fig6",
@@ -214,6 +170,6 @@ EXPERIMENTS = (
         {"small": Size((0,)), "full": Size(tuple(range(10)))},
         _curves,
         _fig6,
-        _fig6_panels,
+        figure(*(curves(f"CPU of {name}", f"CPU of class {name}", ("seconds", "part in use")) for name in "CD")),
     ),
 )

@@ -1,16 +1,14 @@
 """W 6.2 and 6.3: 24 hours of Google jobs on 2,000 servers under Slots, First-Fit and Best-Fit DRFH: Table 2, Figs. 6 to 9."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.analysis.plots.panels import Panel
-from fairalloc.models.numbers import Floats
-from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
-from fairalloc.simulation.experiments.figures import bar_panel, curve_panel
+from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult, thinned
+from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.log import FINISHED, TaskLog
 from fairalloc.simulation.metrics import cdf, completion_ratios, completion_times, reduction_by_size, utilisation, violations
 from fairalloc.simulation.schedulers import Slots
@@ -27,6 +25,7 @@ SIZES = (0, 50, 100, 500, 1000, np.inf)
 """Bounds of five classes of jobs by their tasks, as in Fig. 7b: ours, for our text of the paper does not have the figure."""
 
 NAMES = ("1-50", "51-100", "101-500", "501-1000", "over 1000")
+REDUCTIONS = [f"reduction, jobs of {name} tasks" for name in NAMES]
 
 HERE = (
     "servers drawn from W Table 1 for each seed, the first hours of the trace with the jobs that are there at its start. Times, "
@@ -34,14 +33,9 @@ HERE = (
     "the trace, whose tasks are known, for the samples have no tasks of later jobs"
 )
 
-WORKLOADS = ("google2011", "google2019", "generated")
+RESOURCES, BEST = ("CPU", "memory"), "best-fit-drfh"
 
-SMALL = Size((0,), {"hours": 1.0, "machines": 40, "share": 0.02})
-FULL = Size((0, 1, 2), {"hours": 24.0, "machines": 2000, "share": 1.0})
-BOTH = {"small": SMALL, "full": FULL}
-
-MINUTES = 10
-"""Minutes over which utilisation is averaged in curves."""
+MINUTES = 10  # minutes over which utilisation is averaged in curves
 
 
 @lru_cache(maxsize=1)
@@ -76,11 +70,8 @@ def _utilisation(trial: Trial) -> TrialResult:
     mean = utilisation(log, [0.0, end])[0]
     numbers = {"CPU": mean[0], "memory": mean[1], "tasks that wait at the end": log.waiting.sum()}
     hours = (bounds[1:] / 3600.0).tolist()
-    curves = {name: (hours, over_time[:, r].tolist()) for r, name in enumerate(("CPU", "memory"))}
-    return TrialResult({name: float(value) for name, value in numbers.items()}, curves)
+    return TrialResult(numbers, {name: (hours, over_time[:, r].tolist()) for r, name in enumerate(RESOURCES)})
 
-
-# ---- Table 2 --------------------------------------------------------------------------------------------------------
 
 COVERED = {k: f"slots per_maximum={k}" for k in TABLE2}
 ONE_EACH = {k: f"slots per_maximum={k} one_each=true" for k in TABLE2}
@@ -88,8 +79,6 @@ ONE_EACH = {k: f"slots per_maximum={k} one_each=true" for k in TABLE2}
 
 
 def _best_slots(outcomes: Outcomes) -> Judged:
-    if lacking := outcomes.lacking(*COVERED.values(), *ONE_EACH.values()):
-        return lacking
     said, best = [], []
     for words, labels in (("as many slots as cover a task", COVERED), ("one slot for each task", ONE_EACH)):
         both = {k: (outcomes.mean(label, "CPU"), outcomes.mean(label, "memory")) for k, label in labels.items()}
@@ -98,47 +87,23 @@ def _best_slots(outcomes: Outcomes) -> Judged:
         said.append(f"with {words} {best[-1]} slots are best, {cpu:.1%} of CPU and {memory:.1%} of memory")
     peaks = {k: outcomes.mean(label, "CPU") for k, label in COVERED.items()}
     said.append(f"of CPU alone, {max(peaks, key=lambda k: peaks[k])} slots that cover use most, in the paper 16")
-    text = f"{'; '.join(said)}; the paper has 14, with 43.9% and 28.0%"
-    return Judged("confirmed" if 14 in best else "not confirmed", text)
-
-
-def _slot_bars(outcomes: Outcomes) -> list[Panel]:
-    return [bar_panel(outcomes, ("CPU", "memory"), "utilisation by slots of the largest server", "part in use")]
-
-
-# ---- Fig. 6 ---------------------------------------------------------------------------------------------------------
+    return Judged.whether(14 in best, f"{'; '.join(said)}; the paper has 14, with 43.9% and 28.0%")
 
 
 def _more_than_slots(outcomes: Outcomes) -> Judged:
-    if lacking := outcomes.lacking("slots", "first-fit-drfh", "best-fit-drfh"):
-        return lacking
-    means = {label: [outcomes.mean(label, r) for r in ("CPU", "memory")] for label in outcomes.labels}
+    means = {label: [outcomes.mean(label, r) for r in RESOURCES] for label in outcomes.labels}
     told = ", ".join(f"{label} {cpu:.1%} of CPU and {memory:.1%} of memory" for label, (cpu, memory) in means.items())
-    parts = [_times_above(outcomes, r) for r in ("CPU", "memory")]
+    parts = []  # of the intervals, in which best-fit uses at least what first-fit does
+    for r in RESOURCES:
+        pairs = zip(outcomes.curves(BEST, r), outcomes.curves("first-fit-drfh", r), strict=True)
+        parts.append(float(np.mean([np.greater_equal(best[1], np.array(first[1]) - 1e-9) for best, first in pairs])))
     often = f"{parts[0]:.0%} of the intervals of {MINUTES} minutes for CPU, {parts[1]:.0%} for memory"
     text = f"{told}; best-fit is above first-fit in {often}"
     above = all(min(means["first-fit-drfh"][r], means["best-fit-drfh"][r]) > means["slots"][r] for r in range(2))
     if above and min(parts) >= 0.99:
         return Judged("confirmed", text)
-    part = (
-        "DRFH uses more than Slots, as W says, but best-fit is not uniformly above first-fit"
-        if above
-        else "DRFH is not above Slots"
-    )
-    return Judged("not confirmed", f"{part}: {text}")
-
-
-def _times_above(outcomes: Outcomes, name: str) -> float:
-    """The part of the intervals in which best-fit uses at least what first-fit does."""
-    pairs = zip(outcomes.curves("best-fit-drfh", name), outcomes.curves("first-fit-drfh", name), strict=True)
-    return float(np.mean([np.greater_equal(best[1], np.array(first[1]) - 1e-9) for best, first in pairs]))
-
-
-def _time_panels(outcomes: Outcomes) -> list[Panel]:
-    return [curve_panel(outcomes, name, f"{name} in use", ("hours", "part in use")) for name in ("CPU", "memory")]
-
-
-# ---- Fig. 7 ---------------------------------------------------------------------------------------------------------
+    mixed = "DRFH uses more than Slots, as W says, but best-fit is not uniformly above first-fit"
+    return Judged("not confirmed", f"{mixed if above else 'DRFH is not above Slots'}: {text}")
 
 
 def _completion(trial: Trial) -> TrialResult:
@@ -147,41 +112,20 @@ def _completion(trial: Trial) -> TrialResult:
     mine, slots = completion_times(log), completion_times(baseline)
     found = reduction_by_size(mine, slots, log.workload.tasks, SIZES)
     both = np.isfinite(mine) & np.isfinite(slots)
-    numbers = {f"reduction, jobs of {name} tasks": value for name, value in zip(NAMES, found, strict=True) if np.isfinite(value)}
-    of_all = float(np.isfinite(mine).mean())
+    numbers = {name: value for name, value in zip(REDUCTIONS, found, strict=True) if np.isfinite(value)}
     numbers |= {"median time, s": float(np.median(mine[both]))} if both.any() else {}
-    numbers["jobs completed"] = of_all
-    return TrialResult(numbers, {"times": _thinned(*cdf(np.where(both, mine, np.nan)[both]))})
-
-
-def _thinned(values: Floats, parts: Floats) -> tuple[list[float], list[float]]:
-    shown = np.unique(np.linspace(0, max(len(values) - 1, 0), min(len(values), 300)).astype(int))
-    return values[shown].tolist(), parts[shown].tolist()
+    numbers["jobs completed"] = float(np.isfinite(mine).mean())
+    return TrialResult(numbers, {"times": thinned(*cdf(np.where(both, mine, np.nan)[both]))})
 
 
 def _the_larger_the_more(outcomes: Outcomes) -> Judged:
-    if lacking := outcomes.lacking("slots", "best-fit-drfh"):
-        return lacking
-    names = [f"reduction, jobs of {name} tasks" for name in NAMES]
-    means = [outcomes.mean("best-fit-drfh", name) for name in names]
+    means = [outcomes.mean("best-fit-drfh", name) for name in REDUCTIONS]
     told = ", ".join(f"{name} tasks {value:.0%}" for name, value in zip(NAMES, means, strict=True) if np.isfinite(value))
     text = f"reduction of the mean completion time by best-fit DRFH against Slots, jobs of {told}"
     found = [value for value in means if np.isfinite(value)]
     if len(found) < 2:
         return Judged("cannot be compared", f"there are too few sizes of jobs; {text}")
-    grows = found[0] < 0.1 <= found[-1] == max(found)
-    return Judged("confirmed" if grows else "not confirmed", text)
-
-
-def _completion_panels(outcomes: Outcomes) -> list[Panel]:
-    names = [name for name in outcomes.names if name.startswith("reduction")]
-    return [
-        curve_panel(outcomes, "times", "jobs completed by both", ("seconds", "part of the jobs"), scales=("log", "linear")),
-        bar_panel(outcomes, names, "reduction against Slots", "reduction of the mean time"),
-    ]
-
-
-# ---- Fig. 8 ---------------------------------------------------------------------------------------------------------
+    return Judged.whether(found[0] < 0.1 <= found[-1] == max(found), text)
 
 
 def _ratios(trial: Trial) -> TrialResult:
@@ -195,24 +139,13 @@ def _ratios(trial: Trial) -> TrialResult:
         "users with all tasks completed, but not under Slots": ((mine == 1) & (slots < 1)).mean(),
         "users": len(mine),
     }
-    return TrialResult({name: float(value) for name, value in numbers.items()}, {"ratios": _thinned(*cdf(mine))})
+    return TrialResult(numbers, {"ratios": thinned(*cdf(mine))})
 
 
 def _for_almost_all(outcomes: Outcomes) -> Judged:
-    label = "best-fit-drfh"
-    if lacking := outcomes.lacking(label):
-        return lacking
-    more, less, only = (outcomes.mean(label, name) for name in outcomes.names[1:4])
+    more, less, only = (outcomes.mean(BEST, name) for name in outcomes.names[1:4])
     text = f"{more:.0%} of the users complete more under best-fit DRFH than under Slots, {less:.0%} less"
-    good = less <= 0.1 and only >= 0.1
-    return Judged("confirmed" if good else "not confirmed", f"{text}; {only:.0%} complete all there only, printed: around 20%")
-
-
-def _ratio_panel(outcomes: Outcomes) -> list[Panel]:
-    return [curve_panel(outcomes, "ratios", "task completion ratios", ("completion ratio", "part of the users"))]
-
-
-# ---- Fig. 9 ---------------------------------------------------------------------------------------------------------
+    return Judged.whether(less <= 0.1 <= only, f"{text}; {only:.0%} complete all there only, printed: around 20%")
 
 
 def _dedicated(trial: Trial) -> TrialResult:
@@ -236,8 +169,8 @@ def _dedicated(trial: Trial) -> TrialResult:
         "largest loss of a ratio": gap.max(initial=0.0),
         "servers of a dedicated cloud": servers,
     }
-    curves = {"shared": _thinned(*cdf(shared[there])), "dedicated": _thinned(*cdf(alone[there]))}
-    return TrialResult({name: float(value) for name, value in numbers.items()}, curves)
+    curves = {"shared": thinned(*cdf(shared[there])), "dedicated": thinned(*cdf(alone[there]))}
+    return TrialResult(numbers, curves)
 
 
 def _alone(workload: Workload, cluster: Cluster, jobs: NDArray[np.intp], drawn: NDArray[np.intp], trial: Trial) -> float:
@@ -247,98 +180,86 @@ def _alone(workload: Workload, cluster: Cluster, jobs: NDArray[np.intp], drawn: 
     mine = workload.chosen(jobs)
     submitted = float(mine.tasks.sum())
     mine = mine.chosen(mine.placeable(cloud))
-    end = trial.settings["hours"] * 3600.0
     if len(mine) == 0:
         return 0.0
-    log = simulate_tasks(mine, cloud, trial.competitor, end, trial.seed)
-    done = float(log.tasks[log.outcome == FINISHED].sum())
-    return done / submitted
+    log = simulate_tasks(mine, cloud, trial.competitor, trial.settings["hours"] * 3600.0, trial.seed)
+    return float(log.tasks[log.outcome == FINISHED].sum()) / submitted
 
 
 def _rarely(outcomes: Outcomes) -> Judged:
-    label = "best-fit-drfh"
-    if lacking := outcomes.lacking(label):
-        return lacking
-    fewer, more = (outcomes.mean(label, name) for name in outcomes.names[:2])
-    loss = outcomes.mean(label, "largest loss of a ratio")
+    fewer, more = (outcomes.mean(BEST, name) for name in outcomes.names[:2])
+    loss = outcomes.mean(BEST, "largest loss of a ratio")
     text = f"{fewer:.1%} of the users complete fewer tasks than in a dedicated cloud, printed: 2%; {more:.0%} complete more"
-    return Judged(
-        "confirmed" if fewer <= 0.05 else "not confirmed", f"{text}; the largest loss of a completion ratio is {loss:.2f}"
-    )
+    return Judged.whether(fewer <= 0.05, f"{text}; the largest loss of a completion ratio is {loss:.2f}")
 
 
-def _incentive_panels(outcomes: Outcomes) -> list[Panel]:
-    axes = ("completion ratio", "part of the users")
-    return [curve_panel(outcomes, "shared", "shared", axes), curve_panel(outcomes, "dedicated", "dedicated clouds", axes)]
-
+COMPARED = partial(
+    Experiment,
+    kind="scheduler",
+    sizes={
+        "small": Size((0,), {"hours": 1.0, "machines": 40, "share": 0.02}),
+        "full": Size((0, 1, 2), {"hours": 24.0, "machines": 2000, "share": 1.0}),
+    },
+    workloads=("google2011", "google2019", "generated"),
+)
+PARTS = ("completion ratio", "part of the users")
 
 EXPERIMENTS = (
-    Experiment(
+    COMPARED(
         "W.Table2",
         "utilisation of Slots by the number of slots",
         "Of 10, 12, 14, 16 and 20 slots of the largest server, 14 have the highest overall utilisation: 43.9 % of CPU and 28.0 % "
         "of memory.",
         f"{HERE}. The paper does not say how a task larger than a slot is treated: both readings are tried",
-        "scheduler",
-        (*COVERED.values(), *ONE_EACH.values()),
-        BOTH,
-        _utilisation,
-        _best_slots,
-        _slot_bars,
-        WORKLOADS,
+        competitors=(*COVERED.values(), *ONE_EACH.values()),
+        measure=_utilisation,
+        judge=_best_slots,
+        panels=figure(bars(RESOURCES, "utilisation by slots of the largest server", "part in use")),
     ),
-    Experiment(
+    COMPARED(
         "W.Fig6",
         "utilisation over 24 hours",
         "Both DRFH schedulers use significantly more CPU and memory than Slots; Best-Fit uniformly more than First-Fit at all "
         "times.",
         f"{HERE}. Slots: 14 of the largest server, as many for a task as cover it",
-        "scheduler",
-        ("slots", "first-fit-drfh", "best-fit-drfh"),
-        BOTH,
-        _utilisation,
-        _more_than_slots,
-        _time_panels,
-        WORKLOADS,
+        competitors=("slots", "first-fit-drfh", BEST),
+        measure=_utilisation,
+        judge=_more_than_slots,
+        panels=figure(*(curves(name, f"{name} in use", ("hours", "part in use")) for name in RESOURCES)),
     ),
-    Experiment(
+    COMPARED(
         "W.Fig7",
         "completion times of jobs",
         "DRFH shows no improvement over Slots for small jobs, a significant one for jobs of more tasks: the larger, the more.",
         f"{HERE}. Five classes of jobs by size, of our choice",
-        "scheduler",
-        ("slots", "best-fit-drfh"),
-        BOTH,
-        _completion,
-        _the_larger_the_more,
-        _completion_panels,
-        WORKLOADS,
+        competitors=("slots", BEST),
+        measure=_completion,
+        judge=_the_larger_the_more,
+        panels=figure(
+            curves("times", "jobs completed by both", ("seconds", "part of the jobs"), ("log", "linear")),
+            bars(REDUCTIONS, "reduction against Slots", "reduction of the mean time"),
+        ),
     ),
-    Experiment(
+    COMPARED(
         "W.Fig8",
         "task completion ratios of users",
         "Best-Fit DRFH has a higher ratio than Slots for almost all users; around 20 % have all tasks completed there only.",
         HERE,
-        "scheduler",
-        ("slots", "best-fit-drfh"),
-        BOTH,
-        _ratios,
-        _for_almost_all,
-        _ratio_panel,
-        WORKLOADS,
+        competitors=("slots", BEST),
+        measure=_ratios,
+        judge=_for_almost_all,
+        panels=figure(curves("ratios", "task completion ratios", PARTS)),
+        needs=(BEST,),
     ),
-    Experiment(
+    COMPARED(
         "W.Fig9",
         "sharing against dedicated clouds",
         "Only 2 % of the users complete fewer tasks under DRFH than in a dedicated cloud of ceil(k/n) random servers, and "
         "slightly.",
         f"{HERE}. In a dedicated cloud the same scheduler places the tasks; those that are larger than its servers never run",
-        "scheduler",
-        ("best-fit-drfh",),
-        BOTH,
-        _dedicated,
-        _rarely,
-        _incentive_panels,
-        WORKLOADS,
+        competitors=(BEST,),
+        measure=_dedicated,
+        judge=_rarely,
+        panels=figure(curves("shared", "shared", PARTS), curves("dedicated", "dedicated clouds", PARTS)),
     ),
 )

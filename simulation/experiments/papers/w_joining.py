@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.experiment import Experiment, Judged, Outcomes, Size, Trial, TrialResult
-from fairalloc.simulation.experiments.figures import curve_panel
+from fairalloc.simulation.experiments.figures import curves, figure
 from fairalloc.simulation.metrics import dominant_shares
 from fairalloc.simulation.tasks import simulate_tasks
 from fairalloc.simulation.workload import Cluster, Workload
@@ -15,20 +14,17 @@ from fairalloc.solvers import solve
 
 __all__ = ["EXPERIMENTS"]
 
-DEMAND = np.array([[0.2, 0.3], [0.5, 0.1], [0.1, 0.3]])
-"""CPU and memory of a task of users 1 to 3, as printed."""
+DEMAND = np.array([[0.2, 0.3], [0.5, 0.1], [0.1, 0.3]])  # CPU and memory of a task of users 1 to 3, as printed
 
 JOIN, LEAVE = np.array([0.0, 200.0, 500.0]), np.array([1080.0, 1400.0, 1700.0])
 """Seconds. Printed: the joining, and that user 1 departs at 1080; the other two departures are ours."""
 
-POOL = np.array([52.75, 51.32])
-"""Printed CPU and memory of the 100 servers."""
+POOL = np.array([52.75, 51.32])  # printed CPU and memory of the 100 servers
 
 PHASES = {"user 1 alone": (100, 200, (0,)), "users 1 and 2": (350, 500, (0, 1)), "all three": (650, 1080, (0, 1, 2))}
 """Seconds over which shares are averaged, after what ran before has ended, and who is there."""
 
-PRINTED = {"user 1 alone": 0.62, "users 1 and 2": 0.44, "all three": 0.26}
-"""Dominant shares of each user."""
+PRINTED = {"user 1 alone": 0.62, "users 1 and 2": 0.44, "all three": 0.26}  # dominant shares of each user
 
 NEAR = 0.015
 """How far a mean share may be from the printed one: its rounding, and one task of the largest demand, 0.5 of 52.75 CPUs; or twice
@@ -70,23 +66,15 @@ def _joining(trial: Trial) -> TrialResult:
             numbers |= {"user 1 alone, CPU": shares[0, 0], "user 1 alone, memory": shares[0, 1]}
         else:
             numbers |= {f"{phase}, user {n + 1}": shares[n].max() for n in users}
-        numbers[f"{phase}, DRFH of divisible tasks"] = _divisible(cluster, users)
+        exact = solve(Instance(DEMAND[list(users)], cluster.capacities, counts=cluster.counts), "drfh")
+        numbers[f"{phase}, DRFH of divisible tasks"] = exact.values["g"]
     bounds = np.arange(0.0, LEAVE.max() + 1, 20.0)
     shares = dominant_shares(log, bounds)
-    curves = {f"user {n + 1}": (bounds[1:].tolist(), shares[:, n].tolist()) for n in range(3)}
-    return TrialResult({name: float(value) for name, value in numbers.items()}, curves)
-
-
-def _divisible(cluster: Cluster, users: tuple[int, ...]) -> float:
-    """The global dominant share of each user in the exact DRFH allocation."""
-    instance = Instance(DEMAND[list(users)], cluster.capacities, counts=cluster.counts)
-    return float(solve(instance, "drfh").values["g"])
+    return TrialResult(numbers, {f"user {n + 1}": (bounds[1:].tolist(), shares[:, n].tolist()) for n in range(3)})
 
 
 def _as_printed(outcomes: Outcomes) -> Judged:
     label = "best-fit-drfh"
-    if lacking := outcomes.lacking(label):
-        return lacking
     found = {name: outcomes.mean(label, name) for name in outcomes.names if "divisible" not in name}
     printed = {name: 0.4 if name.endswith("CPU") else PRINTED[name.split(",")[0]] for name in found}
     far = {name: abs(found[name] - printed[name]) for name in found}
@@ -95,17 +83,7 @@ def _as_printed(outcomes: Outcomes) -> Judged:
     alone = outcomes.mean(label, "user 1 alone, DRFH of divisible tasks")
     exact = f"the DRFH allocation of divisible tasks, which W says best-fit achieves, gives user 1 alone {alone:.0%}"
     told = ", ".join(f"{name} {value:.1%}" for name, value in found.items())
-    if off:
-        return Judged("not confirmed", f"{'; '.join(off)} ({told}); {exact}")
-    return Judged("confirmed", f"{told}; but {exact}")
-
-
-def _share_panels(outcomes: Outcomes) -> list[Panel]:
-    axes = ("seconds", "global dominant share")
-    return [curve_panel(outcomes, f"user {n + 1}", f"user {n + 1}", axes) for n in range(3)]
-
-
-# ---- W 5.2: tasks as entities ---------------------------------------------------------------------------------------
+    return Judged.whether(not off, f"{'; '.join(off)} ({told}); {exact}" if off else f"{told}; but {exact}")
 
 
 def _smaller_tasks(trial: Trial) -> TrialResult:
@@ -134,21 +112,15 @@ def _started(demand: Floats, cluster: Cluster, trial: Trial, m: int) -> Floats:
 
 def _approaches(outcomes: Outcomes) -> Judged:
     label = "best-fit-drfh"
-    if lacking := outcomes.lacking(label):
-        return lacking
     first, *_, last = outcomes.names
     told = [f"{name} {outcomes.mean(name, first):.1%} and {outcomes.mean(name, last):.1%}" for name in outcomes.labels]
     fall = outcomes.values(label, last) / outcomes.values(label, first)
     what = f"largest relative distance of a user's share from exact DRFH, of whole tasks and at {last.split()[-1]}"
-    text = f"{what}: {', '.join(told)}"
-    good = bool((fall < 0.25).all())
-    return Judged("confirmed" if good else "not confirmed", f"{text}; of best-fit at most {fall.max():.0%} is left in any seed")
+    text = f"{what}: {', '.join(told)}; of best-fit at most {fall.max():.0%} is left in any seed"
+    return Judged.whether(bool((fall < 0.25).all()), text)
 
 
-def _distance_panel(outcomes: Outcomes) -> list[Panel]:
-    axes = ("size of a task, as a part of those drawn", "largest distance from exact DRFH")
-    return [curve_panel(outcomes, "distance", "discrete against divisible", axes, scales=("log", "log"))]
-
+SIZE_AND_DISTANCE = ("size of a task, as a part of those drawn", "largest distance from exact DRFH")
 
 EXPERIMENTS = (
     Experiment(
@@ -164,7 +136,8 @@ EXPERIMENTS = (
         {"small": Size((0,), {"mean": 60.0}), "full": Size(tuple(range(10)), {"mean": 10.0})},
         _joining,
         _as_printed,
-        _share_panels,
+        figure(*(curves(f"user {n}", f"user {n}", ("seconds", "global dominant share")) for n in (1, 2, 3))),
+        needs=("best-fit-drfh",),
     ),
     Experiment(
         "W.Granularity",
@@ -181,6 +154,7 @@ EXPERIMENTS = (
         },
         _smaller_tasks,
         _approaches,
-        _distance_panel,
+        figure(curves("distance", "discrete against divisible", SIZE_AND_DISTANCE, ("log", "log"))),
+        needs=("best-fit-drfh",),
     ),
 )
