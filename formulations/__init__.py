@@ -6,6 +6,8 @@ A file of this folder that defines `mechanism` is a mechanism; nothing is listed
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.formulations, not as formulations: it is mapped into fairalloc")
 
+from collections import Counter
+from collections.abc import Iterable
 from inspect import Parameter, isclass, signature
 from pkgutil import iter_modules
 from typing import Any
@@ -19,32 +21,27 @@ __all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism", "mechanism_of
 
 
 def _discover() -> dict[str, Mechanism]:
-    found: dict[str, Mechanism] = {}
-    for module in iter_modules(__path__):
-        item = getattr(imported(f"{__name__}.{module.name}"), "mechanism", None)
-        if isinstance(item, Mechanism):
-            _add(found, item)
-    return found
+    return _by_id(getattr(imported(f"{__name__}.{module.name}"), "mechanism", None) for module in iter_modules(__path__))
 
 
-def _add(found: dict[str, Mechanism], item: Mechanism) -> None:
-    taken = {name for other in found.values() for name in (other.id, *other.aliases)}
-    for name in (item.id, *item.aliases):
-        if name in taken:
+def _by_id(items: Iterable[Any]) -> dict[str, Mechanism]:
+    found = [item for item in items if isinstance(item, Mechanism)]
+    for name, times in Counter(name for item in found for name in (item.id, *item.aliases)).items():
+        if times > 1:
             raise ValueError(f"two mechanisms are named {name!r}, but names must be distinct")
-    found[item.id] = item
+    return {item.id: item for item in found}
 
 
 def as_mechanism(item: Any) -> Mechanism | None:
     """The mechanism itself, or one of a class of mechanisms that needs no arguments; None for anything else.
 
-    Raises
-    ------
-    InstanceError : the class needs arguments, or its objects cannot be made
+    InstanceError where the class needs arguments, or its objects cannot be made.
     """
     if not (isclass(item) and issubclass(item, Mechanism)):
         return item if isinstance(item, Mechanism) else None
-    if needed := _needed(item):
+    free = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    required = [p.name for p in signature(item).parameters.values() if p.default is Parameter.empty and p.kind not in free]
+    for needed in required[:1]:
         raise InstanceError(f"{item.__name__} is a class of mechanisms that needs {needed}: write {item.__name__}({needed}=...)")
     try:
         return item()
@@ -52,19 +49,8 @@ def as_mechanism(item: Any) -> Mechanism | None:
         raise InstanceError(f"the mechanism {item.__name__}() cannot be made: {type(error).__name__}: {said(error)}") from error
 
 
-def _needed(kind: type) -> str:
-    """The first argument that a class cannot do without, or ""."""
-    free = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    needed = [p.name for p in signature(kind).parameters.values() if p.default is Parameter.empty and p.kind not in free]
-    return needed[0] if needed else ""
-
-
 MECHANISMS: Registry[Mechanism] = Registry(
-    "mechanism",
-    "fairalloc.mechanisms",
-    _discover,
-    as_mechanism,
-    lambda item: (item.id, *item.aliases),
+    "mechanism", "fairalloc.mechanisms", _discover, as_mechanism, lambda item: (item.id, *item.aliases)
 )
 """All mechanisms by id."""
 
@@ -100,14 +86,9 @@ def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism]
 
     Parameters
     ----------
-    allocation : as `solve` gives it
-    name : an id, an alias or a mechanism; None = what the allocation was solved for
+    allocation : as `solve` gives it; InstanceError where it has no mechanism and no name is given
+    name : an id, an alias or a mechanism (UnknownName where there is none); None = what the allocation was solved for
     asked_by : the function of (allocation, mechanism) that asks, for the message; "" = whoever asks has a message of its own
-
-    Raises
-    ------
-    UnknownName : there is no such mechanism
-    InstanceError : no name is given, and the allocation has none
     """
     if asked_by and name is None and not allocation.mechanism:
         rule = f"{asked_by} needs one: {asked_by}(allocation, mechanism)"

@@ -42,14 +42,7 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["AlphaPfVds", "best_response", "mechanism"]
-
 NAMES = ("alpha", "A", "B", "utility")
-
-MERIT = (
-    "the objective of the model of 'alpha-pf-vds' measures how far a point is from an equilibrium and is no welfare, so it "
-    "cannot be replaced: what each server maximises is the parameter utility=fa.Utility(marginal), with its g' (K Problem 1)"
-)
 
 
 class AlphaPfVds(Equilibrium):
@@ -59,7 +52,10 @@ class AlphaPfVds(Equilibrium):
     title = "alpha-fair on every server by virtual dominant shares; parameters alpha (default 2, inf allowed), A, B, utility"
     source = "K 3.2, Problem 1, (22)"
 
-    own_objective = MERIT
+    own_objective = (
+        "the objective of the model of 'alpha-pf-vds' measures how far a point is from an equilibrium and is no welfare, so it "
+        "cannot be replaced: what each server maximises is the parameter utility=fa.Utility(marginal), with its g' (K Problem 1)"
+    )
     _form = ""
 
     def __init__(self, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
@@ -96,8 +92,7 @@ class AlphaPfVds(Equilibrium):
 
     def _utilities(self) -> list[Utility]:
         """All of one's own, in the order in which they were given."""
-        rows = [row for entry in _entries(self.utility) for row in _entries(entry)]
-        return [one for one in rows if isinstance(one, Utility)]
+        return [one for entry in _entries(self.utility) for one in _entries(entry) if isinstance(one, Utility)]
 
     @property
     def merges_users(self) -> bool:  # type: ignore[override]
@@ -105,7 +100,6 @@ class AlphaPfVds(Equilibrium):
         return all(entry is None or isinstance(entry, Utility) for entry in _entries(self.utility))
 
     def write_game(self, instance: Instance) -> Game:
-        """The game of Problem 1."""
         return Game(instance, self.alpha, self.A, self.B, self.utility)
 
     def settled(self, instance: Instance) -> Mechanism:
@@ -169,15 +163,11 @@ class AlphaPfVds(Equilibrium):
         return write
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
-        """kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0.
-
-        Parameters and return value are those of `Mechanism.prices`.
-        """
+        """Kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0."""
         if "kappa" in values or duals is None:
             return super().prices(instance, duals, values)
         game = self.game(instance)
-        result: Floats = (np.maximum(duals, 0.0) * (game.A + game.B)[:, None]) ** (1.0 / game.beta[:, None])
-        return result
+        return (np.maximum(duals, 0.0) * (game.A + game.B)[:, None]) ** (1.0 / game.beta[:, None])
 
 
 def best_response(
@@ -200,16 +190,20 @@ def best_response(
     Returns
     -------
     Problem with the variable "x" (tasks of the users eligible there, in their order), the parameter "elsewhere" (their tasks on
-    the other servers, to be changed and solved again) and the constraint "capacity" (R,), in shares of capacity
-
-    Raises
-    ------
-    InstanceError : an unknown server or one that nobody may use, wrong tasks, alpha = inf
+    the other servers, to be changed and solved again) and the constraint "capacity" (R,), in shares of capacity. InstanceError
+    for an unknown server or one that nobody may use, wrong tasks, alpha = inf
     """
     import cvxpy as cp
 
-    game, i = Game(instance, alpha, A, B), _place(instance, server)
-    here, elsewhere = np.flatnonzero(game.server == i), _elsewhere(instance, tasks_elsewhere)
+    game = Game(instance, alpha, A, B)
+    if server not in instance.servers:
+        raise UnknownName(no_such("server", server, instance.servers))
+    i, given = instance.servers.index(server), tasks_elsewhere
+    here = np.flatnonzero(game.server == i)
+    elsewhere = np.array([finite(v, "an entry of tasks_elsewhere") for v in given] if is_vector(given) else np.nan)
+    if elsewhere.shape != (instance.N,) or not np.all(np.isfinite(elsewhere) & (elsewhere >= 0)):
+        rule = f"it must be one finite number >= 0 for each of the {instance.N} users"
+        raise InstanceError(f"tasks_elsewhere is {given!r}, but {rule}")
     if not len(here):
         raise NotApplicable(f"nobody may use server {server!r}")
     if np.any(np.isfinite(instance.max_tasks)) or not instance.single_variant:
@@ -242,21 +236,6 @@ def _utility(phi: Floats, z: Any, equal: Floats, alpha: float, A: float, B: floa
     powers, logs = alpha * np.log(A) - np.log(alpha - 1), np.log(B) - s0  # logarithms of the coefficients
     top = max(powers, logs)
     return np.exp(logs - top) * (phi @ cp.log(z)) - np.exp(powers - top) * cp.exp(total - s0)
-
-
-def _place(instance: Instance, server: str) -> int:
-    if server not in instance.servers:
-        raise UnknownName(no_such("server", server, instance.servers))
-    return instance.servers.index(server)
-
-
-def _elsewhere(instance: Instance, tasks: Any) -> Floats:
-    result = np.array([finite(v, "an entry of tasks_elsewhere") for v in tasks] if is_vector(tasks) else np.nan)
-    if result.shape != (instance.N,) or not np.all(np.isfinite(result) & (result >= 0)):
-        raise InstanceError(
-            f"tasks_elsewhere is {tasks!r}, but it must be " + f"one finite number >= 0 for each of the {instance.N} users"
-        )
-    return result
 
 
 def _entries(value: Any) -> list[Any]:

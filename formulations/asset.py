@@ -10,9 +10,5 @@ from fairalloc.models.exact import rationals
 from fairalloc.models.shares import asset_share
 
 mechanism = Leximin(
-    "asset",
-    share=asset_share,
-    exact_share=rationals.asset_share,
-    title="max-min fair sums of resource shares",
-    source="D 4",
+    "asset", share=asset_share, exact_share=rationals.asset_share, title="max-min fair sums of resource shares", source="D 4"
 )

@@ -19,6 +19,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import one_vector
 
 
 class PerServer(Leximin):
@@ -46,32 +47,22 @@ def pairs(instance: Instance) -> Instance:
     """Every eligible (user, server) pair as a user that may use that server only."""
     for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
         raise NotApplicable(f"drf-per-server knows no limits across servers, but user {instance.users[n]!r} has max_tasks")
-    for user, demand in zip(instance.users, instance.demands, strict=True):
-        if len(demand) > 1:
-            raise NotApplicable(f"drf-per-server needs one demand vector for each user, but user {user!r} has {len(demand)}")
+    one_vector(instance, "drf-per-server")
     n, i = instance.arcs.user, instance.arcs.server
     exact = instance.exact
-    return Instance(
-        [exact.demands_on.get((int(a), int(b)), exact.demands[a]) for a, b in zip(n, i, strict=True)],
-        exact.capacities,
+    return instance.replace(
+        demands=[exact.demands_on.get((int(a), int(b)), exact.demands[a]) for a, b in zip(n, i, strict=True)],
         weights=[exact.weights[a] for a in n],
-        counts=instance.counts,
         eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
-        name=instance.name,
+        max_tasks=None,
+        demands_on=None,
         users=[f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)],
-        servers=instance.servers,
-        resources=instance.resources,
     )
-
-
-def share_alone(instance: Instance) -> np.ndarray:
-    """(pairs,) dominant share of one task on the pair's own server, max_r d_nr / c_ir."""
-    return 1.0 / instance.arcs.gamma
 
 
 mechanism = PerServer(
     "drf-per-server",
-    share=share_alone,
+    share=lambda instance: 1.0 / instance.arcs.gamma,  # max_r d_nr / c_ir on the pair's own server
     exact_share=rationals.share_alone,
     domain=pairs,
     title="DRF on each server alone",

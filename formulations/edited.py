@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations import MECHANISMS
-from fairalloc.formulations.common.reading import read_off, rises_with
+from fairalloc.formulations.common.convexity import read_off, rises_with
+from fairalloc.formulations.common.kkt_residual import active
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
@@ -15,23 +16,20 @@ if TYPE_CHECKING:
 
     from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 
-__all__ = ["Edited", "edited"]
+FAIRNESS = 'its constraints "fairness" are not those of the rule'
+LEVELS = "a constraint that is not of the rule is about the level g"
+LEVEL = "its objective is not one that rises with g alone"
 
 
 def edited(base: Mechanism, id: Any, cvxpy: Any, pyomo: Any) -> "Edited":  # noqa: A002 (the public name of the attribute)
-    """See `Mechanism.edited`.
-
-    Parameters
-    ----------
-    base, id, cvxpy, pyomo : as for `Mechanism.edited`
-    """
+    """See `Mechanism.edited`."""
     if isinstance(id, str) and MECHANISMS.is_ours(id):
         raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
     return Edited(base, id, cvxpy, pyomo)
 
 
 class Edited(Mechanism):
-    r"""The model of another mechanism, with constraints added or its objective replaced.
+    r"""The model of another mechanism, edited in each layer or in one, with constraints added or its objective replaced.
 
         capped = fa.mechanism("drfh").edited("capped", cvxpy=lambda problem, instance: ...)
 
@@ -41,15 +39,14 @@ class Edited(Mechanism):
     slackness). So users with y_n > 0 are fixed at g and the others go on (solvers/lexicographic/rounds.py).
 
     An edit makes the mechanism one program, and each answer says so, where it adds integers or what is not proved to be convex,
-    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0.
-
-    Edits see the instance and its tasks in the user's own units: an edited model is not brought to canonical units.
-
-    Attributes
-    ----------
-    base : the mechanism that is edited
-    cvxpy_edit, pyomo_edit : the edit in each layer, None where there is none
+    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0. Edits see the instance
+    and its tasks in the user's own units: an edited model is not brought to canonical units.
     """
+
+    _known: "tuple[Instance, Edited] | None" = None
+    _problem: "cp.Problem | None" = None
+    _rounds: "ParametricRound | None" = None
+    _goal: tuple[Any, Any] | None = None
 
     def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
         if not (isinstance(id, str) and id):
@@ -61,10 +58,6 @@ class Edited(Mechanism):
             raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
         self.base, self.id, self.cvxpy_edit, self.pyomo_edit = base, id, cvxpy, pyomo
         self.title, self.source = f"{base.id}, edited", base.source
-        self._known: tuple[Instance, Edited] | None = None
-        self._problem: cp.Problem | None = None
-        self._rounds: ParametricRound | None = None
-        self._goal: tuple[Any, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to another process is what it was made of: a compiled model stays behind."""
@@ -84,15 +77,12 @@ class Edited(Mechanism):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Those of the base."""
         return self.base.parameters
 
     def domain(self, instance: Instance) -> Instance:
-        """That of the base."""
         return self.base.domain(instance)
 
     def home(self, instance: Instance) -> Instance:
-        """That of the base."""
         return self.base.home(instance)
 
     def settled(self, instance: Instance) -> Mechanism:
@@ -104,11 +94,13 @@ class Edited(Mechanism):
             return self
         if not self.layers:
             raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
-        if self._known is None or self._known[0] is not instance or self._known[1]._has_turned():
+        known, goal = self._known, None if self._known is None else self._known[1]._goal
+        turned = known is not None and goal is not None and rises_with(*goal) != known[1].takes_rounds
+        if known is None or known[0] is not instance or turned:
             result = Edited(self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
             result._settle(self.domain(instance))
-            self._known = instance, result
-        return self._known[1]
+            self._known = known = instance, result
+        return known[1]
 
     def _settle(self, domain: Instance) -> None:
         lost = self._lost(domain) if self.base.several_rounds else ""
@@ -117,7 +109,7 @@ class Edited(Mechanism):
             self.remark = f"the edit makes {self.base.id!r} one program without its later rounds, for {lost}"
         if not self.takes_rounds:
             self._rounds = None
-            self._problem = self._edited_problem(domain) if self.cvxpy_edit is not None else None
+            self._problem = None if self.cvxpy_edit is None else self._applied_to(self.base.write_cvxpy(domain), domain)
         kind = read_off(self._problem if self._problem is not None else self.write_pyomo(domain))
         self.linear, self.integer, self.convex = kind["linear"], kind["integer"], kind["convex"]
 
@@ -143,27 +135,20 @@ class Edited(Mechanism):
             return model, FAIRNESS
         if any(v is g for c in model.constraints if c is not fairness for v in c.variables()):
             return model, LEVELS
-        self._goal = model.objective, g  # whose parameters may change
+        self._goal = model.objective, g  # whose parameters may change, so that it rises with g no more, or does again
         return model, "" if rises_with(*self._goal) else LEVEL
-
-    def _has_turned(self) -> bool:
-        """Whether a parameter of the objective has changed so that it rises with g no more, or does again."""
-        return self._goal is not None and rises_with(*self._goal) != self.takes_rounds
 
     def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
         """The base's problem, edited; once it is settled always the same object, set to the round."""
         if self._rounds is not None:
             self._rounds.set(round)
-        return self._problem if self._problem is not None else self._edited_problem(instance)
-
-    def _edited_problem(self, instance: Instance) -> "cp.Problem":
-        if self.cvxpy_edit is None:
-            raise FairallocError(f"the edit {self.id!r} has no function for cvxpy")
-        return self._applied_to(self.base.write_cvxpy(instance), instance)
+        return self._problem if self._problem is not None else self._applied_to(self.base.write_cvxpy(instance), instance)
 
     def _applied_to(self, problem: "cp.Problem", instance: Instance) -> "cp.Problem":
         import cvxpy as cp
 
+        if self.cvxpy_edit is None:
+            raise FairallocError(f"the edit {self.id!r} has no function for cvxpy")
         before = problem.objective.expr
         result = self._applied(self.cvxpy_edit, problem, instance)
         if not isinstance(result, cp.Problem):
@@ -188,10 +173,10 @@ class Edited(Mechanism):
         from pyomo.core.expr.visitor import identify_variables
 
         model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
-        own, fairness, g = set(map(id, _rows(model))), _fairness(model), model.component("g")
-        before = [goal.expr for goal in _goals(model)]
+        own, fairness, g = set(map(id, active(model, "Constraint"))), _fairness(model), model.component("g")
+        before = [goal.expr for goal in active(model, "Objective")]
         self._applied(self.pyomo_edit, model, instance)
-        goals = _goals(model)
+        goals = active(model, "Objective")
         if self.base.own_objective and (len(goals) != 1 or goals[0].expr is not before[0]):
             raise NotApplicable(self.base.own_objective)
         if not self.base.several_rounds:
@@ -199,7 +184,7 @@ class Edited(Mechanism):
         found = _fairness(model)
         if found.keys() != fairness.keys() or any(found[user] is not row for user, row in fairness.items()):
             return model, FAIRNESS
-        added = [row.body for row in _rows(model) if id(row) not in own]
+        added = [row.body for row in active(model, "Constraint") if id(row) not in own]
         if (g.lb, g.ub) != (0.0, None) or any(g is v for body in added for v in identify_variables(body)):
             return model, LEVELS
         return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
@@ -217,25 +202,7 @@ class Edited(Mechanism):
         return self.base.values(allocation) if self.takes_rounds else {}
 
 
-FAIRNESS = 'its constraints "fairness" are not those of the rule'
-LEVELS = "a constraint that is not of the rule is about the level g"
-LEVEL = "its objective is not one that rises with g alone"
-
-
 def _fairness(model: "pyo.ConcreteModel") -> dict[Any, Any]:
     """The active constraints "fairness" of a round by user, as expressions."""
     part = model.component("fairness")
     return {} if part is None else {user: row.expr for user, row in part.items() if row.active}
-
-
-def _rows(model: "pyo.ConcreteModel") -> list[Any]:
-    """The active constraints, each by itself."""
-    import pyomo.environ as pyo
-
-    return list(model.component_data_objects(pyo.Constraint, active=True))
-
-
-def _goals(model: Any) -> list[Any]:
-    import pyomo.environ as pyo
-
-    return list(model.component_data_objects(pyo.Objective, active=True))

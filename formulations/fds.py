@@ -19,13 +19,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.shares import global_dominant_share
@@ -69,10 +68,10 @@ class FairDominantShares(Mechanism):
         model = pyomo_tasks(instance)
         weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
         start = weighted @ (instance.arcs.gamma / instance.N)
-        model.v = pyo.Var(users, domain=pyo.PositiveReals, initialize=dict(zip(users, start.tolist(), strict=True)))
-        share = dict(zip(users, linear_rows(weighted, list(model.x.values())), strict=True))
+        model.v = pyo.Var(users, domain=pyo.PositiveReals, initialize=by_user(instance, start))
+        share = by_user(instance, linear_rows(weighted, list(model.x.values())))
         model.shares = pyo.Constraint(users, rule=lambda m, n: share[n] - m.v[n] == 0)
-        phi = dict(zip(users, instance.weights.tolist(), strict=True))
+        phi = by_user(instance, instance.weights)
         if alpha == 1:
             objective = sum(phi[n] * pyo.log(model.v[n]) for n in users)
         else:
@@ -86,13 +85,12 @@ class FairDominantShares(Mechanism):
         alpha = parameters.pop("alpha", self.alpha)
         for name in parameters:
             raise NotApplicable(f"mechanism 'fds' has no parameter {name!r}: it has alpha")
-        if not isinstance(alpha, int | float) or isinstance(alpha, bool) or not 0 < alpha <= sys.float_info.max:
-            raise InstanceError(f"alpha is {shown(alpha)}, but it must be a positive number")
+        number = isinstance(alpha, int | float) and not isinstance(alpha, bool)
+        require(number and 0 < alpha <= sys.float_info.max, "alpha is", alpha, "it must be a positive number")
         return FairDominantShares(float(alpha))
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Alpha."""
         return {"alpha": self.alpha}
 
     def domain(self, instance: Instance) -> Instance:

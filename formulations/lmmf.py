@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["LexicographicMaxMin", "iterations", "mechanism"]
-
 PRICED = 1e-6
 """The part of the largest dual price from which one counts as positive."""
 
@@ -76,12 +74,9 @@ class LexicographicMaxMin(Leximin):
 
 
 def iterations(instance: Instance, solver: str = "HIGHS") -> Iterator[tuple[float, NDArray[np.intp], Floats]]:
-    """Z III-A as one would write it in CVXPY: of each iteration a_t, the users p_t, and the tasks x (A,).
+    """Z III-A as one would write it in CVXPY: of each iteration a_t, the users p_t, and the tasks x (A,), at last the answer.
 
-    Parameters
-    ----------
-    instance : whose answer is the last x
-    solver : CVXPY's name of a solver that gives dual prices
+    `solver` is CVXPY's name of one that gives dual prices.
     """
     program, now = mechanism.parametric_round(instance), Round.first(instance)
     fairness, x = program.problem.constraints[1], program.problem.var_dict["x"]

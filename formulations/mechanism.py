@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.convexity import is_refuted
-from fairalloc.formulations.common.reading import read_off
+from fairalloc.formulations.common.convexity import is_refuted, read_off
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
     from fairalloc.formulations.lexicographic.linear_program import ParametricRound
-
-__all__ = ["Mechanism"]
 
 
 class Mechanism:
@@ -109,10 +106,7 @@ class Mechanism:
         """The mechanism with `linear`, `integer` and `convex` known, read off its model where they are not declared.
 
         That it is convex is read off also where that is declared, unless it has a residual of its own, which needs no convexity.
-
-        Raises
-        ------
-        FairallocError : it has no id or no model
+        FairallocError where it has no id or no model.
         """
         self.check_complete()
         claimed = bool(self.convex) and not self.has_residual
@@ -120,11 +114,10 @@ class Mechanism:
             return self
         layer = "cvxpy" if "cvxpy" in self.layers else "pyomo"
         model: Any = getattr(self, layer)(instance)
-        if not hasattr(model, "is_dcp" if layer == "cvxpy" else "component_data_objects"):
-            rule = "a cvxpy.Problem" if layer == "cvxpy" else "a Pyomo model"
+        mark, rule = ("is_dcp", "a cvxpy.Problem") if layer == "cvxpy" else ("component_data_objects", "a Pyomo model")
+        if not hasattr(model, mark):
             raise FairallocError(f"write_{layer} of {self.id!r} returned {type(model).__name__}, but it must return {rule}")
-        read = read_off(model)
-        result = copy(self)
+        read, result = read_off(model), copy(self)
         for name, value in read.items():
             if getattr(self, name) is None:
                 setattr(result, name, value)
@@ -141,17 +134,13 @@ class Mechanism:
         cvxpy: "Callable[[cp.Problem, Instance], cp.Problem] | None" = None,
         pyomo: "Callable[[pyo.ConcreteModel, Instance], None] | None" = None,
     ) -> "Mechanism":
-        """A mechanism of its own whose model is this one's, edited.
+        """A mechanism of its own whose model is this one's, edited; see `Edited` for what `solve` makes of it.
 
         Parameters
         ----------
         id : its name, which must not be that of a mechanism of this package
         cvxpy : `f(problem, instance) -> cp.Problem`
         pyomo : `h(model, instance) -> None`, which changes the model in place; either edit is enough
-
-        Returns
-        -------
-        The mechanism; see `Edited` for what `solve` makes of it
 
         Raises
         ------
@@ -187,10 +176,7 @@ class Mechanism:
         return instance, np.ones(instance.N)
 
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
-        """The CVXPY problem; variable "x" is in tasks on the arcs of `domain(instance)`, constraints carry labels.
-
-        `details` are those of `write_cvxpy`: a lexicographic mechanism takes a `round`.
-        """
+        """The CVXPY problem: "x" in tasks on the arcs of `domain(instance)`, labelled constraints, `details` of `write_cvxpy`."""
         return self.write_cvxpy(self.domain(instance), **details)
 
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
@@ -217,7 +203,7 @@ class Mechanism:
         return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002 (for the others)
-        """The prices of the model on its domain, from those of the same model in canonical units.
+        """(K, R) dual prices of the constraints "capacity" of `write_cvxpy(domain)`, from those of the model in canonical units.
 
         Parameters
         ----------
@@ -225,10 +211,6 @@ class Mechanism:
         scaled : `canonical(domain)`, where the model was solved; `domain` itself for methods that take no canonical units
         x : (A,) the tasks on `domain`
         given : (T, K, R) the prices on `scaled`; one layer where there are no rounds
-
-        Returns
-        -------
-        (K, R) dual prices of the constraints "capacity" of `write_cvxpy(domain)`
         """
         last: Floats = given[-1]
         return last

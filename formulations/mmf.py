@@ -10,9 +10,5 @@ from fairalloc.models.exact import rationals
 from fairalloc.models.shares import count
 
 mechanism = MaxMin(
-    "mmf",
-    share=count,
-    exact_share=rationals.count,
-    title="max-min fair numbers of tasks, the poorest user only",
-    source="Z (2)",
+    "mmf", share=count, exact_share=rationals.count, title="max-min fair numbers of tasks, the poorest user only", source="Z (2)"
 )

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -46,9 +45,8 @@ class NashBargaining(Mechanism):
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
         import cvxpy as cp
 
-        arcs = instance.arcs
         x, constraints = cvxpy_tasks(instance)
-        return cp.Problem(cp.Maximize(instance.weights @ cp.log(arcs.owner @ x)), constraints)
+        return cp.Problem(cp.Maximize(instance.weights @ cp.log(instance.arcs.owner @ x)), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `limit`."""
@@ -56,12 +54,10 @@ class NashBargaining(Mechanism):
 
         model = pyomo_tasks(instance)
         start = instance.arcs.owner @ (instance.arcs.gamma / instance.N)
-        model.u = pyo.Var(
-            instance.users, domain=pyo.PositiveReals, initialize=dict(zip(instance.users, start.tolist(), strict=True))
-        )
-        tasks = dict(zip(instance.users, linear_rows(instance.arcs.owner, list(model.x.values())), strict=True))
+        model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=by_user(instance, start))
+        tasks = by_user(instance, linear_rows(instance.arcs.owner, list(model.x.values())))
         model.tasks = pyo.Constraint(instance.users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
-        w = dict(zip(instance.users, instance.weights.tolist(), strict=True))
+        w = by_user(instance, instance.weights)
         model.objective = pyo.Objective(expr=sum(w[n] * pyo.log(model.u[n]) for n in instance.users), sense=pyo.maximize)
         return model
 

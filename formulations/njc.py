@@ -31,16 +31,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require, shown
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.feasibility import infeasibility, slack_of
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, finite, rational
+from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational
 from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
     from flint import fmpq
 
-__all__ = ["OBJECTIVES", "NoJustifiedComplaints", "Requests", "largest_complaint", "requests"]
-
 OBJECTIVES = ("utilisation", "sum", "min", "closest")
-MODELS = ("market", "milp")
 
 
 class NoJustifiedComplaints(Mechanism):
@@ -71,41 +68,25 @@ class NoJustifiedComplaints(Mechanism):
     ) -> "cp.Problem":
         """The market (c); with `objective` or `model="milp"` the MILP (b); with `bottlenecks` the program (a).
 
-        Parameters
-        ----------
-        instance : a domain: one pool, one demand vector for each user
-        model : "market" or "milp"; None = the MILP where there is an objective, else the market
-        bottlenecks : names of resources, the set I of (a); None = (b) or (c)
-        relaxed : whether the z of (b) are continuous
-
-        Returns
-        -------
-        The problem with the variable "x" and the constraints "capacity" and "limit". (a) adds the constraints "full" and
-        "share". (b) adds the variables "bottleneck" (R,), "justified" (pairs of user and resource) and "satisfied" (N,), which
-        are b_j, z_ij and z_i, and the constraints "full_at_bottleneck", "justified_by_bottleneck", "one_justification", "share".
-
-        Raises
-        ------
-        InstanceError : an unknown model or resource, or a bottleneck that nobody requests
+        `bottlenecks` are names of resources; the z of (b) are continuous where it is `relaxed`. There are the variable "x" and
+        the constraints "capacity" and "limit"; for (a) also the constraints "full" and "share"; for (b) the variables b_j, z_ij
+        and z_i, "bottleneck" (R,), "justified" (pairs of user and resource) and "satisfied" (N,), and the constraints
+        "full_at_bottleneck", "justified_by_bottleneck", "one_justification" and "share". InstanceError for an unknown model or
+        resource, or a bottleneck that nobody requests.
         """
         if bottlenecks is not None:
             return self._cvxpy_given(instance, _places(instance, bottlenecks))
-        if self._chosen(model) == "market":
+        if self._is_market(model):
             return NashBargaining().write_cvxpy(instance)
         return self._cvxpy_milp(instance, relaxed)
 
     def write_pyomo(
         self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True
     ) -> "pyo.ConcreteModel":
-        """The same models with the same names: `x[user, variant, server]`, `bottleneck[resource]`, `satisfied[user]`.
-
-        Parameters
-        ----------
-        instance, model, bottlenecks, relaxed : as for `write_cvxpy`
-        """
+        """The same models with the same names: `x[user, variant, server]`, `bottleneck[resource]`, `satisfied[user]`."""
         if bottlenecks is not None:
             return self._pyomo_given(instance, _places(instance, bottlenecks))
-        if self._chosen(model) == "market":
+        if self._is_market(model):
             return NashBargaining().write_pyomo(instance)
         return self._pyomo_milp(instance, relaxed)
 
@@ -114,22 +95,16 @@ class NoJustifiedComplaints(Mechanism):
         own = ("given", "milp", "objective")
         return *(getattr(type(self), f"_{layer}_{part}") for part in own), getattr(NashBargaining, f"write_{layer}")
 
-    def _chosen(self, model: str | None) -> str:
-        chosen = model or ("milp" if self.integer else "market")
-        if chosen not in MODELS:
-            raise InstanceError(f"model is {model!r}, but it must be one of {', '.join(MODELS)}")
-        return chosen
+    def _is_market(self, model: str | None) -> bool:
+        require(model in (None, "market", "milp"), "model is", model, "it must be one of market, milp")
+        return model == "market" or (model is None and not self.integer)
 
     def _cvxpy_given(self, instance: Instance, bottlenecks: list[int]) -> "cp.Problem":
         import cvxpy as cp
 
-        x, constraints = cvxpy_tasks(instance)
-        d = requests(instance)
-        share = np.array([float(low * q) for low, q in zip(d.lowest(bottlenecks), d.unit, strict=True)])
-        constraints += [
-            (instance.arcs.load[bottlenecks] @ x == 1).set_label("full"),
-            (x >= share).set_label("share"),
-        ]
+        (x, constraints), d = cvxpy_tasks(instance), requests(instance)
+        share = np.array(d.tasks(d.lowest(bottlenecks)), dtype=float)
+        constraints += [(instance.arcs.load[bottlenecks] @ x == 1).set_label("full"), (x >= share).set_label("share")]
         return cp.Problem(self._cvxpy_objective(instance, x), constraints)
 
     def _cvxpy_milp(self, instance: Instance, relaxed: bool) -> "cp.Problem":
@@ -137,8 +112,7 @@ class NoJustifiedComplaints(Mechanism):
 
         x, constraints = cvxpy_tasks(instance)
         users, resources, least, unit = _pairs(instance)
-        count = len(users)
-        kind: dict[str, Any] = {"nonneg": True} if relaxed else {"boolean": True}
+        count, kind = len(users), {"nonneg" if relaxed else "boolean": True}
         b = cp.Variable(instance.R, boolean=True, name="bottleneck")
         z = cp.Variable(count, name="justified", **kind)
         satisfied = cp.Variable(instance.N, name="satisfied", **kind)
@@ -155,7 +129,7 @@ class NoJustifiedComplaints(Mechanism):
     def _cvxpy_objective(self, instance: Instance, x: Any) -> Any:
         import cvxpy as cp
 
-        unit = np.array([float(q) for q in requests(instance).unit])
+        unit = np.array(requests(instance).unit, dtype=float)
         if self.objective == "utilisation":
             return cp.Maximize((instance.arcs.load.sum(axis=0) / np.count_nonzero(instance.capacities)) @ x)
         if self.objective == "sum":
@@ -163,7 +137,7 @@ class NoJustifiedComplaints(Mechanism):
         if self.objective == "min":
             return cp.Maximize(cp.min(cp.multiply(1.0 / unit, x)))
         if self.objective == "closest":
-            wish = np.array([float(v) for v in self.wish(requests(instance))])
+            wish = np.array(self.wish(requests(instance)), dtype=float)
             return cp.Maximize(-cp.norm1(cp.multiply(1.0 / unit, x) - wish))
         return cp.Maximize(0)
 
@@ -171,9 +145,9 @@ class NoJustifiedComplaints(Mechanism):
         import pyomo.environ as pyo
 
         model = pyomo_tasks(instance, np.where(np.isin(np.arange(instance.R), bottlenecks), 1.0, np.nan))
-        x = dict(zip(instance.users, model.x.values(), strict=True))
+        x = by_user(instance, model.x.values())
         d = requests(instance)
-        share = dict(zip(instance.users, d.tasks(d.lowest(bottlenecks)), strict=True))
+        share = by_user(instance, d.tasks(d.lowest(bottlenecks)))
         model.share = pyo.Constraint(instance.users, rule=lambda _, n: x[n] >= float(share[n]))
         self._pyomo_objective(instance, model, x)
         return model
@@ -181,37 +155,29 @@ class NoJustifiedComplaints(Mechanism):
     def _pyomo_milp(self, instance: Instance, relaxed: bool) -> "pyo.ConcreteModel":
         import pyomo.environ as pyo
 
-        model = pyomo_tasks(instance)
-        x = dict(zip(instance.users, model.x.values(), strict=True))
-        load = dict(zip(instance.resources, linear_rows(instance.arcs.load, list(x.values())), strict=True))
-        users, resources, least, unit = _pairs(instance)
-        pairs = [(instance.users[n], instance.resources[j]) for n, j in zip(users, resources, strict=True)]
-        tasks, full = dict(zip(pairs, least.tolist(), strict=True)), dict(zip(instance.users, unit.tolist(), strict=True))
-        by_user: dict[str, list[tuple[str, str]]] = {n: [] for n in instance.users}
-        for pair in pairs:
-            by_user[pair[0]].append(pair)
+        model, users, resources = pyomo_tasks(instance), instance.users, instance.resources
+        x = by_user(instance, model.x.values())
+        load = dict(zip(resources, linear_rows(instance.arcs.load, list(x.values())), strict=True))
+        n_of, j_of, least, unit = _pairs(instance)
+        pairs = [(users[n], resources[j]) for n, j in zip(n_of, j_of, strict=True)]
+        tasks, full = dict(zip(pairs, least.tolist(), strict=True)), by_user(instance, unit)
+        own = {n: [pair for pair in pairs if pair[0] == n] for n in users}
         kind = pyo.UnitInterval if relaxed else pyo.Binary
-        model.bottleneck = pyo.Var(instance.resources, domain=pyo.Binary)
-        model.justified = pyo.Var(pairs, domain=kind)
-        model.satisfied = pyo.Var(instance.users, domain=kind)
-        model.full_at_bottleneck = pyo.Constraint(
-            instance.resources, rule=lambda m, j: (0 if load[j] is None else load[j]) - m.bottleneck[j] >= 0
-        )
-        model.justified_by_bottleneck = pyo.Constraint(pairs, rule=lambda m, n, j: m.justified[n, j] <= m.bottleneck[j])
-        model.one_justification = pyo.Constraint(
-            instance.users, rule=lambda m, n: m.satisfied[n] + sum(m.justified[pair] for pair in by_user[n]) == 1
-        )
-        model.share = pyo.Constraint(
-            instance.users,
-            rule=lambda m, n: x[n] >= full[n] * m.satisfied[n] + sum(tasks[pair] * m.justified[pair] for pair in by_user[n]),
-        )
+        model.bottleneck = b = pyo.Var(resources, domain=pyo.Binary)
+        model.justified = z = pyo.Var(pairs, domain=kind)
+        model.satisfied = pyo.Var(users, domain=kind)
+        model.full_at_bottleneck = pyo.Constraint(resources, rule=lambda _, j: (0 if load[j] is None else load[j]) - b[j] >= 0)
+        model.justified_by_bottleneck = pyo.Constraint(pairs, rule=lambda _, n, j: z[n, j] <= b[j])
+        model.one_justification = pyo.Constraint(users, rule=lambda m, n: m.satisfied[n] + sum(z[p] for p in own[n]) == 1)
+        share = {n: full[n] * model.satisfied[n] + sum(tasks[p] * z[p] for p in own[n]) for n in users}
+        model.share = pyo.Constraint(users, rule=lambda _, n: x[n] >= share[n])
         self._pyomo_objective(instance, model, x)
         return model
 
     def _pyomo_objective(self, instance: Instance, model: Any, x: Mapping[str, Any]) -> None:
         import pyomo.environ as pyo
 
-        unit = {n: float(q) for n, q in zip(instance.users, requests(instance).unit, strict=True)}
+        unit = by_user(instance, map(float, requests(instance).unit))
         if self.objective == "utilisation":
             worth = sp.csr_array(instance.arcs.load.sum(axis=0)[None] / np.count_nonzero(instance.capacities))
             (value,) = linear_rows(worth, list(x.values()))
@@ -222,7 +188,7 @@ class NoJustifiedComplaints(Mechanism):
             model.at_least = pyo.Constraint(instance.users, rule=lambda m, n: x[n] / unit[n] >= m.least)
             value = model.least
         elif self.objective == "closest":
-            wish = {n: float(v) for n, v in zip(instance.users, self.wish(requests(instance)), strict=True)}
+            wish = by_user(instance, map(float, self.wish(requests(instance))))
             model.distance = pyo.Var(instance.users, domain=pyo.NonNegativeReals)
             model.above = pyo.Constraint(instance.users, rule=lambda m, n: m.distance[n] >= x[n] / unit[n] - wish[n])
             model.below = pyo.Constraint(instance.users, rule=lambda m, n: m.distance[n] >= wish[n] - x[n] / unit[n])
@@ -236,8 +202,7 @@ class NoJustifiedComplaints(Mechanism):
         objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
         for name in parameters:
             raise NotApplicable(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
-        if objective is not None and objective not in OBJECTIVES:
-            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(OBJECTIVES)}")
+        require(objective in (None, *OBJECTIVES), "objective is", objective, f"it must be one of {', '.join(OBJECTIVES)}")
         if (target is not None) != (objective == "closest"):
             both = f"objective is {objective!r} and target is {shown(target)}"
             raise InstanceError(f"{both}, but 'closest' and target come together")
@@ -246,8 +211,8 @@ class NoJustifiedComplaints(Mechanism):
     @property
     def parameters(self) -> dict[str, Any]:
         """The objective and, for "closest", the target, where they are given."""
-        target = {} if self.target is None else {"target": [float(v) for v in self.target]}
-        return ({} if self.objective is None else {"objective": self.objective}) | target
+        given = {"objective": self.objective, "target": None if self.target is None else [float(v) for v in self.target]}
+        return {name: value for name, value in given.items() if value is not None}
 
     def domain(self, instance: Instance) -> Instance:
         """One pool and one demand vector for each user; InstanceError where there is none."""
@@ -270,15 +235,12 @@ class NoJustifiedComplaints(Mechanism):
         demands = [[part.get(j, Fraction(0)) for j in range(d.R)] for part in d.parts]
         ones, limits = [[Fraction(1)] * d.R], [Fraction(1)] * instance.N
         scaled = instance.replace(demands=demands, capacities=ones, max_tasks=limits, weights=d.entitlement)
-        return scaled, np.array([float(q) for q in d.unit])
-
-    # ---- the definition
+        return scaled, np.array(d.unit, dtype=float)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """`utilisation`, `sum` and `min` as above, and for "closest" the `distance`."""
-        domain = allocation.instance
-        d = requests(domain)
-        x = allocation.tasks / np.array([float(q) for q in d.unit])
+        domain, d = allocation.instance, requests(allocation.instance)
+        x = allocation.tasks / np.array(d.unit, dtype=float)
         used = float(allocation.load[domain.capacities > 0].mean())
         result = {"utilisation": used, "sum": float(x.sum()), "min": float(x.min())}
         wish = [float(v) for v in self.wish(d)]
@@ -298,12 +260,8 @@ class NoJustifiedComplaints(Mechanism):
 def largest_complaint(used: Floats, unmet: Floats, entitlement: Floats, slack: Floats) -> float:
     """The largest complaint of users at a feasible point.
 
-    Parameters
-    ----------
-    used : (R, N) the loads x_i r_ij
-    unmet : (N,) 1 - x_i, the part of its request that each user wants yet; 1 without a limit
-    entitlement : (N,) e_i
-    slack : (R,) 1 - load_j
+    The loads `used` (R, N) are x_i r_ij, `unmet` (N,) is 1 - x_i, the part of its request that each user wants yet (1 without a
+    limit), `entitlement` (N,) e_i, and `slack` (R,) 1 - load_j.
     """
     free = np.minimum(slack / np.maximum(used @ unmet, np.finfo(float).tiny), 1.0)
     short = np.array([_short(entitlement, row) for row in used])
@@ -319,19 +277,15 @@ def _short(entitlement: Floats, used: Floats) -> Floats:
     least = np.append(np.minimum.accumulate(load[::-1])[::-1], np.inf)  # the smallest load of those who have as much
     place = np.searchsorted(rising, lack)
     own = np.divide(lack, entitlement, out=np.zeros(len(lack)), where=entitlement > 0)
-    result: Floats = np.maximum(own, np.maximum(given_up[place], lack / least[place]))
-    return result
+    return frozen(np.maximum(own, np.maximum(given_up[place], lack / least[place])))
 
 
 @dataclass(frozen=True)
 class Requests:
     """D's data of an instance as rationals: one pool, x in fractions of full requests.
 
-    Attributes
-    ----------
     parts : for each user {j: r_ij} for r_ij > 0
-    entitlement : (N,) e_i
-    unit : (N,) q_i, tasks of a full request
+    entitlement, unit : (N,) e_i, and q_i, the tasks of a full request
     R : number of resources
     """
 
@@ -342,9 +296,7 @@ class Requests:
 
     def loads(self, x: Sequence[Fraction]) -> Rationals:
         """(R,) used part of each resource."""
-        from flint import fmpq
-
-        result = [fmpq(0)] * self.R
+        result = [as_flint(0)] * self.R
         for part, value in zip(self._entries, x, strict=True):
             granted = as_flint(value)
             for j, r in part if granted else ():
@@ -354,9 +306,7 @@ class Requests:
     @cached_property
     def _entries(self) -> "list[list[tuple[int, fmpq]]]":
         """The parts as fmpq, which are ten times as fast as Fraction."""
-        from flint import fmpq
-
-        return [[(j, fmpq(r.numerator, r.denominator)) for j, r in part.items()] for part in self.parts]
+        return [[(j, as_flint(r)) for j, r in part.items()] for part in self.parts]
 
     def lowest(self, bottlenecks: Collection[int]) -> Rationals:
         """(N,) l_i(I); 0 for a user with e_i = 0, whom any bottleneck answers (D Theorem 1 allows it)."""
@@ -384,11 +334,7 @@ class Requests:
 
     def matrix(self) -> Floats:
         """(N, R) r_ij in floating point."""
-        result = np.zeros((len(self.parts), self.R))
-        for i, part in enumerate(self.parts):
-            for j, r in part.items():
-                result[i, j] = float(r)
-        return result
+        return np.array([[float(part.get(j, 0)) for j in range(self.R)] for part in self.parts])
 
 
 @lru_cache(maxsize=8)
@@ -414,8 +360,7 @@ def _pool(instance: Instance) -> Instance:
 
 
 def _target(value: Any) -> tuple[Fraction, ...]:
-    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str):
-        raise InstanceError(f"target is {shown(value)}, but it must be a list of tasks, one number for each user")
+    require(is_vector(value), "target is", value, "it must be a list of tasks, one number for each user")
     result = tuple(rational(v, "an entry of target") for v in value)
     for given, v in zip(value, result, strict=True):
         if finite(given, "an entry of target") < 0:
@@ -426,9 +371,8 @@ def _target(value: Any) -> tuple[Fraction, ...]:
 def _places(instance: Instance, names: Iterable[str]) -> list[int]:
     """The resources of these names."""
     chosen = [names] if isinstance(names, str) else list(names)
-    for name in chosen:
-        if name not in instance.resources:
-            raise UnknownName(no_such("resource", name, instance.resources))
+    for name in [name for name in chosen if name not in instance.resources][:1]:
+        raise UnknownName(no_such("resource", name, instance.resources))
     places = sorted({instance.resources.index(name) for name in chosen})
     for j in np.setdiff1d(places, instance.arcs.load.nonzero()[0])[:1]:
         raise NotApplicable(f"resource {instance.resources[j]!r} cannot be a bottleneck: nobody requests it")
@@ -441,7 +385,7 @@ def _pairs(instance: Instance) -> tuple[list[int], list[int], Floats, Floats]:
     entitled = list(zip(d.parts, d.entitlement, strict=True))
     found = [(i, j, e / r * d.unit[i]) for i, (part, e) in enumerate(entitled) for j, r in part.items() if r >= e]
     users, resources, least = zip(*found, strict=True) if found else ((), (), ())
-    return list(users), list(resources), np.array([float(v) for v in least]), np.array([float(q) for q in d.unit])
+    return list(users), list(resources), np.array(least, dtype=float), np.array(d.unit, dtype=float)
 
 
 mechanism = NoJustifiedComplaints()

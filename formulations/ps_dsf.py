@@ -15,30 +15,34 @@ Only users with x_n < M_n need bottlenecks. Equivalently there are levels l_ir, 
     u_n / G_n - c_ni l_ir >= -M_nir (1 - bottleneck_nir)        ("above": z_ni >= the level of its bottleneck)
     u_n / G_n - c_ni l_ir <=  m_nir (1 - used_ni)               ("below": who uses i has z_ni <= every level)
 
-for small instances; the parameter `objective` (common/objectives.py) chooses among its solutions. docs/theory/ps-dsf.md derives
+for small instances; the parameter `objective` (`linear_objective`) chooses among its solutions. docs/theory/ps-dsf.md derives
 the constants M_nir and m_nir, which are no guesses. Residual: `bottleneck_gap` of game/residual.py, by variants `max_min_gap`.
 x_n need not be unique (the example `two-answers`). Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.objectives import LINEAR_OBJECTIVES, linear_objective
-from fairalloc.formulations.common.tasks import linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, linear_rows, pyomo_tasks
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import NotApplicable, require
+from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
+
+
+LINEAR_OBJECTIVES = ("utilisation", "tasks", "sum")
 
 
 class PsDsf(Equilibrium):
@@ -53,10 +57,7 @@ class PsDsf(Equilibrium):
         self.objective = objective
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """Variables "x", "u", "level" (K R,), binaries "used" (A,), "saturated" (K R,), "bottleneck" (P,) over `LevelBounds`.
-
-        Where users have limits also the binary "satisfied" of these users.
-        """
+        """Variables "x", "u", "level", binaries "used", "saturated", "bottleneck" and, where users have limits, "satisfied"."""
         import cvxpy as cp
 
         arcs, part = instance.arcs, LevelBounds(self.game(instance))
@@ -100,29 +101,25 @@ class PsDsf(Equilibrium):
         model.used = pyo.Var(list(model.x), domain=pyo.Binary)
         model.saturated = pyo.Var(keys, domain=pyo.Binary)
         model.bottleneck = pyo.Var(pairs, domain=pyo.Binary)
-        limits = {n: M for n, M in zip(users, instance.max_tasks.tolist(), strict=True) if np.isfinite(M)}
+        limits = {n: M for n, M in by_user(instance, instance.max_tasks).items() if np.isfinite(M)}
         model.satisfied = pyo.Var(list(limits), domain=pyo.Binary)
         satisfied = dict.fromkeys(users, 0.0) | dict(model.satisfied.items())
         used, level = list(model.used.values()), list(model.level.values())
         load = {key: 0 if row is None else row for key, row in zip(keys, linear_rows(arcs.load, x), strict=True)}
-        tasks = dict(zip(users, linear_rows(arcs.owner, x), strict=True))
+        tasks = by_user(instance, linear_rows(arcs.owner, x))
         gamma = dict(zip(model.x, arcs.gamma.tolist(), strict=True))
         choices = dict(zip(model.x, linear_rows(part.owner, list(model.bottleneck.values())), strict=True))
         terms = zip(part.user, part.row, part.c.tolist(), strict=True)
-        share = [model.u[users[n]] / float(part.G[n]) - c * level[row] for n, row, c in terms]
-        place = {pair: p for p, pair in enumerate(pairs)}
+        share = dict(zip(pairs, (model.u[users[n]] / float(part.G[n]) - c * level[row] for n, row, c in terms), strict=True))
+        above, below, of = (dict(zip(pairs, row.tolist(), strict=True)) for row in (part.above, part.below, part.arc))
         model.tasks = pyo.Constraint(users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
         model.full_where_saturated = pyo.Constraint(keys, rule=lambda m, *key: load[key] >= m.saturated[key])
         model.users = pyo.Constraint(list(model.x), rule=lambda m, *arc: m.x[arc] / gamma[arc] <= m.used[arc])
         model.one_bottleneck = pyo.Constraint(list(model.x), rule=lambda _, *arc: choices[arc] + satisfied[arc[0]] == 1)
         model.at_limit_where_satisfied = pyo.Constraint(list(limits), rule=lambda m, n: m.u[n] / limits[n] >= m.satisfied[n])
         model.at_saturated = pyo.Constraint(pairs, rule=lambda m, *pair: m.bottleneck[pair] <= m.saturated[pair[1:]])
-        above = {pair: float(part.above[p]) for pair, p in place.items()}
-        below = {pair: float(part.below[p]) for pair, p in place.items()}
-        model.above = pyo.Constraint(pairs, rule=lambda m, *pair: share[place[pair]] >= -above[pair] * (1 - m.bottleneck[pair]))
-        model.below = pyo.Constraint(
-            pairs, rule=lambda _, *pair: share[place[pair]] <= below[pair] * (1 - used[part.arc[place[pair]]])
-        )
+        model.above = pyo.Constraint(pairs, rule=lambda m, *pair: share[pair] >= -above[pair] * (1 - m.bottleneck[pair]))
+        model.below = pyo.Constraint(pairs, rule=lambda _, *pair: share[pair] <= below[pair] * (1 - used[of[pair]]))
         worth = sum(c * v for c, v in zip(self._cost(instance).tolist(), x, strict=True)) if self.chooses else 0.0
         model.objective = pyo.Objective(expr=worth, sense=pyo.maximize)
         return model
@@ -132,13 +129,12 @@ class PsDsf(Equilibrium):
         objective = parameters.pop("objective", self.objective)
         for name in parameters:
             raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
-        if objective is not None and objective not in LINEAR_OBJECTIVES:
-            raise InstanceError(f"objective is {shown(objective)}, but it must be one of {', '.join(LINEAR_OBJECTIVES)}")
+        known = (None, *LINEAR_OBJECTIVES)
+        require(objective in known, "objective is", objective, f"it must be one of {', '.join(LINEAR_OBJECTIVES)}")
         return PsDsf(objective)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The objective, where it is given."""
         return {} if self.objective is None else {"objective": self.objective}
 
     @property
@@ -163,7 +159,6 @@ class PsDsf(Equilibrium):
         return np.array([float(v) for v in linear_objective(instance, self.objective)])
 
     def write_game(self, instance: Instance) -> Game:
-        """The game at alpha = infinity."""
         return Game(instance, np.inf)
 
     def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (the same in both)
@@ -181,8 +176,6 @@ class PsDsf(Equilibrium):
 class LevelBounds:
     """The constants of the mixed-integer program. p runs over the pairs (arc, resource it demands).
 
-    Attributes
-    ----------
     arc, user, row : (P,) the arc, its user, and i R + r
     owner : (A x P) sparse 0/1
     G : (N,) tasks a user could run if it had every server for itself
@@ -216,13 +209,30 @@ class LevelBounds:
         self.below = np.maximum(most - self.c * self.low[self.row], 0.0)
 
 
+def linear_objective(instance: Instance, objective: str) -> Rationals:
+    """(A,) what one task on each arc adds to the objective, for users with one variant; InstanceError for another objective.
+
+    "utilisation" is the mean, over the capacities that are not 0, of their used part, "tasks" sum_n x_n, and "sum" that of
+    x_n / G_n, with G_n = min(max_tasks_n, what n could run alone on all its servers together).
+    """
+    known = isinstance(objective, str) and objective in LINEAR_OBJECTIVES
+    require(known, "objective is", objective, f"it must be {', '.join(LINEAR_OBJECTIVES)}, which are linear")
+    arcs = exact_arcs(instance)
+    if objective == "tasks":
+        return (Fraction(1),) * len(arcs.user)
+    if objective == "sum":
+        alone = arcs.tasks(exact_monopolies(instance))
+        most = [gamma if limit is None else min(gamma, limit) for gamma, limit in zip(alone, arcs.limits, strict=True)]
+        return tuple(1 / most[n] for n in arcs.user)
+    there = sum(c > 0 for row in instance.exact.capacities for c in row)
+    return tuple(sum((part for _, part in load), Fraction(0)) / there for load in arcs.load)
+
+
 def several_vectors(instance: Instance) -> str:
     """One sentence that names a user with several variants, "" where there is none."""
-    for user, demand in zip(instance.users, instance.demands, strict=True):
-        if len(demand) > 1:
-            return (
-                f"the mixed-integer program of ps-dsf needs one demand vector for each user, but user {user!r} has {len(demand)}"
-            )
+    for n in np.flatnonzero(instance.vectors.counts > 1)[:1]:
+        has = f"user {instance.users[n]!r} has {instance.vectors.counts[n]}"
+        return f"the mixed-integer program of ps-dsf needs one demand vector for each user, but {has}"
     return ""
 
 

@@ -53,15 +53,12 @@ class TimeShared(Equilibrium):
         return mixed(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """The concave program of nb on the time-shared instance."""
         return nash_bargaining.write_cvxpy(instance)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        """The concave program of nb on the time-shared instance."""
         return nash_bargaining.write_pyomo(instance)
 
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
-        """The market is nb's."""
         return nash_bargaining.written_by(layer)
 
     def residual(self, allocation: Allocation) -> float:
@@ -98,17 +95,9 @@ def time_shared(instance: Instance) -> Instance:
         vector = exact.demands_on.get((n, i), exact.demands[n])[0]
         pool = [c * int(instance.counts[i]) for c in exact.capacities[i]]
         demands_on[n, i] = [max(d / c for d, c in zip(vector, pool, strict=True) if d > 0)]
-    return Instance(
-        [[1]] * instance.N,
-        [[1]] * instance.K,
-        weights=exact.weights,
-        max_tasks=exact.max_tasks,
-        eligible=instance.eligible,
-        demands_on=demands_on,
-        name=instance.name,
-        users=instance.users,
-        servers=instance.servers,
-        resources=["time"],
+    tasks, servers = [[1]] * instance.N, [[1]] * instance.K
+    return instance.replace(
+        demands=tasks, capacities=servers, counts=None, eligible=instance.eligible, demands_on=demands_on, resources=["time"]
     )
 
 

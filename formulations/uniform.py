@@ -17,7 +17,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.rationals import monopoly
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.numbers import Floats, frozen, worst
 from fairalloc.models.shares import gamma
 
 
@@ -52,20 +52,14 @@ class Uniform(Utilitarian):
         """(N,) the relative differences from what the users' parts can run."""
         if not allocation.has_point:
             return np.full(allocation.instance.N, np.inf)
-        result: Floats = np.abs(1.0 - allocation.tasks / most_tasks(allocation.instance))
-        return result
+        return np.abs(1.0 - allocation.tasks / most_tasks(allocation.instance))
 
 
 def most_tasks(instance: Instance) -> Floats:
     """(N,) the tasks each user can run on its part: in closed form, or by SciPy's LP (Z 1) for several variants."""
-    if not instance.single_variant:
-        return _packed(instance)
-    parts = instance.weights / instance.weights.sum()
-    result: Floats = np.minimum(parts * gamma(instance).sum(axis=1), instance.max_tasks)
-    return result
-
-
-def _packed(instance: Instance) -> Floats:
+    if instance.single_variant:
+        parts = instance.weights / instance.weights.sum()
+        return frozen(np.minimum(parts * gamma(instance).sum(axis=1), instance.max_tasks))
     from scipy.optimize import linprog
 
     scaled, unit = mechanism.canonical(partitioned(instance))
@@ -73,8 +67,7 @@ def _packed(instance: Instance) -> Floats:
     answer = linprog(-lp.cost, A_ub=lp.matrix, b_ub=lp.upper, method="highs-ds")
     if not answer.success:
         return np.full(instance.N, np.inf)  # nothing is proved
-    result: Floats = (scaled.arcs.owner @ answer.x) * unit
-    return result
+    return frozen((scaled.arcs.owner @ answer.x) * unit)
 
 
 def partitioned(instance: Instance) -> Instance:

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -23,7 +22,6 @@ from fairalloc.models.numbers import Floats, worst
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
-
 
 ROUNDING = 1e-12
 """The part of a capacity that may be free by rounding."""
@@ -42,9 +40,8 @@ class Utilitarian(Mechanism):
         """Variable "x", constraints "capacity" and "limit"."""
         import cvxpy as cp
 
-        arcs = instance.arcs
         x, constraints = cvxpy_tasks(instance)
-        return cp.Problem(cp.Maximize(instance.weights @ (arcs.owner @ x)), constraints)
+        return cp.Problem(cp.Maximize(instance.weights @ (instance.arcs.owner @ x)), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x`, constraints `capacity` and `limit`."""
@@ -80,7 +77,6 @@ class Utilitarian(Mechanism):
         return {"objective": float(allocation.instance.weights @ allocation.tasks)}
 
     def marginal(self, allocation: Allocation) -> Floats | None:
-        """w_n."""
         return allocation.instance.weights
 
     def residual(self, allocation: Allocation) -> float:

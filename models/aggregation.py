@@ -26,8 +26,6 @@ from fairalloc.models.instance import Instance
 
 Indices: TypeAlias = NDArray[np.intp]
 
-__all__ = ["aggregate", "aggregate_allocation", "expand", "expand_allocation", "pooled", "positions"]
-
 
 @checked
 def aggregate(instance: Instance) -> Instance:
@@ -55,8 +53,7 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
 
 def expand_allocation(allocation: Allocation) -> Allocation:
     """The allocation on `expand(instance)`: the tasks on a class split evenly over its servers."""
-    instance = allocation.instance
-    single = expand(instance)
+    instance, single = allocation.instance, expand(allocation.instance)
     of = np.repeat(np.arange(instance.K), instance.counts)
     source = positions(instance, single.arcs.user, single.arcs.variant, of[single.arcs.server])
     return Allocation(single, (allocation.x / instance.counts[instance.arcs.server])[source])
@@ -78,23 +75,16 @@ def _classes(instance: Instance) -> tuple[Indices, Indices]:
     here: list[list[object]] = [[] for _ in range(instance.K)]
     for (n, i), vectors in sorted(instance.exact.demands_on.items()):
         here[i].append((n, vectors))
-    kinds: dict[object, int] = {}
-    rows: list[int] = []
-    of = []
-    for i, capacity in enumerate(instance.exact.capacities):
-        kind = (capacity, instance.placement[:, i].tobytes(), tuple(here[i]))
-        if kind not in kinds:
-            kinds[kind] = len(rows)
-            rows.append(i)
-        of.append(kinds[kind])
-    return np.array(rows), np.array(of)
+    kinds = zip(instance.exact.capacities, (placed.tobytes() for placed in instance.placement.T), map(tuple, here), strict=True)
+    first: dict[object, int] = {}
+    of = [first.setdefault(kind, i) for i, kind in enumerate(kinds)]
+    rows, place = np.unique(of, return_inverse=True)
+    return rows, place
 
 
 def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
     """The instance with the given server rows (repeats allowed) and counts."""
-    copies: Counter[int] = Counter()
-    taken = set(instance.servers)
-    names = []
+    copies, taken, names = Counter[int](), set(instance.servers), []
     for i in rows:
         copies[i] += 1
         name = instance.servers[i]
@@ -103,25 +93,13 @@ def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
             copies[i] += name in taken
         taken.add(name)
         names.append(name)
-    exact = instance.exact
-    on = {(n, k): v for (n, j), v in exact.demands_on.items() for k in np.flatnonzero(rows == j)}
-    return instance.replace(
-        capacities=[exact.capacities[i] for i in rows],
-        counts=counts,
-        eligible=instance.placement[:, rows],
-        servers=names,
-        demands_on=on,
-    )
+    on = {(n, k): v for (n, j), v in instance.exact.demands_on.items() for k in np.flatnonzero(rows == j)}
+    capacities, eligible = [instance.exact.capacities[i] for i in rows], instance.placement[:, rows]
+    return instance.replace(capacities=capacities, counts=counts, eligible=eligible, servers=names, demands_on=on)
 
 
 def positions(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:
-    """Positions of arcs in `instance.arcs`, which are sorted by user, variant, server.
-
-    Parameters
-    ----------
-    instance : which has them
-    user, variant, server : (B,) the arcs that are looked for
-    """
+    """Positions in `instance.arcs`, which are sorted by user, variant, server, of arcs given by these three (B,)."""
     first, arcs = instance.vectors.first, instance.arcs
     keys = (first[arcs.user] + arcs.variant) * instance.K + arcs.server
     return np.searchsorted(keys, (first[user] + variant) * instance.K + server)

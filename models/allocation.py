@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, require, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, worst
 from fairalloc.models.plot_hook import SOURCES
 from fairalloc.models.tables import Grid, pandas
-
-__all__ = ["USER_ERROR_NOT_KNOWN", "Allocation", "Times"]
 
 USER_ERROR_NOT_KNOWN = "optimal, user error not known"
 """The termination of an answer whose residual meets the accuracy, and whose tasks nothing bounds for each user."""
@@ -33,11 +31,9 @@ TERMINATIONS = (
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of a method, as it reports them by phase and as they were taken around it.
+    """Seconds of a method: its own report by phase, and around it.
 
-    Attributes
-    ----------
-    build, compile, solve, read : write the model, hand it to the solver's form, solve, read the answer: the method's own report
+    build, compile, solve, read : write the model, hand it to the solver's form, solve, read the answer
     wall, cpu : around the whole method, taken outside it by `solve`: on the clock, and of all its threads and child processes
     """
 
@@ -118,21 +114,20 @@ class Allocation:
     rule: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.instance, Instance):
-            raise InstanceError(f"the instance of the allocation is {shown(self.instance)}, but it must be an Instance")
+        made = isinstance(self.instance, Instance)
+        require(made, "the instance of the allocation is", self.instance, "it must be an Instance")
         arcs = len(self.instance.arcs)
         x = floats(self.x, "x")
         if x.shape != (arcs,):
             raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
         if not isinstance(self.termination, str) or self.termination not in TERMINATIONS:
-            raise InstanceError(
-                f"there is no termination {shown(self.termination)}: the terminations are {', '.join(TERMINATIONS)}"
-            )
-        if self.x_exact is not None and not (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs):
-            raise InstanceError(f"x_exact is {shown(self.x_exact)}, but it must be {arcs} rationals, one for each arc")
+            known = ", ".join(TERMINATIONS)
+            raise InstanceError(f"there is no termination {shown(self.termination)}: the terminations are {known}")
+        exact = self.x_exact is None or (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs)
+        require(exact, "x_exact is", self.x_exact, f"it must be {arcs} rationals, one for each arc")
         object.__setattr__(self, "x", frozen(x))
         pools = self.instance.K, self.instance.R
-        for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", self._bundle_shape)):
+        for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", (self.instance.N, *pools))):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, frozen(_shaped(floats(value, name), name, shape)))
                 if not np.isfinite(getattr(self, name)).all():
@@ -145,10 +140,10 @@ class Allocation:
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "rule": _packed(self.rule)}
+        return {**self.__dict__, "rule": _moved(self.rule, "dumps")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, rule=_unpacked(state["rule"]))
+        self.__dict__.update(state, rule=_moved(state["rule"], "loads"))
 
     def __repr__(self) -> str:
         what = f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
@@ -174,10 +169,9 @@ class Allocation:
     @checked
     def grid(self, title: str = "", most: Count = 20) -> Grid:
         """The tasks of each user, also by server where there are 2 to 6: the first `most` users."""
-        instance = self.instance
+        instance, tasks = self.instance, without_rounding(self.tasks)
         servers = instance.servers if 1 < instance.K <= 6 else ()
-        tasks, by_server = without_rounding(self.tasks), without_rounding(self.by_server) if servers else np.empty((0, 0))
-        rows = []
+        by_server, rows = without_rounding(self.by_server) if servers else np.empty((0, 0)), []
         for n, user in enumerate(instance.users[:most]):
             spread = [f"{by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
             rows.append([user, f"{tasks[n]:.6g}", *spread])
@@ -187,46 +181,30 @@ class Allocation:
 
     @checked
     def to_frame(self, what: str = "tasks") -> Any:
-        """A DataFrame of pandas.
+        """A DataFrame of pandas; NotInstalled where it is missing.
 
-        Parameters
-        ----------
-        what : "tasks", users x servers; "used", resource that each user takes on each server, (user, server) x resources; or
-            "load", used parts of the capacities, servers x resources
-
-        Raises
-        ------
-        NotInstalled : pandas is missing
-        UnknownName : `what` is something else
+        `what` is "tasks", users x servers; "used", resource that each user takes on each server, (user, server) x resources; or
+        "load", used parts of the capacities, servers x resources.
         """
-        pd = pandas()
-        users, servers, resources = self.instance.users, self.instance.servers, self.instance.resources
+        pd, users = pandas(), self.instance.users
+        servers, resources = pd.Index(self.instance.servers, name="server"), pd.Index(self.instance.resources, name="resource")
         if what == "tasks":
-            return pd.DataFrame(self.by_server, pd.Index(users, name="user"), pd.Index(servers, name="server"))
+            return pd.DataFrame(self.by_server, pd.Index(users, name="user"), servers)
         if what == "used":
             index = pd.MultiIndex.from_product([users, servers], names=["user", "server"])
-            return pd.DataFrame(self.used.reshape(-1, len(resources)), index, pd.Index(resources, name="resource"))
+            return pd.DataFrame(self.used.reshape(-1, len(resources)), index, resources)
         if what == "load":
-            return pd.DataFrame(self.load, pd.Index(servers, name="server"), pd.Index(resources, name="resource"))
+            return pd.DataFrame(self.load, servers, resources)
         raise UnknownName(no_such("frame", what, ("tasks", "used", "load")))
 
     @checked
     def plot(self, kind: str = "allocation", ax: Any = None) -> Any:
-        """A figure of this allocation on Matplotlib Axes, which are returned; each kind is the function of that name in `plots`.
+        """A figure of this allocation on Matplotlib Axes, which are returned; None = new ones. NotInstalled without Matplotlib.
 
-        Parameters
-        ----------
-        kind : "allocation", "dominant_shares", "feasible_region" (with the allocation in it), "convergence", "rounds", "prices"
-            or "eligibility"
-        ax : Axes to draw on, None = a new figure
-
-        Raises
-        ------
-        UnknownName : for another kind
-        NotInstalled : Matplotlib is missing
+        `kind` is "allocation", "dominant_shares", "feasible_region" (with the allocation in it), "convergence", "rounds",
+        "prices" or "eligibility", the function of that name in `plots`.
         """
-        kinds = self.drawn_by
-        if kind not in kinds:
+        if kind not in (kinds := self.drawn_by):
             raise UnknownName(no_such("kind of figure", kind, kinds))
         return kinds[kind](self, ax)
 
@@ -236,20 +214,13 @@ class Allocation:
         return {kind: function for figures in SOURCES for kind, function in figures().items()}
 
     @property
-    def _bundle_shape(self) -> tuple[int, int, int]:
-        return (self.instance.N, self.instance.K, self.instance.R)
-
-    @property
     def has_point(self) -> bool:
         """Whether x is a point at all: every entry is a number."""
         return bool(np.all(np.isfinite(self.x)))
 
     @property
     def claims_success(self) -> bool:
-        """Whether the method claims to have solved the problem; the residuals say whether that is so.
-
-        Never where the allocation is not judged: a solver's word alone is no claim. Nor where the user error is not known.
-        """
+        """Whether the method claims to have solved the problem; never where nothing is judged or the user error is not known."""
         return self.termination == "optimal" and self.has_point and not self.not_judged
 
     @property
@@ -292,8 +263,7 @@ class Allocation:
     @cached_property
     def used(self) -> Floats:
         """(N, K, R) resource the tasks of each user take on each server, A[i, l, r] of W 3.2."""
-        result = np.zeros(self._bundle_shape)
-        arcs = self.instance.arcs
+        arcs, result = self.instance.arcs, np.zeros((self.instance.N, self.instance.K, self.instance.R))
         np.add.at(result, (arcs.user, arcs.server), self.x[:, None] * arcs.demand)
         return frozen(result)
 
@@ -305,32 +275,19 @@ class Allocation:
     @property
     def utilisation(self) -> Floats:
         """(R,) used fraction of each resource over all servers; 0 where there is none of it."""
-        totals = self.instance.totals
-        used = (self.load * self.instance.pools).sum(axis=0)
-        result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
-        return result
+        totals, used = self.instance.totals, (self.load * self.instance.pools).sum(axis=0)
+        return frozen(np.divide(used, totals, out=np.zeros_like(used), where=totals > 0))
 
 
-def _packed(rule: Any) -> bytes | None:
-    """The pickle of a mechanism, by value where it was typed in; None where there is none."""
+def _moved(rule: Any, how: str) -> Any:
+    """The pickle of a mechanism by "dumps", or the mechanism by "loads"; None where there is none, or its author's code fails."""
     if rule is None:
         return None
     import cloudpickle
 
     try:
-        return bytes(cloudpickle.dumps(rule))
-    except Exception:  # what a mechanism holds is its author's
-        return None
-
-
-def _unpacked(data: bytes | None) -> Any:
-    if data is None:
-        return None
-    import cloudpickle
-
-    try:
-        return cloudpickle.loads(data)
-    except Exception:  # its module may be missing here
+        return getattr(cloudpickle, how)(rule)
+    except Exception:
         return None
 
 

@@ -19,8 +19,6 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 
-__all__ = ["Count", "Duration", "Processes", "Rule", "Seed", "Tolerance", "check_fields", "checked", "is_list", "kinds", "named"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 LARGEST = 2**63 - 1
@@ -36,16 +34,12 @@ class Rule(NamedTuple):
     below: str = ""
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_) and abs(int(value)) <= LARGEST
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is a number in the range of floating point, inf among them."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+def _is_number(value: Any, kind: type[Any] = Real) -> bool:
+    """Whether it is a number in the range of floating point, inf among them, or a whole one that arrays hold."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, kind):
         return False
     try:
-        return not math.isnan(float(value))
+        return abs(value) <= LARGEST if kind is Integral else not math.isnan(float(value))
     except OverflowError:
         return False
 
@@ -59,12 +53,11 @@ Count = Annotated[int, Rule(lambda value: value >= 1, "a positive whole number")
 Processes = Annotated[int, Rule(lambda value: 1 <= value <= 1024, "a whole number from 1 to 1024")]
 Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number, 0 or more")]
 Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive, finite number")]
-Tolerance = Annotated[float, Rule(lambda value: 0 <= value < math.inf, "a finite number, 0 or more")]
 
 PLAIN: Mapping[Any, Rule] = {
     NoneType: Rule(lambda value: value is None, "None"),
     bool: Rule(lambda value: isinstance(value, bool | np.bool_), "True or False"),
-    int: Rule(_is_whole, "a whole number", below="2**63"),
+    int: Rule(lambda value: _is_number(value, Integral), "a whole number", below="2**63"),
     float: Rule(_is_number, "a number", below="1.8e308"),
     str: Rule(lambda value: isinstance(value, str), "a text"),
     Path: Rule(lambda value: isinstance(value, str | PathLike), "a path"),
@@ -79,10 +72,8 @@ PLAIN: Mapping[Any, Rule] = {
 def checked(function: F) -> F:
     """The function with its arguments checked before it is called.
 
-    Raises
-    ------
-    UnknownName : an argument has a name that no parameter has
-    InstanceError : an argument is missing, or of a kind that the annotation does not allow
+    UnknownName where an argument has a name that no parameter has; InstanceError where one is missing, or of a kind that the
+    annotation does not allow.
     """
     known = signature(function)
     rules: dict[str, Rule] = {}
@@ -113,7 +104,8 @@ def _wrapped(function: F, known: Signature, check: Callable[[Mapping[str, Any]],
         try:
             return function(*given, **named)
         except NotApplicable as error:
-            near = [word for name in named if repr(name) in str(error) for word in _near(name, known)]
+            said = [name for name in named if repr(name) in str(error)]
+            near = [word for name in said for word in get_close_matches(name, known.parameters, 1, 0.75)]
             if not near or near[0] in named:
                 raise
             raise NotApplicable(f"{error} (did you mean the argument {near[0]!r}?)") from error.__cause__
@@ -143,17 +135,8 @@ def _wrong(name: str, value: Any, rule: Rule) -> str:
             if not rule.each.fits(entry):
                 return _wrong(f"{name}[{k}]", entry, rule.each)
     large = rule.below and isinstance(value, Integral) and abs(int(value)) > LARGEST
-    return f"{_about(name)} is {shown(value)}, but it must be {rule.words}" + (
-        f", and below {rule.below} in size" if large else ""
-    )
-
-
-def _about(name: str) -> str:
-    return f"the {name}" if name in ("instance", "allocation") else name
-
-
-def _near(name: str, known: Signature) -> list[str]:
-    return get_close_matches(name, known.parameters, 1, 0.75)
+    about = f"the {name}" if name in ("instance", "allocation") else name
+    return f"{about} is {shown(value)}, but it must be {rule.words}" + (f", and below {rule.below} in size" if large else "")
 
 
 def _misuse(function: str, known: Signature, named: Mapping[str, Any], error: TypeError) -> InstanceError | UnknownName:
@@ -225,12 +208,8 @@ def _any_of(parts: Sequence[Any]) -> Rule | None:
     rest = [part for part in parts if part is not str] if Path in parts else list(parts)
     if str in rest and len(rest) > 1 and set(rest) != {str, NoneType}:
         return None
-    rules = [_rule(part) for part in rest]
-    if None in rules:
+    if None in (rules := [_rule(part) for part in rest]):
         return None
     known = cast(list[Rule], rules)
-    return Rule(
-        lambda value: any(rule.fits(value) for rule in known),
-        " or ".join(rule.words for rule in known),
-        below=max(rule.below for rule in known),
-    )
+    words, below = " or ".join(rule.words for rule in known), max(rule.below for rule in known)
+    return Rule(lambda value: any(rule.fits(value) for rule in known), words, below=below)

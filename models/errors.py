@@ -17,20 +17,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "FairallocError",
-    "InstanceError",
-    "NotApplicable",
-    "NotInstalled",
-    "UnknownName",
-    "fault",
-    "no_such",
-    "said",
-    "shown",
-    "unprintable",
-]
-
-
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -67,6 +53,12 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def require(holds: object, about: str, value: Any, rule: str) -> None:
+    """InstanceError "`about` value, but `rule`" where something does not hold."""
+    if not holds:
+        raise InstanceError(f"{about} {shown(value)}, but {rule}")
+
+
 def said(error: BaseException) -> str:
     """The text of an error, of which code of the caller's may have made the class."""
     try:
@@ -86,15 +78,14 @@ def unprintable(text: str) -> bool:
     return _UNPRINTABLE.search(text) is not None
 
 
-def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
-    """The sentence about an unknown name.
+def check_name(name: Any, what: str) -> None:
+    """InstanceError where a name is no text, or a text that is `unprintable`."""
+    require(isinstance(name, str), f"{what} is", name, "it must be a string")
+    require(not unprintable(name), f"{what} is", name, "a name has no control characters or surrogates")
 
-    Parameters
-    ----------
-    kind : what is named, such as "mechanism"
-    name : the name that was given
-    known : the names that exist
-    rule : what ends the sentence, default "the mechanisms are ..." with all of them
+
+def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
+    """The sentence about an unknown name of a kind such as "mechanism"; `rule` ends it, by default all the names known.
 
     >>> no_such("method", "higs", ["highs", "exact"])
     "there is no method 'higs' (did you mean 'highs'?): the methods are highs, exact"

@@ -7,11 +7,9 @@ import numpy as np
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats, worst
 
-__all__ = ["infeasibility", "overloads", "slack_of"]
-
 
 def overloads(allocation: Allocation) -> dict[str, float]:
-    """The worst violation of each rule: `capacity`, `sign` and `limit`.
+    """The worst violation of each rule.
 
     capacity : max over (server, resource) of used / capacity - 1, or of what is handed out where that is more
     sign     : max over arcs of -x / gamma, the negative tasks as a fraction of what the arc could run alone
@@ -41,5 +39,4 @@ def infeasibility(allocation: Allocation) -> float:
 def slack_of(load: Floats, terms: Any) -> Floats:
     """The slack of loads, as parts of the capacities; 0 where it may be the rounding error of a sum of so many terms."""
     slack = 1.0 - load
-    result: Floats = np.where(slack > np.finfo(float).eps * (4.0 + np.sqrt(terms)), slack, 0.0)
-    return result
+    return np.where(slack > np.finfo(float).eps * (4.0 + np.sqrt(terms)), slack, 0.0)

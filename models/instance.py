@@ -9,34 +9,20 @@ resource r of server i that one task on arc a takes, so every row has the right-
 import copy
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from sys import modules
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import named
-from fairalloc.models.errors import InstanceError, shown, unprintable
+from fairalloc.models.errors import InstanceError, check_name, require
+from fairalloc.models.input import validation
 from fairalloc.models.input.named_input import plain_arguments
-from fairalloc.models.input.validation import (
-    NumberedNames,
-    count_of,
-    read_capacities,
-    read_counts,
-    read_demands,
-    read_limits,
-    read_names,
-    read_own_demands,
-    read_placement,
-    read_weights,
-    source_of,
-)
 from fairalloc.models.instance_data import InstanceData
 from fairalloc.models.numbers import Floats, frozen, is_vector
-
-__all__ = ["Instance", "as_instance"]
 
 
 class Instance(InstanceData):
@@ -95,52 +81,38 @@ class Instance(InstanceData):
     ) -> None:
         given = {"demands": demands, "capacities": capacities, "weights": weights, "counts": counts, "eligible": eligible}
         given |= {"max_tasks": max_tasks, "demands_on": demands_on, "users": users, "servers": servers, "resources": resources}
-        self._read(name, **plain_arguments(given))
+        self._read(name, plain_arguments(given))
 
-    def _read(
-        self,
-        name: str,
-        demands: Any,
-        capacities: Any,
-        weights: Any,
-        counts: Any,
-        eligible: Any,
-        max_tasks: Any,
-        demands_on: Any,
-        users: Any,
-        servers: Any,
-        resources: Any,
-    ) -> None:
+    def _read(self, name: str, given: Mapping[str, Any]) -> None:
         """Check the arguments, as rows, and keep them."""
-        for what, value in (("demands", demands), ("capacities", capacities)):
-            if count_of(value) is None:
-                raise InstanceError(f"{what} are {shown(value)}, but they must be a list of vectors")
-        N, K = count_of(demands) or 0, count_of(capacities) or 0
+        for what in ("demands", "capacities"):
+            require(validation.count_of(given[what]) is not None, f"{what} are", given[what], "they must be a list of vectors")
+        demands, capacities = given["demands"], given["capacities"]
+        N, K = validation.count_of(demands) or 0, validation.count_of(capacities) or 0
         if N == 0 or K == 0:
             raise InstanceError(f"there are {N} users and {K} servers, but both must be at least 1")
         wide = max((len(c) for c in capacities if is_vector(c)), default=0)
-        if wide == 0:
-            raise InstanceError(f"capacities are {shown(capacities)}, but each must be a vector with at least one resource")
-        if not isinstance(name, str):
-            raise InstanceError(f"the name of the instance is {shown(name)}, but it must be a string")
-        if unprintable(name):
-            raise InstanceError(f"the name of the instance is {shown(name)}, but a name has no control characters or surrogates")
-        of_users = read_names("user", users, N)
-        of_servers = read_names("server", servers, K)
-        of_resources = read_names("resource", resources, wide)
+        require(wide, "capacities are", capacities, "each must be a vector with at least one resource")
+        check_name(name, "the name of the instance")
+        users, servers, resources = (
+            validation.read_names(kind, given[f"{kind}s"], size)
+            for kind, size in (("user", N), ("server", K), ("resource", wide))
+        )
         data = self.__dict__
-        data.update(name=name, _users=of_users, _servers=of_servers, _resources=of_resources)
-        data.update(capacities=read_capacities(capacities, of_servers, of_resources), counts=read_counts(counts, of_servers))
-        data["vectors"] = read_demands(demands, of_users, of_resources)
-        data.update(weights=read_weights(weights, of_users), max_tasks=read_limits(max_tasks, of_users))
-        data["allowed"] = read_placement(eligible, of_users, of_servers)
-        own = {} if demands_on is None else demands_on
-        read = read_own_demands(own, of_users, of_servers, of_resources, self.vectors.counts)
-        data["demands_on"] = MappingProxyType(read)
-        given = {"demands": demands, "capacities": capacities, "weights": weights, "max_tasks": max_tasks}
-        data["_given"] = {key: source_of(value) for key, value in given.items()} | {"demands_on": copy.deepcopy(dict(own))}
+        data.update(name=name, _users=users, _servers=servers, _resources=resources)
+        data["capacities"] = validation.read_capacities(capacities, servers, resources)
+        data["counts"] = validation.read_counts(given["counts"], servers)
+        data["vectors"] = validation.read_demands(demands, users, resources)
+        data["weights"] = validation.read_weights(given["weights"], users)
+        data["max_tasks"] = validation.read_limits(given["max_tasks"], users)
+        data["allowed"] = validation.read_placement(given["eligible"], users, servers)
+        own = {} if given["demands_on"] is None else given["demands_on"]
+        data["demands_on"] = MappingProxyType(validation.read_own_demands(own, users, servers, resources, self.vectors.counts))
+        data["_given"] = {key: validation.source_of(given[key]) for key in NOTHING_GIVEN}
+        data["_given"]["demands_on"] = copy.deepcopy(dict(own))
         self._check_totals()
-        self._check_every_user_is_placed()
+        for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
+            raise InstanceError(f"user {users[n]!r} has no eligible server: its placement allows no server")
         self._check_every_user_fits_somewhere()
 
     def __setattr__(self, key: str, value: Any) -> None:
@@ -150,7 +122,7 @@ class Instance(InstanceData):
         raise AttributeError("an Instance is read-only")
 
     def __reduce__(self) -> Any:
-        return _restored, (self._arguments(),)
+        return partial(Instance, **self._arguments()), ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
@@ -196,23 +168,15 @@ class Instance(InstanceData):
         text: str = modules[__package__].show(self)._repr_html_()
         return text
 
-    # ---- checks ------------------------------------------------------------------------------------------------
-
     def _check_totals(self) -> None:
         with np.errstate(over="ignore"):
             for r in np.flatnonzero(~np.isfinite(self.totals))[:1]:
                 what = f"the total capacity of {self.resources[r]!r}"
                 raise InstanceError(f"{what} is out of the range of floating point: change units")
 
-    def _check_every_user_is_placed(self) -> None:
-        for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
-            raise InstanceError(f"user {self._users[n]!r} has no eligible server: its placement allows no server")
-
     def _check_every_user_fits_somewhere(self) -> None:
         for n in np.flatnonzero(np.diff(self.arcs.owner.indptr) == 0)[:1]:
             raise InstanceError(f"user {self._users[n]!r} has no eligible server: no server it may use has all it demands")
-
-    # ---- instances made of this one ------------------------------------------------------------------------------
 
     @named
     def replace(self, **changes: Any) -> "Instance":
@@ -220,26 +184,19 @@ class Instance(InstanceData):
         return Instance(**{**self._arguments(), **changes})
 
     def rescaled(self, weights: Floats, unit: Floats | None = None) -> "Instance":
-        """The same problem with other weights and in other units of tasks, made from what is validated already.
+        """The same problem with other weights (N,) and in other units of tasks, made from what is validated already.
 
-        Parameters
-        ----------
-        weights : (N,) > 0
-        unit : (N,) how many tasks one task of the result is; None = 1
-
-        Returns
-        -------
-        An instance with the same arcs in the same order
-
-        Raises
-        ------
-        InstanceError : a number leaves the range of floating point
+        `unit` (N,) is how many tasks one task of the result is, default 1. The arcs stay, in the same order.
+        InstanceError where a number leaves the range of floating point.
         """
-        data: dict[str, Any] = {"weights": read_weights(weights, self._users), "_given": {**NOTHING_GIVEN, "demands_on": {}}}
+        weights = validation.read_weights(weights, self._users)
+        data: dict[str, Any] = {"weights": weights, "_given": dict(NOTHING_GIVEN)}
         if unit is not None:
             data["vectors"] = self.vectors.in_units(unit)
             data["demands_on"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.demands_on.items()})
-            data["max_tasks"] = self._within_range(self.max_tasks / unit)
+            data["max_tasks"] = limits = frozen(self.max_tasks / unit)
+            for n in np.flatnonzero(~(limits > 0))[:1]:
+                raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
             data["arcs"] = self._arcs_in(unit)
         data["_given"]["demands_on"] = data.get("demands_on", self.demands_on)
         stale = ("exact", "_hash", *(("demands",) if unit is not None else ()))
@@ -259,10 +216,8 @@ class Instance(InstanceData):
         user, server = ({int(n): k for k, n in enumerate(kept)} if self.demands_on else {} for kept in (users, servers))
         on = {(user[n], server[i]): d for (n, i), d in self.demands_on.items() if n in user and i in server}
         data: dict[str, Any] = {
-            "name": self.name,
             "_users": tuple(self._users[n] for n in users),
             "_servers": tuple(self._servers[i] for i in servers),
-            "_resources": self._resources,
             "vectors": self.vectors.chosen(users),
             "capacities": frozen(self.capacities[servers]),
             "counts": frozen(counts),
@@ -272,9 +227,7 @@ class Instance(InstanceData):
             "demands_on": MappingProxyType(on),
             "_given": {**NOTHING_GIVEN, "demands_on": on},
         }
-        result = object.__new__(Instance)
-        result.__dict__.update(data)
-        return result
+        return self._changed(data, self.__dict__.keys() - {"name", "_resources"})
 
     def _changed(self, data: Mapping[str, Any], stale: Iterable[str]) -> "Instance":
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
@@ -304,28 +257,18 @@ class Instance(InstanceData):
         result._check_every_user_fits_somewhere()
         return result
 
-    def _within_range(self, limits: Floats) -> Floats:
-        for n in np.flatnonzero(~(limits > 0))[:1]:
-            raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
-        return frozen(limits)
-
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
-        names = {"users": self._users, "servers": self._servers, "resources": self._resources}
         limits = None if np.isinf(self.max_tasks).all() else self.max_tasks
         values = {"demands": self.vectors, "capacities": self.capacities, "weights": self.weights, "max_tasks": limits}
-        given = {key: values[key] if value is None else value for key, value in self._given.items() if key in values}
-        rest = {"name": self.name, "counts": self.counts, "eligible": self.allowed, "demands_on": self._given["demands_on"]}
-        return {**given, **rest, **{kind: None if _numbered(value) else value for kind, value in names.items()}}
+        given = {key: value if self._given[key] is None else self._given[key] for key, value in values.items()}
+        given |= {"name": self.name, "counts": self.counts, "eligible": self.allowed, "demands_on": self._given["demands_on"]}
+        names = {"users": self._users, "servers": self._servers, "resources": self._resources}
+        return given | {kind: None if isinstance(own, validation.NumberedNames) else own for kind, own in names.items()}
 
 
 NOTHING_GIVEN: Mapping[str, Any] = {"demands": None, "capacities": None, "weights": None, "max_tasks": None}
 """Where the floats are the exact data."""
-
-
-def _numbered(names: Any) -> bool:
-    """Whether nobody gave these names."""
-    return isinstance(names, NumberedNames)
 
 
 def _bytes(values: Floats) -> bytes:
@@ -333,12 +276,7 @@ def _bytes(values: Floats) -> bytes:
     return (values + 0.0).tobytes()
 
 
-def _restored(arguments: dict[str, Any]) -> Instance:
-    return Instance(**arguments)
-
-
 def as_instance(value: Any) -> Instance:
     """The value, which must be an Instance: what public functions say of a first argument that is none."""
-    if not isinstance(value, Instance):
-        raise InstanceError(f"the instance is {shown(value)}, but it must be an Instance")
-    return value
+    require(isinstance(value, Instance), "the instance is", value, "it must be an Instance")
+    return cast(Instance, value)

@@ -16,15 +16,11 @@ from fairalloc.models.input.demand_matrix import Vectors, index_type, scaled_row
 from fairalloc.models.input.validation import Places, is_unlimited
 from fairalloc.models.numbers import Floats, frozen, is_vector, rational
 
-__all__ = ["Arcs", "ExactData", "InstanceData"]
-
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
     """Every eligible (user, variant, server), in that order.
 
-    Attributes
-    ----------
     user, variant, server : (A,) int arrays; `variant` counts within its user
     load : ((K R) x A) sparse, by columns; the fraction of that server's resource a task takes, row i R + r
     owner : (N x A) sparse 0/1; `owner @ x` is the number of tasks of each user
@@ -62,53 +58,44 @@ class Arcs:
 
 
 class ExactData:
-    """The data of an instance as rationals, each read when it is first asked for; `None` in `max_tasks` means unlimited.
+    """The data of an instance as rationals, for each user (its variants) or row of servers, read when they are first asked for.
 
-    What was given in rationals stays exact, a float is the decimal it prints as.
+    What was given in rationals stays exact, a float is the decimal it prints as. `None` in `max_tasks` means unlimited.
     """
 
     def __init__(self, instance: "InstanceData", given: Mapping[str, Any]) -> None:
         self._instance, self._given = instance, given
 
+    def _source(self, name: str) -> Any:
+        """What was given, or the floats where these are exact."""
+        return getattr(self._instance, name) if self._given[name] is None else self._given[name]
+
     @cached_property
     def demands(self) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
-        """For each user its variants."""
-        given = self._given["demands"]
-        return tuple(map(_rationals, self._instance.demands if given is None else given))
+        return tuple(map(_rationals, self._source("demands")))
 
     @cached_property
     def capacities(self) -> tuple[tuple[Fraction, ...], ...]:
-        """For each row of servers."""
-        given = self._given["capacities"]
-        return tuple(_rationals(c)[0] for c in (self._instance.capacities if given is None else given))
+        return tuple(_rationals(c)[0] for c in self._source("capacities"))
 
     @cached_property
     def weights(self) -> tuple[Fraction, ...]:
-        """For each user."""
-        given = self._given["weights"]
-        return _rationals(self._instance.weights if given is None else given)[0]
+        return _rationals(self._source("weights"))[0]
 
     @cached_property
     def max_tasks(self) -> tuple[Fraction | None, ...]:
-        """For each user."""
-        given = self._given["max_tasks"]
-        limits = self._instance.max_tasks if given is None else given
-        return tuple(None if is_unlimited(v) else rational(v, "max_tasks") for v in limits)
+        return tuple(None if is_unlimited(v) else rational(v, "max_tasks") for v in self._source("max_tasks"))
 
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
-        """By user and server."""
         user, server = Places(self._instance.users, "user"), Places(self._instance.servers, "server")
-        given = self._given["demands_on"]
-        return MappingProxyType({(user(n), server(i)): _rationals(v) for (n, i), v in given.items()})
-
-    def _all(self) -> tuple[Any, ...]:
-        return self.capacities, self.weights, self.max_tasks, self.demands_on, self.demands
+        return MappingProxyType({(user(n), server(i)): _rationals(v) for (n, i), v in self._given["demands_on"].items()})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactData):
             return NotImplemented
-        return self._all() == other._all()
+        names = ("capacities", "weights", "max_tasks", "demands_on", "demands")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -127,6 +114,7 @@ class InstanceData:
     allowed: sp.csr_array | None
     max_tasks: Floats
     demands_on: Mapping[tuple[int, int], Floats]
+    _given: dict[str, Any]
 
     @cached_property
     def N(self) -> int:  # noqa: N802 (the papers' letter)
@@ -184,9 +172,18 @@ class InstanceData:
         source, server = self._placed()
         vectors, row = self._with_own_demands(source, server)
         if not self.capacities.all():
-            keep = self._finds_everything(vectors[row], server)
+            each = vectors[row]
+            there = self.capacities.ravel()[_entries(each, server, self.R)] > 0
+            keep = np.logical_and.reduceat(there, each.indptr[:-1])  # whether the server has every resource that a task takes
             source, server, row = source[keep], server[keep], row[keep]
-        return self._matrices(source, server, vectors, row)
+        count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
+        start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
+        owner = sp.csr_array((np.ones(count), small_range(count), small(start)), shape=(self.N, count))
+        variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
+        for array in (owner.data, user, variant, server, row):
+            frozen(array)
+        load, gamma = self._loads(vectors, row, user, server)
+        return Arcs(user, variant, server, load, owner, gamma, vectors, row)
 
     def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Row of `vectors` and server of everything that placement allows."""
@@ -208,22 +205,6 @@ class InstanceData:
         row[place[here]] = matrix.shape[0] + np.flatnonzero(here)
         own = Vectors.of(np.concatenate(list(self.demands_on.values())))
         return sp.vstack([matrix, own.matrix], format="csr"), row
-
-    def _finds_everything(self, each: sp.csr_array, server: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether the server has every resource that a task takes."""
-        there = self.capacities.ravel()[_entries(each, server, self.R)] > 0
-        result: NDArray[np.bool_] = np.logical_and.reduceat(there, each.indptr[:-1])
-        return result
-
-    def _matrices(self, source: NDArray[np.intp], server: NDArray[np.intp], vectors: sp.csr_array, row: NDArray[np.intp]) -> Arcs:
-        count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
-        start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
-        owner = sp.csr_array((np.ones(count), small_range(count), small(start)), shape=(self.N, count))
-        variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
-        for array in (owner.data, user, variant, server, row):
-            frozen(array)
-        load, gamma = self._loads(vectors, row, user, server)
-        return Arcs(user, variant, server, load, owner, gamma, vectors, row)
 
     def _arcs_in(self, unit: Floats) -> Arcs:
         """The arcs with tasks in other units."""
@@ -247,14 +228,11 @@ class InstanceData:
                 start, place = each.indptr, _entries(each, server, self.R) if like is None else like.indices
                 share = each.data / self.pools.ravel()[place]
                 largest = np.maximum.reduceat(share, start[:-1]) if len(row) else np.empty(0)
-        self._check_range(largest, user, server)
-        load = sp.csc_array((frozen(share), place, small(start)), shape=(self.K * self.R, len(row)))
-        return load, frozen(1.0 / largest)
-
-    def _check_range(self, largest: Floats, user: Any, server: Any) -> None:
         for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
             where = f"user {self.users[user[a]]!r} on server {self.servers[server[a]]!r}"
             raise InstanceError(f"a task of {where} takes {largest[a]:g} of a capacity, which is out of range: change units")
+        load = sp.csc_array((frozen(share), place, small(start)), shape=(self.K * self.R, len(row)))
+        return load, frozen(1.0 / largest)
 
     @cached_property
     def eligible(self) -> NDArray[np.bool_]:
@@ -272,11 +250,6 @@ class InstanceData:
     def exact(self) -> ExactData:
         """The data as rationals: what was given in rationals stays exact, a float is the decimal it prints as."""
         return ExactData(self, self._given)
-
-    @property
-    def _given(self) -> dict[str, Any]:
-        given: dict[str, Any] = self.__dict__["_given"]
-        return given
 
     @cached_property
     def memo(self) -> dict[Hashable, Any]:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, require, shown
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -104,33 +104,20 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def row(value: Any, names: Sequence[str], what: str, each: str | None = None) -> Floats:
-    """A vector with one finite number for each name.
+    """A vector (len(names),) with one finite number for each name, such as the resources, read as `rational` reads numbers.
 
-    Parameters
-    ----------
-    value : a sequence or array of numbers, as `rational` reads them
-    names : what the entries are about, such as the resources
-    what : names the vector in errors, such as "the capacity of server 's1'"
-    each : words before a name in errors about one entry; default: `what` and "for"
-
-    Returns
-    -------
-    (len(names),) floats
-
-    Raises
-    ------
-    InstanceError : where `value` is no list, has another length, or an entry is not a finite number
+    In errors `what` names the vector, such as "the count of server 's1'"; `each` stands before a name, default `what` + "for".
+    InstanceError where `value` is no list, has another length, or an entry is not a finite number.
     """
     each = each or f"{what} for"
-    if not is_vector(value) or (plain(value) and value.ndim > 1):
-        raise InstanceError(f"{what} is {shown(value)}, but it must be a list of {len(names)} numbers")
+    listed = is_vector(value) and not (plain(value) and value.ndim > 1)
+    require(listed, f"{what} is", value, f"it must be a list of {len(names)} numbers")
     if len(value) != len(names):
         some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         raise InstanceError(f"{what} is {shown(value)} of length {len(value)}, but there must be {len(names)} numbers: {some}")
     if not plain(value):
         value = [finite(v, f"{each} {name!r}") for v, name in zip(value, names, strict=True)]
     result = np.array(value, dtype=float)
-    if not np.all(np.isfinite(result)):
-        r = int(np.argmin(np.isfinite(result)))
+    for r in np.flatnonzero(~np.isfinite(result))[:1]:
         raise InstanceError(f"{each} {names[r]!r} is {result[r]}, but it must be a finite number")
     return result

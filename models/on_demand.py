@@ -5,18 +5,9 @@ from importlib import import_module
 from sys import modules
 from typing import Any
 
-__all__ = ["on_demand"]
-
 
 def on_demand(package: str, places: Mapping[str, str], parts: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package; what is found stays in the package, so each name is looked up once.
-
-    Parameters
-    ----------
-    package : its name
-    places : {module: the names that are taken from it, separated by spaces}
-    parts : {name: the module that is meant}
-    """
+    """The `__getattr__` of a package, which finds a name once, by places {module: names with spaces} and parts {name: module}."""
     where = {name: module for module, names in places.items() for name in names.split()}
 
     def find(name: str) -> Any:

@@ -12,26 +12,33 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, without_rounding
+from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid
-
-__all__ = ["AllocationOverview", "Overview", "show"]
 
 HEAD = 20
 """Rows of a table where nothing else is asked for."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Overview:
-    """The tables of an instance.
+class _Tables:
+    """What is shown as two tables, its `grids`."""
 
-    Attributes
-    ----------
-    instance : what they show
-    head : rows of each table in text and HTML; `to_dict` has all
-    """
+    @property
+    def grids(self) -> tuple[Grid, Grid]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Both tables, as wide as the terminal."""
+        return "\n".join(grid.text() for grid in self.grids).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return "".join(grid._repr_html_() for grid in self.grids)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overview(_Tables):
+    """The tables of an instance, with `head` rows each in text and HTML; `to_dict` has all."""
 
     instance: Instance
     head: int = HEAD
@@ -39,35 +46,28 @@ class Overview:
     @cached_property
     def users(self) -> list[list[int]]:
         """The users by classes of equal ones, in the order of the first of each."""
-        instance = self.instance
-        own: dict[int, list[Hashable]] = {}
-        for (n, i), vectors in instance.demands_on.items():
-            own.setdefault(n, []).append((i, vectors.tobytes()))
-        keys = (
-            (d.shape, d.tobytes(), float(w), float(most), placed.tobytes(), *own.get(n, []))
-            for n, (d, w, most, placed) in enumerate(
-                zip(instance.demands, instance.weights, instance.max_tasks, instance.placement, strict=True)
-            )
-        )
-        return _classes(keys)
+        instance, own = self.instance, self._own(0)
+        rows = zip(instance.demands, instance.weights.tolist(), instance.max_tasks.tolist(), instance.placement, strict=True)
+        facts = ((d.shape, d.tobytes(), w, most, placed.tobytes()) for d, w, most, placed in rows)
+        return _classes((*fact, *own.get(n, [])) for n, fact in enumerate(facts))
 
     @cached_property
     def servers(self) -> list[list[int]]:
         """The servers by classes of equal ones."""
-        instance = self.instance
-        own: dict[int, list[Hashable]] = {}
-        for (n, i), vectors in instance.demands_on.items():
-            own.setdefault(i, []).append((n, vectors.tobytes()))
+        instance, own = self.instance, self._own(1)
         columns = zip(instance.capacities, instance.counts.tolist(), instance.placement.T, strict=True)
-        keys = ((c.tobytes(), q, placed.tobytes(), *own.get(i, [])) for i, (c, q, placed) in enumerate(columns))
-        return _classes(keys)
+        return _classes((c.tobytes(), q, placed.tobytes(), *own.get(i, [])) for i, (c, q, placed) in enumerate(columns))
+
+    def _own(self, side: int) -> dict[int, list[Hashable]]:
+        """The demands of their own that users (side 0) or servers (side 1) have."""
+        own: dict[int, list[Hashable]] = {}
+        for pair, vectors in self.instance.demands_on.items():
+            own.setdefault(pair[side], []).append((pair[1 - side], vectors.tobytes()))
+        return own
 
     @property
     def eligibility(self) -> dict[str, int]:
-        """Pairs of user and server: eligible, excluded by placement, excluded because the server lacks what a task takes.
-
-        With `fewest` and `most`, the numbers of servers that a user may use.
-        """
+        """Pairs of user and server: eligible, not placed, lacking what a task takes; fewest and most servers of a user."""
         instance = self.instance
         placed, able = int(instance.placement.sum()), int(instance.eligible.sum())
         each = instance.eligible.sum(axis=1)
@@ -103,14 +103,13 @@ class Overview:
         result |= {"max_tasks": limit if np.isfinite(limit) else None, "servers": int(instance.eligible[n].sum())}
         result |= {"alone": alone, "dominant": None, "share": None}
         if len(vectors) == 1 and not any(n == own for own, _ in instance.demands_on):
-            parts = _parts(vectors[0], instance.totals)
+            parts = np.divide(vectors[0], instance.totals, out=np.zeros(instance.R), where=vectors[0] > 0)
             r = int(parts.argmax())
             result |= {"dominant": instance.resources[r], "share": alone * float(parts[r])}
         return result
 
     @property
     def grids(self) -> tuple[Grid, Grid]:
-        """The servers and the users."""
         instance = self.instance
         able = instance.eligible.sum(axis=0)
         servers = [
@@ -122,8 +121,8 @@ class Overview:
         first = Grid(repr(instance), columns, servers, _more(self.servers[self.head :]), right=range(1, len(columns)))
         rows = [row for same in self.users[: self.head] for row in self._rows(same)]
         columns = ["user", "weight", "max tasks", *instance.resources, "dominant", "servers", "alone", "share alone"]
-        second = Grid("A task takes", columns, rows, [*_more(self.users[self.head :]), *self._notes()], right=_numbers(columns))
-        return first, second
+        right = [k for k, column in enumerate(columns) if k and column != "dominant"]
+        return first, Grid("A task takes", columns, rows, [*_more(self.users[self.head :]), *self._notes()], right=right)
 
     def _rows(self, same: list[int]) -> list[list[str]]:
         """A row for each variant of a class of users."""
@@ -139,30 +138,19 @@ class Overview:
     def _notes(self) -> list[str]:
         """Who may run where, and what the last columns mean."""
         facts = self.eligibility
-        notes = []
-        if not (facts["not_placed"] or facts["lacking"]):
-            notes.append("Every user may use every server.")
-        else:
+        notes = ["Every user may use every server."]
+        if facts["not_placed"] or facts["lacking"]:
             pairs = f"{facts['pairs']} of {self.instance.N * self.instance.K} pairs of user and server"
-            notes.append(f"{pairs} are eligible, {facts['fewest']} to {facts['most']} servers for each user.")
             why = f"{facts['not_placed']} by placement, {facts['lacking']} because the server lacks what a task takes"
-            notes.append(f"Excluded: {why}.")
+            notes = [f"{pairs} are eligible, {facts['fewest']} to {facts['most']} servers for each user.", f"Excluded: {why}."]
         if self.instance.demands_on:
             notes.append(f"Demands differ on the server for {len(self.instance.demands_on)} pairs of user and server.")
         notes.append("alone: the tasks that a user could run with all its servers for itself.")
         notes.append("share alone: what these tasks take of all there is of the user's dominant resource.")
         return notes
 
-    def __str__(self) -> str:
-        """Both tables, as wide as the terminal."""
-        return "\n".join(grid.text() for grid in self.grids).rstrip("\n")
-
     def __repr__(self) -> str:
         return f"<overview of {self.instance!r}>"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: both tables."""
-        return "".join(grid._repr_html_() for grid in self.grids)
 
     def to_dict(self) -> dict[str, Any]:
         """All classes of users and servers as a JSON document; `names` has all members of a class."""
@@ -170,34 +158,19 @@ class Overview:
         users = [{**self.user(same[0]), "names": [instance.users[n] for n in same]} for same in self.users]
         able = instance.eligible.sum(axis=0)
         servers = [
-            {
-                "server": instance.servers[same[0]],
-                "capacity": instance.capacities[same[0]].tolist(),
-                "count": int(instance.counts[same[0]]),
-                "users": int(able[same[0]]),
-                "names": [instance.servers[i] for i in same],
-            }
+            {"server": instance.servers[i], "capacity": instance.capacities[i].tolist(), "count": int(instance.counts[i])}
+            | {"users": int(able[i]), "names": [instance.servers[j] for j in same]}
             for same in self.servers
+            for i in same[:1]
         ]
         sizes = {"users": instance.N, "servers": instance.K, "resources": instance.R, "arcs": len(instance.arcs)}
-        head = {
-            "schema": "fairalloc-overview/1",
-            "instance": instance.name,
-            "resources": list(instance.resources),
-            "sizes": sizes,
-        }
-        return {**head, "eligibility": self.eligibility, "servers": servers, "users": users}
+        head = {"schema": "fairalloc-overview/1", "instance": instance.name, "resources": list(instance.resources)}
+        return {**head, "sizes": sizes, "eligibility": self.eligibility, "servers": servers, "users": users}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AllocationOverview:
-    """The tables of an allocation.
-
-    Attributes
-    ----------
-    allocation : what they show
-    head : rows of each table
-    """
+class AllocationOverview(_Tables):
+    """The tables of an allocation, with `head` rows each."""
 
     allocation: Allocation
     head: int = HEAD
@@ -214,16 +187,8 @@ class AllocationOverview:
         columns = ["server", *instance.resources]
         return allocation.grid(title, self.head), Grid("Used", columns, rows, right=range(1, len(columns))).head(self.head)
 
-    def __str__(self) -> str:
-        """Both tables, as wide as the terminal."""
-        return "\n".join(grid.text() for grid in self.grids).rstrip("\n")
-
     def __repr__(self) -> str:
         return f"<overview of {self.allocation!r}>"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: both tables."""
-        return "".join(grid._repr_html_() for grid in self.grids)
 
 
 @overload
@@ -242,13 +207,8 @@ def show(what: Instance | Allocation, head: int = HEAD) -> Overview | Allocation
     >>> overview.user(0)["dominant"], overview.alone(0)
     ('memory', 12.0)
     """
-    if not isinstance(head, int) or head < 1:
-        raise InstanceError(f"head is {shown(head)}, but it must be a positive number of rows")
+    require(isinstance(head, int) and head >= 1, "head is", head, "it must be a positive number of rows")
     return AllocationOverview(what, head) if isinstance(what, Allocation) else Overview(what, head)
-
-
-def _numbers(columns: list[str]) -> list[int]:
-    return [k for k, column in enumerate(columns) if k and column != "dominant"]
 
 
 def _classes(keys: Iterable[Hashable]) -> list[list[int]]:
@@ -269,7 +229,3 @@ def _more(left: list[list[int]]) -> list[str]:
 
 def _short(value: float) -> str:
     return f"{value:.6g}"
-
-
-def _parts(vector: Floats, totals: Floats) -> Floats:
-    return np.divide(vector, totals, out=np.zeros_like(vector), where=vector > 0)

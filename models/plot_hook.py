@@ -3,7 +3,5 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["SOURCES"]
-
 SOURCES: list[Callable[[], Mapping[str, Callable[[Any, Any], Any]]]] = []
 """Each gives {kind: function of an allocation and Axes}, and imports what they need only then."""

@@ -13,47 +13,35 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from fairalloc.models.errors import InstanceError, fault, said, shown
 
-__all__ = ["Registry", "imported", "naming_the_file"]
-
 T = TypeVar("T")
 
 
+@dataclass(eq=False, repr=False)
 class Registry(Mapping[str, T], Generic[T]):
     """The things of one kind by id.
 
     Installed packages are asked only where a name is not one of ours, or all are wanted: so their modules may use ours by name
-    while they are loaded.
-
-    Parameters
-    ----------
-    kind : the word for one of them, such as "mechanism"
-    group : the entry points of installed packages
-    own : finds those of this package
-    read : an object as one of the kind, or None where it is none
-    names : the id and other names of one, which must all be distinct
+    while they are loaded. `own` finds those of this package, `group` names the entry points of others; `read` gives an object as
+    one of the kind, or None; `names` are the id and other names of one, which must all be distinct.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        group: str,
-        own: Callable[[], Mapping[str, T]],
-        read: Callable[[Any], T | None],
-        names: Callable[[T], tuple[str, ...]],
-    ) -> None:
-        self.kind, self.group = kind, group
-        self._find, self._read, self._names = own, read, names
-        self._lock = threading.RLock()
-        self._own: Mapping[str, T] | None = None
-        self._joined: dict[str, T] | None = None
+    kind: str
+    group: str
+    own: Callable[[], Mapping[str, T]]
+    read: Callable[[Any], T | None]
+    names: Callable[[T], tuple[str, ...]]
+    _lock: Any = field(default_factory=threading.RLock)
+    _own: Mapping[str, T] | None = None
+    _joined: dict[str, T] | None = None
 
     def __getitem__(self, name: str) -> T:
         own = self._ours()
@@ -67,12 +55,12 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def is_ours(self, name: str) -> bool:
         """Whether it is a name of one of this package; installed packages are not asked."""
-        return any(name in self._names(item) for item in self._ours().values())
+        return any(name in self.names(item) for item in self._ours().values())
 
     def _ours(self) -> Mapping[str, T]:
         with self._lock:
             if self._own is None:
-                self._own = self._find()
+                self._own = self.own()
             return self._own
 
     def _theirs(self) -> Mapping[str, T]:
@@ -92,19 +80,17 @@ class Registry(Mapping[str, T], Generic[T]):
         except (Exception, SystemExit) as error:
             _left_out(where, error)
             return
+        assert self._joined is not None
         for item in given if isinstance(given, list | tuple) else (given,):
-            thing = self._read(item)
+            thing = self.read(item)
+            names = () if thing is None else self.names(thing)
+            there = {name for other in (*self._ours().values(), *self._joined.values()) for name in self.names(other)}
             if thing is None:
                 warnings.warn(f"{where} is left out: {shown(item)} is no {self.kind}", stacklevel=2)
-            elif taken := self._taken(self._names(thing)):
-                warnings.warn(f"{where} is left out: there is another {self.kind} named {taken!r}", stacklevel=2)
+            elif taken := [name for name in names if name in there]:
+                warnings.warn(f"{where} is left out: there is another {self.kind} named {taken[0]!r}", stacklevel=2)
             else:
-                assert self._joined is not None
-                self._joined[self._names(thing)[0]] = thing
-
-    def _taken(self, names: Iterable[str]) -> str | None:
-        there = {name for item in (*self._ours().values(), *(self._joined or {}).values()) for name in self._names(item)}
-        return next((name for name in names if name in there), None)
+                self._joined[names[0]] = thing
 
 
 def imported(module: str) -> Any:
@@ -118,24 +104,17 @@ def imported(module: str) -> Any:
 
 @contextmanager
 def naming_the_file(module: str) -> Iterator[None]:
-    """While a module of this package is loaded without which nothing can be said: InstanceError where it has an error.
-
-    The sentence names the file that was being loaded, which may be one that the module imports, with the line.
-    """
+    """While a module of this package is loaded: InstanceError with the file, which may be one that it imports, and the line."""
     try:
         yield
     except (Exception, SystemExit) as error:
         own = getattr(sys.modules.get(module), "__file__", None) or module
-        file, line = _place(error) or (own, None)
+        places = [(frame.filename, frame.lineno, frame.name) for frame in traceback.extract_tb(error.__traceback__)]
+        frames = [(file, line) for file, line, name in places if name == "<module>"]
+        if isinstance(error, SyntaxError) and error.filename:
+            frames.append((error.filename, error.lineno))
+        file, line = frames[-1] if frames else (own, None)  # the error may come after the file is loaded
         raise InstanceError(f"{file} cannot be loaded: {fault(error, line)}") from error
-
-
-def _place(error: BaseException) -> tuple[str, int | None] | None:
-    """The file that was being loaded and its line, or None where the error came after that."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return error.filename, error.lineno
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == "<module>"]
-    return (frames[-1].filename, frames[-1].lineno) if frames else None
 
 
 def _left_out(what: str, error: BaseException) -> None:

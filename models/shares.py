@@ -18,15 +18,13 @@ from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["asset_share", "count", "dominant_resource", "gamma", "global_dominant_share", "task_share", "vds"]
-
 
 def gamma(instance: Instance, placement: bool = True) -> Floats:
     """(N, K) tasks each user could run alone on each server (K 8); 0 where it may not or cannot run.
 
     With `placement=False` the placement constraints are ignored, as task share fairness asks (K 2.2).
     """
-    _one_vector(instance, "gamma")
+    one_vector(instance, "gamma")
     result = _alone(instance, 0, instance.N)
     return np.where(instance.placement, result, 0.0) if placement else result
 
@@ -57,23 +55,19 @@ def vds(instance: Instance, tasks: Floats) -> Floats:
 
 def dominant_resource(instance: Instance) -> NDArray[np.intp]:
     """(N,) index of the resource of which a task takes the largest part of the whole system (K 2, W 3.1)."""
-    part, first = _parts(instance)
-    matrix = instance.vectors.matrix
+    (part, first), matrix = _parts(instance), instance.vectors.matrix
     largest = np.repeat(np.maximum.reduceat(part, first), np.diff(matrix.indptr))
-    result: NDArray[np.intp] = np.minimum.reduceat(np.where(part == largest, matrix.indices, instance.R), first).astype(np.intp)
-    return result
+    return np.minimum.reduceat(np.where(part == largest, matrix.indices, instance.R), first).astype(np.intp)
 
 
 def global_dominant_share(instance: Instance) -> Floats:
     """(N,) global dominant share of one task, max_r d_nr / sum_i c_ir (K 5, W 3)."""
-    result: Floats = np.maximum.reduceat(*_parts(instance))
-    return result
+    return np.maximum.reduceat(*_parts(instance))
 
 
 def asset_share(instance: Instance) -> Floats:
     """(N,) sum of the parts that one task takes of all resources, sum_r d_nr / sum_i c_ir (asset fairness, D 4)."""
-    result: Floats = np.add.reduceat(*_parts(instance))
-    return result
+    return np.add.reduceat(*_parts(instance))
 
 
 def count(instance: Instance) -> Floats:
@@ -83,12 +77,10 @@ def count(instance: Instance) -> Floats:
 
 def task_share(instance: Instance) -> Floats:
     """(N,) share of one task among the tasks the user could run alone, 1 / gamma_n, placement ignored (K 2.2)."""
-    _one_vector(instance, "gamma")
-    at_once = max(1, BLOCK // instance.K)
-    starts = range(0, instance.N, at_once)
-    sums = [_alone(instance, start, min(start + at_once, instance.N)).sum(axis=1) for start in starts]
-    result: Floats = 1.0 / np.concatenate(sums)
-    return result
+    one_vector(instance, "gamma")
+    step = max(1, BLOCK // instance.K)
+    sums = [_alone(instance, n, min(n + step, instance.N)).sum(axis=1) for n in range(0, instance.N, step)]
+    return 1.0 / np.concatenate(sums)
 
 
 BLOCK = 1 << 22
@@ -97,16 +89,15 @@ BLOCK = 1 << 22
 
 def _parts(instance: Instance) -> tuple[Floats, NDArray[Any]]:
     """d_nr / c_r of all resources that users demand, one user after the other, and where each user's begin."""
-    _one_vector(instance, "the dominant share")
+    one_vector(instance, "the dominant share")
     if instance.demands_on:
         raise NotApplicable("the dominant share is not defined where demands depend on the server (demands_on)")
     matrix = instance.vectors.matrix
     return matrix.data / instance.totals[matrix.indices], matrix.indptr[:-1]
 
 
-def _one_vector(instance: Instance, what: str) -> None:
-    if instance.single_variant:
-        return
+def one_vector(instance: Instance, what: str) -> None:
+    """NotApplicable where a user has several variants, for `what` needs one demand vector."""
     counts = instance.vectors.counts
     for n in np.flatnonzero(counts > 1)[:1]:
         raise NotApplicable(f"{what} needs one demand vector for each user, but user {instance.users[n]!r} has {counts[n]}")

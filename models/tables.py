@@ -13,25 +13,14 @@ from fairalloc.models.errors import NotInstalled
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["FORMATS", "Grid", "csv_text", "markdown_text", "pandas", "printable", "tex", "tex_comment", "width"]
-
-WIDTH = 100
-"""Columns that tables are written for where the output is no terminal."""
-
-NARROWEST = 40
-"""Columns below which tables are not folded further."""
-
-GAP = 2
-"""Spaces between columns."""
+WIDTH, NARROWEST, GAP = 100, 40, 2
+"""Columns of tables where the output is no terminal, and below which they are not folded; spaces between columns."""
 
 _TEX = str.maketrans(
     {c: "\\" + c for c in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": "$<$", ">": "$>$", "|": "$|$", "✓": "$+$", "✗": "$-$", "⇒": r"$\Rightarrow$"}
 )
-
-_AFTER_A_ROW = {"*": "{*}", "[": "{[}"}
-"""What LaTeX would take as an argument of the end of the row above."""
 
 _MARKDOWN = str.maketrans({c: "\\" + c for c in "\\`*_[]<>|#~$&"} | {"\n": " "})
 
@@ -66,14 +55,8 @@ def printable(text: str) -> str:
 
 @dataclass(frozen=True)
 class Grid:
-    """A titled table.
+    """A table with a title above it, heads of columns, rows of cells, and notes below it.
 
-    Attributes
-    ----------
-    title : a line above it, or ""
-    columns : the heads
-    rows : the cells, as many in each row as there are columns
-    notes : lines below it
     links : `links[row, column]` is the anchor to which a cell leads in HTML
     right : columns that are set to the right, such as numbers
     """
@@ -128,10 +111,8 @@ class Grid:
 
     def html(self) -> str:
         """A table element and its notes, without a title; everything is escaped."""
-        lines = ["<table>"]
-        if any(self.columns):
-            lines.append(f"<thead><tr>{''.join(self._cell('th', text, k) for k, text in enumerate(self.columns))}</tr></thead>")
-        lines.append("<tbody>")
+        head = "".join(self._cell("th", text, k) for k, text in enumerate(self.columns)) if any(self.columns) else ""
+        lines = ["<table>", *([f"<thead><tr>{head}</tr></thead>"] if head else []), "<tbody>"]
         for i, row in enumerate(self.rows):
             cells = (self._cell("td", text, k, (self.links or {}).get((i, k), "")) for k, text in enumerate(row))
             lines.append(f"<tr>{''.join(cells)}</tr>")
@@ -143,10 +124,7 @@ class Grid:
         return f"<{tag}{' class=right' if column in self.right else ''}>{inside}</{tag}>"
 
     def blocks(self, fixed: int) -> "list[Grid]":
-        """The table in pieces that are no wider than the terminal, each with the first `fixed` columns.
-
-        The title stands above the first piece, and the notes below the last one.
-        """
+        """The table in pieces no wider than the terminal, each with the first `fixed` columns; title first, notes last."""
         from rich.cells import cell_len
 
         cells = [[printable(row[k]) for row in (self.columns, *self.rows)] for k in range(len(self.columns))]
@@ -159,15 +137,9 @@ class Grid:
         result = []
         for number, piece in enumerate(pieces):
             kept = [*range(fixed), *piece]
-            result.append(
-                Grid(
-                    "" if number else self.title,
-                    [self.columns[k] for k in kept],
-                    [[row[k] for k in kept] for row in self.rows],
-                    self.notes if number == len(pieces) - 1 else (),
-                    right=[place for place, k in enumerate(kept) if k in self.right],
-                )
-            )
+            rows = [[row[k] for k in kept] for row in (self.columns, *self.rows)]
+            notes, right = self.notes if number == len(pieces) - 1 else (), [at for at, k in enumerate(kept) if k in self.right]
+            result.append(Grid("" if number else self.title, rows[0], rows[1:], notes, right=right))
         return result
 
     def head(self, most: int = 20) -> "Grid":
@@ -199,15 +171,13 @@ def _inert(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = printable(cell)
-    return f"'{text}" if text.startswith(_FORMULA) and text != "-" and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
+    if text == "-" or not text.startswith(_FORMULA):
+        return text
     try:
         float(text)
     except ValueError:
-        return False
-    return True
+        return f"'{text}"
+    return text
 
 
 def markdown_text(text: str) -> str:
@@ -222,7 +192,7 @@ def markdown_text(text: str) -> str:
 def tex(cell: str) -> str:
     """The text on one line of LaTeX, where nothing in it is a command."""
     text = printable(cell).replace("\n", " ").translate(_TEX)
-    return _AFTER_A_ROW.get(text[:1], text[:1]) + text[1:]
+    return f"{{{text[0]}}}{text[1:]}" if text.startswith(("*", "[")) else text  # no argument of the end of the row above
 
 
 def tex_comment(text: str) -> str:

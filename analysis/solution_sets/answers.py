@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from fairalloc.formulations.common.objectives import linear_objective
+from fairalloc.formulations.ps_dsf import linear_objective
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
@@ -90,7 +90,7 @@ class SolutionSet:
 
     @checked
     def best(self, objective: str) -> Best:
-        """The best answer by "utilisation", "tasks" or "sum" (formulations/common/objectives.py), attained at a vertex.
+        """The best answer by "utilisation", "tasks" or "sum" (formulations/ps_dsf.py), attained at a vertex.
 
         Raises
         ------

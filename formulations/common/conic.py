@@ -1,15 +1,11 @@
-r"""A bound on the optimum of a cone program from any dual values: how models without derivatives are judged.
+r"""A bound on the optimum of a cone program from any dual values (docs/theory/residuals.md).
 
     min  1/2 x'P x + c'x    s.t.   A x + s = b,  s in K,  l <= x <= h
 
-K is a product of zero, nonnegative, second-order, positive semidefinite, exponential and three-dimensional power cones. For any
-x, any y in the dual cone K* and r = P x + c + A'y, weak duality says of every feasible point that its objective is at least
+    bound = -1/2 x'P x - b'y + sum_j (l_j max(r_j, 0) - h_j max(-r_j, 0)),    y in K*,  r = P x + c + A'y
 
-    bound = -1/2 x'P x - b'y + sum_j (l_j max(r_j, 0) - h_j max(-r_j, 0))
-
-where r_j must be 0, >= 0 or <= 0 if x_j lacks both bounds, the upper one or the lower one. So a bound holds up to its `lack`: how
-far y is from K*, relative to its largest entry, and how far r_j is from the sign it must have, relative to its terms.
-A point whose constraints hold and whose objective is the bound is optimal, whoever found x and y.
+K is a product of zero, nonnegative, second-order, positive semidefinite, exponential and three-dimensional power cones. The
+bound holds up to its `lack`: how far y is from K*, and how far r_j is from the sign it must have where x_j lacks a bound.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,9 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairalloc.models.numbers import Floats
-
-__all__ = ["NOISE", "TINY", "Bound", "conic_bound", "outside_of_signs", "relative"]
+from fairalloc.models.numbers import Floats, frozen
 
 NOISE = 1e-4
 """Terms below this part of the largest are measured against the largest: solvers leave rounding where they mean 0."""
@@ -29,14 +23,7 @@ TINY = 1e-300
 
 
 class Bound(NamedTuple):
-    """A bound on the least objective.
-
-    Attributes
-    ----------
-    value : the bound
-    lack : what the dual values lack of proving it, dimensionless; 0 = it is proved
-    size : the size of the sums in it
-    """
+    """A bound on the least objective; what the dual values lack of proving it (dimensionless), and the size of the sums in it."""
 
     value: float
     lack: float
@@ -44,19 +31,10 @@ class Bound(NamedTuple):
 
 
 def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = True) -> Bound | None:
-    """The bound that dual values prove.
+    """The bound that duals y, in the order of the rows of A, prove; None for data of another form and cones that are not listed.
 
-    Parameters
-    ----------
-    data : what `cvxpy.Problem.get_problem_data` gives for a conic solver: "A", "b", "c", "dims", and where there are some "P",
-        "lower_bounds" and "upper_bounds"
-    x : the primal values of the cone program; they matter only where there is a P or the bound lacks something
-    y : the dual values, in the order of the rows of A
-    upper : whether the entries of a semidefinite matrix are its upper triangle by columns, else the lower one
-
-    Returns
-    -------
-    The bound; None for data of another form and for a cone that is not listed above
+    `data` is what `cvxpy.Problem.get_problem_data` gives for a conic solver; x matters where there is a P or the bound lacks
+    something. `upper`: a semidefinite matrix is its upper triangle by columns, else the lower one.
     """
     if "dims" not in data or "c" not in data or data["dims"].pnd:
         return None
@@ -64,7 +42,8 @@ def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = Tru
     curved = data["P"] @ x if data.get("P") is not None else np.zeros(len(x))
     r = curved + c + matrix.T @ y
     size = np.abs(curved) + np.abs(c) + abs(matrix).T @ np.abs(y)
-    low, high = (_side(data, name, len(x)) for name in ("lower_bounds", "upper_bounds"))
+    sides = (data.get(name) for name in ("lower_bounds", "upper_bounds"))
+    low, high = (np.full(len(x), np.inf) if side is None else np.asarray(side, dtype=float) for side in sides)
     free, over, under = outside_of_signs(r, low, high)
     at_sides = np.where(np.isfinite(low), low, 0.0) @ over - np.where(np.isfinite(high), high, 0.0) @ under
     value = -0.5 * float(x @ curved) - float(data["b"] @ y) + float(at_sides) - float(np.abs(x) @ free)
@@ -75,27 +54,14 @@ def conic_bound(data: Mapping[str, Any], x: Floats, y: Floats, upper: bool = Tru
 
 
 def outside_of_signs(r: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-    """How far r is from the signs that bounds allow, its positive part and its negative part.
-
-    Parameters
-    ----------
-    r : (n,) the derivatives that must vanish where there are no bounds
-    low, high : (n,) bounds, infinite where there are none
-    """
+    """How far derivatives r (n,) are from the signs that bounds (n,), infinite for none, allow; their positive, negative part."""
     over, under = np.maximum(r, 0.0), np.maximum(-r, 0.0)
     return np.where(np.isfinite(low), 0.0, over) + np.where(np.isfinite(high), 0.0, under), over, under
 
 
 def relative(excess: Floats, size: Floats) -> Floats:
     """Excess in parts of sizes, small sizes in parts of the largest."""
-    result: Floats = excess / (size + NOISE * size.max(initial=0.0) + TINY)
-    return result
-
-
-def _side(data: Mapping[str, Any], name: str, count: int) -> Floats:
-    """(n,) lower or upper bounds, infinite where there are none."""
-    given = data.get(name)
-    return np.full(count, np.inf) if given is None else np.asarray(given, dtype=float)
+    return frozen(excess / (size + NOISE * size.max(initial=0.0) + TINY))
 
 
 def _outside_dual_cones(dims: Any, y: Floats, upper: bool) -> float:
@@ -122,8 +88,7 @@ def _outside_second_order(y: Floats) -> float:
 def _outside_semidefinite(y: Floats, upper: bool) -> float:
     """A triangle by columns, off-diagonal entries times sqrt 2: its own dual."""
     k = (int(np.sqrt(8 * len(y) + 1)) - 1) // 2
-    columns, rows = np.tril_indices(k) if upper else np.triu_indices(k)
-    matrix = np.zeros((k, k))
+    (columns, rows), matrix = np.tril_indices(k) if upper else np.triu_indices(k), np.zeros((k, k))
     matrix[rows, columns] = matrix[columns, rows] = y / np.where(rows == columns, 1.0, np.sqrt(2.0))
     return max(-float(np.linalg.eigvalsh(matrix)[0]), 0.0)
 

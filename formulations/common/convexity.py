@@ -1,5 +1,6 @@
-r"""Whether a model is proved to be a convex program: elsewhere what satisfies its optimality conditions may not be optimal.
+r"""What kind of program a model is, and whether it is proved to be convex.
 
+Elsewhere what satisfies the optimality conditions may not be optimal.
 A model of CVXPY is read by CVXPY's own rules, with the values of its parameters. An expression of Pyomo is proved by
 
 1. its polynomial degree, 1 or less;
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.kkt_residual import gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
+from fairalloc.formulations.common.kkt_residual import active, gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 Judge: TypeAlias = Callable[[Floats], tuple[float, float]]
 """Of (A,) tasks the objective as a minimum, and how far they violate the constraints."""
 
-__all__ = ["UNREADABLE", "doubt", "is_refuted", "with_values"]
-
 DENSE = 1_000
 """Variables in a quadratic part, as far as they are connected, up to which its eigenvalues are computed."""
 
@@ -49,11 +48,8 @@ MOST = 700.0
 UNREADABLE = (ArithmeticError, ValueError, TypeError, NotImplementedError, RecursionError)
 """What Pyomo raises of an expression with the logarithm of 0, a parameter without a value, or an inequality in it."""
 
-PAIRS = 20
-"""How many pairs of allocations are tried against a model that is declared to be convex."""
-
-NOISE, SEEN = 1e-9, 1e-6
-"""Relative violations up to here are rounding; from there they are none."""
+PAIRS, NOISE, SEEN = 20, 1e-9, 1e-6
+"""Of allocations so many pairs are tried; relative violations up to NOISE are rounding, and from SEEN on they are none."""
 
 HUGE = sys.float_info.max
 
@@ -85,27 +81,22 @@ def _doubt_of_cvxpy(problem: "cp.Problem") -> str:
     if problem.is_dcp():
         return ""
     if not problem.objective.is_dcp():
-        return f"its objective is not proved to be {_sort(type(problem.objective).__name__ == 'Maximize')} by CVXPY's rules"
+        curvature = "concave" if type(problem.objective).__name__ == "Maximize" else "convex"
+        return f"its objective is not proved to be {curvature} by CVXPY's rules"
     name = next((c.label or str(c) for c in problem.constraints if not c.is_dcp()), "one")
     return f"its constraint {name} is not proved to be convex by CVXPY's rules"
 
 
-def _sort(concave: bool) -> str:
-    return "concave" if concave else "convex"
-
-
 def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
-    import pyomo.environ as pyo
-
     if others := {part.ctype.__name__ for part in model.component_objects(active=True)} & DISCRETE:
         return f"it has a {min(others)}"
-    goals = list(model.component_data_objects(pyo.Objective, active=True))
+    goals = active(model, "Objective")
     if len(goals) != 1:
         return f"it has {len(goals)} objectives"
-    concave = goals[0].sense == pyo.maximize
+    concave = not goals[0].is_minimizing()
     if not _proved(goals[0].expr, not concave, concave):
-        return f"its objective is not proved to be {_sort(concave)}"
-    for row in model.component_data_objects(pyo.Constraint, active=True):
+        return f"its objective is not proved to be {'concave' if concave else 'convex'}"
+    for row in active(model, "Constraint"):
         if not _proved(row.body, row.has_ub(), row.has_lb()):
             return f"its constraint {row.name} is not proved to be convex"
     return ""
@@ -116,7 +107,7 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
     from pyomo.core.expr.numvalue import polynomial_degree
 
     try:
-        shown = polynomial_degree(expr) in (0, 1) or _is(_shape_of(expr), convex, concave)
+        shown = polynomial_degree(expr) in (0, 1) or _shape_of(expr).curves(convex, concave)
         return shown or _proved_in_parts(expr, convex, concave)
     except UNREADABLE:
         return False
@@ -132,6 +123,10 @@ class Shape(NamedTuple):
     log_convex: bool = False
     log_concave: bool = False
 
+    def curves(self, convex: bool, concave: bool) -> bool:
+        """Whether it is proved to be convex, concave, or both, as asked."""
+        return self.convex >= convex and self.concave >= concave
+
     @property
     def constant(self) -> bool:
         """Whether it is one number."""
@@ -144,10 +139,6 @@ class Shape(NamedTuple):
 
 
 UNKNOWN = Shape()
-
-
-def _is(shape: Shape, convex: bool, concave: bool) -> bool:
-    return shape.convex >= convex and shape.concave >= concave
 
 
 def _shape(convex: bool, concave: bool, low: float, high: float, log_convex: bool = False, log_concave: bool = False) -> Shape:
@@ -166,14 +157,10 @@ def _sum(parts: Iterable[Shape]) -> Shape:
     return _shape(all(p.convex for p in parts), all(p.concave for p in parts), low, high, all(p.log_convex for p in parts))
 
 
-def _times(a: float, b: float) -> float:
-    return a * b if a and b else 0.0
-
-
 def _product(f: Shape, g: Shape) -> Shape:
     if g.constant:
         f, g = g, f
-    ends = [_times(a, b) for a in (f.low, f.high) for b in (g.low, g.high)]
+    ends = [a * b if a and b else 0.0 for a in (f.low, f.high) for b in (g.low, g.high)]
     logs = f.log_convex and g.log_convex, f.log_concave and g.log_concave
     if not f.constant:
         return _shape(False, False, min(ends), max(ends), *logs)
@@ -204,11 +191,9 @@ def _power(f: Shape, p: float) -> Shape:
 
 def _raised(side: float, p: float) -> float:
     """A bound of f to the power p."""
-    if side == 0 and p < 0:
-        return math.inf
     try:
         return float(side**p)
-    except OverflowError:
+    except (OverflowError, ZeroDivisionError):
         return math.inf
 
 
@@ -228,12 +213,10 @@ def _abs(f: Shape) -> Shape:
     return _shape(f.affine, False, 0.0, max(-f.low, f.high))
 
 
-def _largest(parts: list[Shape]) -> Shape:
-    return _shape(all(p.convex for p in parts), False, max(p.low for p in parts), max(p.high for p in parts))
-
-
-def _smallest(parts: list[Shape]) -> Shape:
-    return _shape(False, all(p.concave for p in parts), min(p.low for p in parts), min(p.high for p in parts))
+def _extreme(which: Callable[..., float], parts: list[Shape]) -> Shape:
+    """Of max or min."""
+    low, high = which(p.low for p in parts), which(p.high for p in parts)
+    return _shape(which is max and all(p.convex for p in parts), which is min and all(p.concave for p in parts), low, high)
 
 
 FUNCTIONS = {
@@ -277,7 +260,7 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
     if name in ("sum", "linear"):
         return _sum(parts)
     if name in ("max", "min"):
-        return (_largest if name == "max" else _smallest)(parts)
+        return _extreme(max if name == "max" else min, parts)
     if name == "neg":
         return _product(_number(-1.0), parts[0])
     if name in ("prod", "mon"):
@@ -285,7 +268,10 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
     if name == "div":
         return _product(parts[0], _power(parts[1], -1.0))
     if name == "pow":
-        return _general_power(*parts)
+        f, p = parts
+        if f.constant and f.low > 0 and not p.constant:
+            return _exp(_product(_number(math.log(f.low)), p))
+        return _power(f, p.low) if p.constant else UNKNOWN
     return FUNCTIONS[name](parts[0]) if name in FUNCTIONS and isinstance(node, UnaryFunctionExpression) else UNKNOWN
 
 
@@ -300,12 +286,6 @@ def _entropy(node: Any, parts: list[Shape]) -> Shape | None:
     return None
 
 
-def _general_power(f: Shape, p: Shape) -> Shape:
-    if p.constant:
-        return _power(f, p.low)
-    return _exp(_product(_number(math.log(f.low)), p)) if f.constant and f.low > 0 else UNKNOWN
-
-
 def _proved_in_parts(expr: Any, convex: bool, concave: bool) -> bool:
     """Rule 3."""
     from pyomo.repn import generate_standard_repn
@@ -315,7 +295,7 @@ def _proved_in_parts(expr: Any, convex: bool, concave: bool) -> bool:
         return False
     if not _semidefinite(parts.quadratic_vars, np.array(parts.quadratic_coefs, dtype=float) * (1.0 if convex else -1.0)):
         return False
-    return parts.nonlinear_expr is None or _is(_shape_of(parts.nonlinear_expr), convex, concave)
+    return parts.nonlinear_expr is None or _shape_of(parts.nonlinear_expr).curves(convex, concave)
 
 
 def _semidefinite(pairs: list[tuple[Any, Any]], coefficients: Floats) -> bool:
@@ -326,25 +306,16 @@ def _semidefinite(pairs: list[tuple[Any, Any]], coefficients: Floats) -> bool:
     matrix = sp.csr_array((np.tile(coefficients / 2, 2), (both[:, 0], both[:, 1])), shape=(len(place), len(place)))
     _, part = sp.csgraph.connected_components(matrix, directed=False)
     groups = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
-    return all(_has_no_negative(matrix, group) for group in groups)
-
-
-def _has_no_negative(matrix: Any, group: Any) -> bool:
-    if len(group) > DENSE:
+    if max(map(len, groups)) > DENSE:
         return False
-    eigenvalues = np.linalg.eigvalsh(matrix[group][:, group].toarray())
-    return bool(eigenvalues[0] >= -len(group) * np.finfo(float).eps * np.abs(eigenvalues).max())
+    spectra = [np.linalg.eigvalsh(matrix[group][:, group].toarray()) for group in groups]
+    return all(values[0] >= -len(values) * np.finfo(float).eps * np.abs(values).max() for values in spectra)
 
 
 def is_refuted(model: Any, instance: Instance) -> bool:
-    """Whether a few pairs of allocations show that a model whose only variables are the tasks is no convex program.
+    """Whether pairs of allocations, which its variables take, show that a model of nothing but the tasks is no convex program.
 
     The model allows both, and halfway either it does not, or its objective is worse than the mean of theirs, beyond rounding.
-
-    Parameters
-    ----------
-    model : a CVXPY problem or a Pyomo model, whose variables get other values
-    instance : on whose arcs its tasks are
     """
     judge = _of_tasks_in_cvxpy(model) if hasattr(model, "is_dcp") else _of_tasks_in_pyomo(model)
     random = np.random.default_rng(0)
@@ -383,8 +354,8 @@ def _of_tasks_in_pyomo(model: "pyo.ConcreteModel") -> Judge | None:
     """The same."""
     import pyomo.environ as pyo
 
-    goals = list(model.component_data_objects(pyo.Objective, active=True))
-    sign = -1.0 if goals and goals[0].sense == pyo.maximize else 1.0
+    goals = active(model, "Objective")
+    sign = 1.0 if not goals or goals[0].is_minimizing() else -1.0
 
     def judge(tasks: Floats) -> tuple[float, float]:
         for variable, value in zip(model.x.values(), tasks.tolist(), strict=True):
@@ -395,3 +366,64 @@ def _of_tasks_in_pyomo(model: "pyo.ConcreteModel") -> Judge | None:
 
     names = [part.local_name for part in model.component_objects(pyo.Var)]
     return judge if names == ["x"] and len(goals) == 1 else None
+
+
+def read_off(model: Any) -> dict[str, bool]:
+    """{"linear", "integer", "convex"} of a CVXPY problem or a Pyomo model.
+
+    A piecewise linear concave program counts as linear, for CVXPY writes it as one. A CVXPY problem that only the values of its
+    parameters make a concave program is none here, for CVXPY's solvers of concave programs refuse it.
+    """
+    return _of_cvxpy(model) if hasattr(model, "is_dcp") else _of_pyomo(model)
+
+
+def _of_cvxpy(problem: "cp.Problem") -> dict[str, bool]:
+    convex = bool(problem.is_dcp())
+    parts = [problem.objective.expr, *(part for c in problem.constraints for part in c.args)]
+    simple = all(type(c).__name__ in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos") for c in problem.constraints)
+    linear = convex and simple and all(part.is_pwl() for part in parts)  # simple: no cones
+    return {"linear": linear, "integer": bool(problem.is_mixed_integer()), "convex": convex}
+
+
+def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:
+    from pyomo.core.expr.numvalue import polynomial_degree
+
+    parts = [*(row.body for row in active(model, "Constraint")), *(goal.expr for goal in active(model, "Objective"))]
+    linear = all(polynomial_degree(part) in (0, 1) for part in parts)
+    integer = any(not v.is_continuous() for v in active(model, "Var"))
+    return {"linear": linear, "integer": integer, "convex": not doubt(model)}
+
+
+def rises_with(goal: Any, level: Any) -> bool:
+    """Whether an objective of CVXPY or Pyomo is affine in this variable alone, at the values of parameters, and rises with it."""
+    slopes = _slopes_in_cvxpy(goal) if hasattr(goal, "is_dcp") else _slopes_in_pyomo(goal)
+    return slopes is not None and slopes.pop(id(level), 0.0) > 0 and not any(slopes.values())
+
+
+def _slopes_in_cvxpy(goal: Any) -> dict[int, float] | None:
+    """By the id of a variable the derivative of an affine objective to be maximised, the largest where it is an array."""
+    expr = goal.expr
+    if not expr.is_affine() or any(p.value is None for p in expr.parameters()):
+        return None
+    before = [(v, v.value) for v in expr.variables()]
+    for v, _ in before:
+        v.save_value(np.zeros(v.shape))
+    slopes = {id(v): np.ravel(part.toarray() if hasattr(part, "toarray") else part) for v, part in expr.grad.items()}
+    for v, value in before:
+        v.save_value(value)
+    sign = -1.0 if type(goal).__name__ == "Minimize" else 1.0
+    return {v: sign * float(part[np.argmax(np.abs(part))]) for v, part in slopes.items()}
+
+
+def _slopes_in_pyomo(goal: Any) -> dict[int, float] | None:
+    """The same."""
+    from pyomo.repn import generate_standard_repn
+
+    try:
+        parts = generate_standard_repn(goal.expr, compute_values=True, quadratic=False)
+    except UNREADABLE:
+        return None
+    if parts.nonlinear_expr is not None:
+        return None
+    sign = -1.0 if goal.is_minimizing() else 1.0
+    return {id(v): sign * float(c) for v, c in zip(parts.linear_vars, parts.linear_coefs, strict=True)}

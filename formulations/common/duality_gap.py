@@ -15,28 +15,17 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.numbers import Floats, worst
-
-__all__ = ["first_order_gain", "reference_prices"]
+from fairalloc.models.numbers import Floats, frozen, worst
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:
-    """The largest relative first-order gain that prices leave possible, at their best scale s.
+    """The largest relative first-order gain that prices (K, R) leave possible, at their best scale s; inf without any or a point.
 
     min over s of s sum p + sum over limited n of max(a_n - s q_n, 0) max_tasks_n, where s q_n >= a_n for users without a limit.
     It is piecewise linear and convex in s, so the best s is the first kink a_n / q_n to the right of which it does not fall:
     where sum p >= the sum of q_n max_tasks_n over limited n with larger kinks. Its neighbours are looked at too, for rounding.
-
-    Parameters
-    ----------
-    allocation : tasks on arcs, with prices or without
-    marginal : (N,) marginal utilities a_n >= 0, not all 0
-    prices : (K, R) in shares of capacity; None = the allocation's own
-
-    Returns
-    -------
-    the bound, 0 at the optimum with its prices; inf without prices or without a point
+    The marginal utilities a_n >= 0 (N,) are not all 0; prices default to the allocation's own.
     """
     if prices is None and allocation.prices is not None:
         prices = allocation.prices
@@ -63,19 +52,9 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
 
 
 def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = np.inf) -> Floats:
-    """The prices that prove most, an independent reference for those of a method.
+    """(K, R) the prices that prove most of marginal utilities a_n >= 0, an independent reference; zeros where that fails.
 
     They are the dual optimum min sum p + sum z max_tasks  s.t.  load_a p + z_n >= a_n, by SciPy's dual simplex.
-
-    Parameters
-    ----------
-    allocation : tasks on arcs
-    marginal : (N,) marginal utilities a_n >= 0
-    seconds : limit for the linear program
-
-    Returns
-    -------
-    (K, R) in shares of capacity; zeros, which prove nothing, where that fails
     """
     from scipy.optimize import linprog
 
@@ -89,5 +68,4 @@ def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = 
     answer = linprog(cost, A_ub=-matrix, b_ub=-(marginal / unit)[arcs.user], method="highs-ds", options=options)
     if not answer.success:
         return np.zeros((instance.K, instance.R))  # prices that prove nothing
-    prices: Floats = answer.x[: instance.K * instance.R].reshape(instance.K, instance.R)
-    return prices
+    return frozen(answer.x[: instance.K * instance.R].reshape(instance.K, instance.R))

@@ -11,15 +11,13 @@ The residual is the largest of
     dual        how far r_j is from 0 (from >= 0 where x_j >= 0), relative to the sizes of its terms; duals of the wrong sign
     gap         sum_k |lambda_k| slack_k + sum_j x_j r_j over x_j >= 0, relative to sum_j |x_j| (|grad f_j| + |H x|_j)
 
-with H the Hessian of f, which are 0 together exactly at an optimum of a convex program (Karush, Kuhn, Tucker); convexity.py
-proves that a model is one. Values and duals are the solver's claim; functions and derivatives are computed here from the model.
+with H the Hessian of f: all 0 exactly at an optimum of a convex program (convexity.py). Values and duals are the solver's claim.
 
-Functions without derivatives (minimum, norms) and cones are judged by a bound on the objective instead, which the dual values of
-the model's canonical cone program prove (conic.py), and integers by the bound of branch and bound: the residual is then the
-largest of `primal`, what the bound lacks, and the gap between the model's objective and the bound.
+Functions without derivatives and cones are judged by a bound on the objective that the dual values of the model's cone program
+prove (conic.py), and integers by that of branch and bound: by `primal`, what the bound lacks, and the gap to the bound.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["gap_of_cvxpy", "gap_of_pyomo", "optimality_of_cvxpy", "optimality_of_pyomo", "value_of_pyomo", "violation_of_cvxpy"]
-
 SMOOTH = frozenset(
     ("log", "exp", "power", "Power", "PowerApprox", "quad_over_lin", "QuadForm", "SymbolicQuadForm", "log_sum_exp", "entr")
 ) | frozenset(("geo_mean", "GeoMean", "GeoMeanApprox", "kl_div", "rel_entr", "logistic", "log1p", "inv_prod"))
@@ -44,51 +40,33 @@ STEP = 1e-4
 """The part by which values are changed to see how slopes change."""
 
 
-class _Point(NamedTuple):
-    """A model as a minimum, at the values of its n variables and the duals of its m constraints.
+def _residual(values: tuple[Floats, ...], goal: tuple[Floats, ...], constraints: tuple[Any, ...]) -> float:
+    """The largest of primal, dual and gap of a model as a minimum, at the values of its n variables and m duals.
 
-    x, low, high, unit : (n,) values, bounds, and the sizes that violations of bounds are relative to
-    slope, own : (n,) grad f, and |grad f| + |H x|
-    rows, dual : (m, n) derivatives of the constraints, (m,) multipliers with which r = slope + dual @ rows
-    beyond, slack, wrong : (m,) relative violations, distances from the sides that the duals are of, duals of the wrong sign
+    values : (n,) those, lower and upper bounds, and the sizes that violations of bounds are relative to
+    goal : (n,) grad f, and |grad f| + |H x|
+    constraints : (m, n) derivatives, (m,) multipliers with which r = grad f + dual @ rows, relative violations, distances from
+        the sides that the duals are of, and duals of the wrong sign
     """
-
-    x: Floats
-    low: Floats
-    high: Floats
-    unit: Floats
-    slope: Floats
-    own: Floats
-    rows: sp.csr_array
-    dual: Floats
-    beyond: Floats
-    slack: Floats
-    wrong: Floats
-
-
-def _residual(p: _Point) -> float:
-    """The largest of primal, dual and gap."""
-    r, size = p.slope + p.dual @ p.rows, p.own + np.abs(p.dual) @ abs(p.rows)
-    free, over, under = outside_of_signs(r, p.low, p.high)
-    outside = np.maximum(np.maximum(p.low - p.x, p.x - p.high), 0.0) / p.unit
-    wrong = p.wrong / (np.abs(p.dual).max(initial=0.0) + TINY)
-    below, above = (np.where(np.isfinite(side), np.abs(p.x - side), 0.0) for side in (p.low, p.high))
-    gap = float(np.abs(p.dual) @ p.slack + below @ over + above @ under) / (float(np.abs(p.x) @ p.own) or 1.0)
-    parts = (p.beyond, wrong, relative(free, size), outside)
+    (x, low, high, unit), (slope, own), (rows, dual, beyond, slack, wrong) = values, goal, constraints
+    r, size = slope + dual @ rows, own + np.abs(dual) @ abs(rows)
+    free, over, under = outside_of_signs(r, low, high)
+    outside = np.maximum(np.maximum(low - x, x - high), 0.0) / unit
+    below, above = (np.where(np.isfinite(side), np.abs(x - side), 0.0) for side in (low, high))
+    gap = float(np.abs(dual) @ slack + below @ over + above @ under) / (float(np.abs(x) @ own) or 1.0)
+    parts = (beyond, wrong / (np.abs(dual).max(initial=0.0) + TINY), relative(free, size), outside)
     return float(max(gap, *(part.max(initial=0.0) for part in parts)))
 
 
-# ---- CVXPY -----------------------------------------------------------------------------------------------------------
-
-
 def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
-    """The residual at the values and dual values in the problem.
+    """The residual at the values and duals in the problem; None for integers, cones, no duals, functions without derivatives."""
+    from cvxpy.atoms.affine.affine_atom import AffAtom
 
-    None where it cannot be told: integers, cones, functions without derivatives, or no duals.
-    """
     variables = problem.variables()
-    smooth = all(atom.__name__ in SMOOTH or _affine(atom) for atom in problem.atoms())
-    if problem.is_mixed_integer() or not smooth or any(_unusual(v) for v in variables):
+    smooth = all(a.__name__ in SMOOTH or (isinstance(a, type) and issubclass(a, AffAtom)) for a in problem.atoms())
+    # other attributes than being nonnegative have duals that CVXPY does not give
+    other = (value for v in variables for name, value in v.attributes.items() if name not in ("nonneg", "pos"))
+    if problem.is_mixed_integer() or not smooth or any(value is not None and value is not False for value in other):
         return None
     if any(c.dual_value is None or type(c).__name__ not in ("Inequality", "Equality") for c in problem.constraints):
         return None
@@ -103,33 +81,26 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
         v.save_value(value)
     x = np.concatenate([np.ravel(v.value, order="F") for v in variables])
     most = np.concatenate([np.full(v.size, np.abs(v.value).max(initial=0.0)) for v in variables])
+    low = np.concatenate([np.full(v.size, 0.0 if v.is_nonneg() else -np.inf) for v in variables])
     rows = [_row_in_cvxpy(c, variables) for c in problem.constraints]
-    beyond, slack, wrong, dual = (np.concatenate([row[k] for row in rows]) if rows else np.empty(0) for k in range(1, 5))
+    parts = [np.concatenate([row[k] for row in rows]) if rows else np.empty(0) for k in range(1, 5)]
+    matrix = sp.vstack([row[0] for row in rows], format="csr") if rows else sp.csr_array((0, len(x)))
     sign = -1.0 if type(problem.objective).__name__ == "Maximize" else 1.0
-    return _residual(
-        _Point(
-            *(
-                x,
-                np.concatenate([np.full(v.size, 0.0 if v.is_nonneg() else -np.inf) for v in variables]),
-                np.full(len(x), np.inf),
-            ),
-            *(most + NOISE * most.max(initial=0.0) + TINY, sign * slope, np.abs(slope) + np.where(np.isfinite(bend), bend, 0.0)),
-            *(sp.vstack([row[0] for row in rows], format="csr") if rows else sp.csr_array((0, len(x))), dual),
-            *(beyond, slack, wrong),
-        )
-    )
+    values = (x, low, np.full(len(x), np.inf), most + NOISE * most.max(initial=0.0) + TINY)
+    goal = (sign * slope, np.abs(slope) + np.where(np.isfinite(bend), bend, 0.0))
+    return _residual(values, goal, (matrix, *parts))
 
 
 def _row_in_cvxpy(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, Floats, Floats, Floats]:
-    """The derivatives of a constraint, by rows; violations, slacks, duals of the wrong sign, duals."""
+    """The derivatives of a constraint, by rows; duals, violations, slacks, duals of the wrong sign."""
     left, right = (np.ravel(part.value, order="F") for part in constraint.args)
     excess, scale = left - right, np.abs(left) + np.abs(right)
     dual = np.ravel(constraint.dual_value, order="F") * np.ones(len(excess))
     parts = _jacobian(constraint.expr)
     rows = sp.hstack([parts[v].T if v in parts else sp.csr_array((len(excess), v.size)) for v in variables], format="csr")
     if type(constraint).__name__ == "Equality":
-        return rows, relative(np.abs(excess), scale), np.zeros(len(excess)), np.zeros(len(excess)), dual
-    return rows, relative(np.maximum(excess, 0.0), scale), np.abs(excess), np.maximum(-dual, 0.0), dual
+        return rows, dual, relative(np.abs(excess), scale), np.zeros(len(excess)), np.zeros(len(excess))
+    return rows, dual, relative(np.maximum(excess, 0.0), scale), np.abs(excess), np.maximum(-dual, 0.0)
 
 
 def _slope_in_cvxpy(expr: Any, variables: list[Any]) -> Floats:
@@ -140,10 +111,7 @@ def _slope_in_cvxpy(expr: Any, variables: list[Any]) -> Floats:
 
 
 def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
-    """The residual at the values in the problem by a bound on its objective, as a minimum, without derivatives and duals.
-
-    Where the objective is strictly concave a gap is of second order in the tasks.
-    """
+    """The residual at the values in the problem by a bound on its objective, as a minimum, without derivatives and duals."""
     value = None if any(v.value is None for v in problem.variables()) else problem.objective.value
     if value is None or not np.isfinite(value):
         return np.inf
@@ -170,10 +138,8 @@ def _undeclared(variable: Any) -> float:
     """How far a variable's value is from the signs, bounds, integers or matrices that it is declared to be."""
     value, attributes = np.asarray(variable.value), variable.attributes
     near = [variable.project(value)]  # CVXPY projects where there is one attribute
-    if attributes["nonneg"] or attributes["pos"]:
-        near.append(np.maximum(value, 0.0))
-    if attributes["nonpos"] or attributes["neg"]:
-        near.append(np.minimum(value, 0.0))
+    low, high = attributes["nonneg"] or attributes["pos"], attributes["nonpos"] or attributes["neg"]
+    near.append(np.clip(value, 0.0 if low else -np.inf, 0.0 if high else np.inf))
     if attributes["bounds"] is not None:
         near.append(np.clip(value, *(getattr(side, "value", side) for side in attributes["bounds"])))
     if attributes["boolean"]:
@@ -190,19 +156,6 @@ def _rounded(near: Any, value: Any, places: Any) -> Any:
     return result
 
 
-def _affine(atom: Any) -> bool:
-    from cvxpy.atoms.affine.affine_atom import AffAtom
-
-    return isinstance(atom, type) and issubclass(atom, AffAtom)
-
-
-def _unusual(variable: Any) -> bool:
-    """Whether it has another attribute than being nonnegative, whose dual CVXPY does not give."""
-    return any(
-        value is not None and value is not False for name, value in variable.attributes.items() if name not in ("nonneg", "pos")
-    )
-
-
 def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
     """(size of the variable, size of the expression) derivatives, by columns first."""
     shape = (-1, expr.size)
@@ -213,18 +166,11 @@ def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
     }
 
 
-# ---- Pyomo -----------------------------------------------------------------------------------------------------------
-
-
 def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] | None") -> float | None:
-    """The same of a Pyomo model at the values of its variables and `duals` by constraint, of either sign convention.
-
-    None where it cannot be told: integers, complementarity conditions, no duals, no derivatives at these values.
-    """
+    """The same of a Pyomo model, with `duals` by constraint, of either sign convention; None also with complementarity."""
     import pyomo.environ as pyo
 
-    given = list(model.component_data_objects(pyo.Constraint, active=True))
-    free, goals = _free(model), list(model.component_data_objects(pyo.Objective, active=True))
+    given, free, goals = active(model, "Constraint"), _free(model), active(model, "Objective")
     if duals is None or len(goals) != 1 or any(row not in duals for row in given) or not all(v.is_continuous() for v in free):
         return None
     place, x = {id(v): k for k, v in enumerate(free)}, np.array([v.value for v in free])
@@ -242,37 +188,39 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] 
     body, sides = np.array([pyo.value(row.body) for row in given]), _sides([(row.lower, row.upper) for row in given])
     equal, told = np.array([row.equality for row in given], dtype=bool), np.array([duals[row] for row in given], dtype=float)
     unit = np.abs(x) + NOISE * np.abs(x).max(initial=0.0) + TINY
-    goal, beyond = grad * (-1.0 if goals[0].sense == pyo.maximize else 1.0), _beyond(body, *sides, rows, x)
+    goal, beyond = grad * (1.0 if goals[0].is_minimizing() else -1.0), _beyond(body, *sides, rows, x)
     found = []
     for dual in (told, -told):
         away = np.abs(body - np.where(dual > 0, sides[1], sides[0]))
         slack, wrong = np.where(equal | np.isinf(away), 0.0, away), np.where(~equal & np.isinf(away), np.abs(dual), 0.0)
-        found.append(_residual(_Point(x, low, high, unit, goal, own, rows, dual, beyond, slack, wrong)))
+        found.append(_residual((x, low, high, unit), (goal, own), (rows, dual, beyond, slack, wrong)))
     return min(found)
 
 
 def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     """The residual of a Pyomo model at the values of its variables by a bound on its objective, as branch and bound proves it."""
-    import pyomo.environ as pyo
-
-    goals = list(model.component_data_objects(pyo.Objective, active=True))
+    given, free, goals = active(model, "Constraint"), _free(model), active(model, "Objective")
     if len(goals) != 1 or not np.isfinite(bound):
         return None
-    value, free = value_of_pyomo(goals[0]), _free(model)
-    given = list(model.component_data_objects(pyo.Constraint, active=True))
+    value = value_of_pyomo(goals[0])
     body = np.array([value_of_pyomo(row.body) for row in given])
     if not np.isfinite([value, *body]).all():
         return np.inf
     x, place = np.array([v.value for v in free], dtype=float), {id(v): k for k, v in enumerate(free)}
-    each = [_rows_in_pyomo([row.body], place) for row in given]
-    rows = sp.vstack(
-        [sp.csr_array((1, len(x))) if row is None else row for row in each] or [sp.csr_array((0, len(x)))], format="csr"
-    )
+    each = [sp.csr_array((1, len(x))) if row is None else row for row in (_rows_in_pyomo([row.body], place) for row in given)]
+    rows = sp.vstack(each or [sp.csr_array((0, len(x)))], format="csr")
     (low, high), whole = _sides([v.bounds for v in free]), np.array([not v.is_continuous() for v in free], dtype=bool)
     away = np.maximum(np.maximum(low - x, x - high), np.where(whole, np.abs(x - np.round(x)), 0.0)) / (np.abs(x) + 1.0)
     beyond = _beyond(body, *_sides([(row.lower, row.upper) for row in given]), rows, x)
     gap = abs(value - bound) / (max(abs(value), abs(bound)) + TINY)
     return float(max(gap, beyond.max(initial=0.0), away.max(initial=0.0)))
+
+
+def active(model: Any, kind: str) -> list[Any]:
+    """The active parts of a Pyomo model of the kind "Constraint", "Objective" or "Var", each by itself."""
+    import pyomo.environ as pyo
+
+    return list(model.component_data_objects(getattr(pyo, kind), active=True))
 
 
 def _free(model: "pyo.ConcreteModel") -> list[Any]:

@@ -1,47 +1,34 @@
-"""What the models of all mechanisms share: tasks on arcs, capacities, limits, and the cheapest task at given prices."""
+"""What the models of all mechanisms share: tasks on arcs, capacities, limits, the cheapest task at given prices, and units.
 
+Solvers stop at absolute tolerances, so in canonical units all numbers are of order one: tasks are counted in units of what the
+user could run alone on its best server, and weights are scaled so that the level of an equal partition is about 1.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, floats
-
-__all__ = [
-    *("by_user", "cheapest", "cvxpy_limit", "cvxpy_tasks", "linear_rows"),
-    *("pyomo_arcs", "pyomo_full", "pyomo_limit", "pyomo_tasks", "scaled_to_one", "server_resources"),
-]
+from fairalloc.models.numbers import Floats, floats, frozen
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
-    """What the cheapest task of each user costs at given prices.
-
-    Parameters
-    ----------
-    instance : the domain of the mechanism
-    prices : (K, R) or (K R,) in shares of capacity
-    closed : (A,) arcs that do not count; None = all count
-
-    Returns
-    -------
-    (N,) the least cost over the user's arcs
-    """
+    """(N,) what the cheapest task of each user costs at prices (K, R) or (K R,); arcs in `closed` (A,) do not count."""
     cost = instance.arcs.by_arc @ prices.ravel()
     if closed is not None:
         cost = np.where(closed, np.inf, cost)
-    result: Floats = np.minimum.reduceat(cost, instance.arcs.first)
-    return result
+    return np.minimum.reduceat(cost, instance.arcs.first)
 
 
 def scaled_to_one(prices: Floats) -> Floats:
     """Prices (..., K, R) without the negative ones, each layer in parts of its largest; zeros stay zeros."""
     result = np.maximum(prices, 0.0)
     most = result.max(axis=(-2, -1), keepdims=True, initial=0.0)
-    scaled: Floats = np.divide(result, most, out=np.zeros_like(result), where=most > 0)
-    return scaled
+    return frozen(np.divide(result, most, out=np.zeros_like(result), where=most > 0))
 
 
 @checked
@@ -72,8 +59,8 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     import pyomo.environ as pyo
 
     rows = None if full is None else floats(full, "full")
-    if rows is not None and rows.shape != (instance.K * instance.R,):
-        raise InstanceError(f"full is {shown(full)}, but it must be {instance.K * instance.R} numbers")
+    size = instance.K * instance.R
+    require(rows is None or rows.shape == (size,), "full is", full, f"it must be {size} numbers")
     model, load, tasks = pyomo_arcs(instance)
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
     model = pyomo_limit(model, instance, tasks)
@@ -81,14 +68,7 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
 
 
 def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
-    """The model with `full` in the place of some rows of `capacity`.
-
-    Parameters
-    ----------
-    model : with `capacity`
-    instance : of the model
-    full : (K R,) the load of rows that are full; nan = at most 1, inf = no row
-    """
+    """The model with `full` (K R,) in the place of some rows of `capacity`: their loads; nan = at most 1, inf = no row."""
     import pyomo.environ as pyo
 
     rows = dict(zip(server_resources(instance), full.tolist(), strict=True))
@@ -100,12 +80,7 @@ def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
 
 
 def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dict[str, Any]]:
-    """A Pyomo model with `x[user, variant, server]` >= 0, and two sums of x.
-
-    Returns
-    -------
-    The model; by (server, resource) the used part of each capacity that somebody uses; by user its tasks
-    """
+    """A Pyomo model with `x[user, variant, server]` >= 0; used parts of capacities by (server, resource), and tasks by user."""
     import pyomo.environ as pyo
 
     arcs = instance.arcs
@@ -122,13 +97,7 @@ def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dic
 
 
 def pyomo_limit(model: Any, instance: Instance, tasks: dict[str, Any]) -> Any:
-    """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one.
-
-    Parameters
-    ----------
-    model, instance : without limits
-    tasks : by user the sum of its x
-    """
+    """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one; `tasks` are these sums by user."""
     import pyomo.environ as pyo
 
     capped = {n: limit for n, limit in by_user(instance, instance.max_tasks).items() if np.isfinite(limit)}
@@ -157,3 +126,28 @@ def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:
         coefficients = matrix.data[start:end].tolist()
         result.append(LinearExpression(constant=0, linear_coefs=coefficients, linear_vars=terms) if terms else None)
     return result
+
+
+def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = None) -> tuple[Instance, Floats]:
+    """The instance in canonical units, and (N,) how many tasks one of its task units is.
+
+    `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale.
+    """
+    unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+    scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
+    if rate is not None:
+        worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
+        arcs = scaled.arcs
+        alone: Floats = arcs.owner @ arcs.gamma if scaled.single_variant else _best_variants(scaled)
+        level = float((worth * np.minimum(alone / scaled.N, scaled.max_tasks)).min())  # the lowest of an equal partition
+        scaled = scaled.rescaled(scaled.weights * rate(scaled) / worth * level)
+    return scaled, unit
+
+
+def _best_variants(instance: Instance) -> Floats:
+    """(N,) sum over servers of what the user could run there alone in its best variant."""
+    arcs = instance.arcs
+    pair, which = np.unique(arcs.user * instance.K + arcs.server, return_inverse=True)
+    best = np.zeros(len(pair))
+    np.maximum.at(best, which, arcs.gamma)
+    return np.bincount(pair // instance.K, weights=best, minlength=instance.N).astype(float)

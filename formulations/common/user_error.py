@@ -1,21 +1,14 @@
-r"""How far the tasks of each user may be from its right ones, relative, where these are unique.
+r"""How far the tasks of each user may be from right ones that are unique, relative (proof: docs/theory/residuals.md).
 
-**Programs** max sum_n U_n(u_n) with U_n' = b_n u^-alpha (nb: alpha = 1; fds). Let u be feasible, u* right, r_n = u*_n / u_n,
-y_n = U_n'(u_n) u_n, and p >= 0 prices with cheapest tasks q_n. As sum_n U_n'(u*_n)(u_n - u*_n) <= 0 and sum_n q_n u*_n <= sum p,
+**Programs** max sum_n U_n(u_n), U_n' = b_n u^-alpha, with y_n = U_n'(u_n) u_n, a_n = y_n - q_n u_n, S = sum p - sum_n q_n u_n:
 
-    sum_n y_n h(r_n)  <=  S + sum_n |a_n| |r_n - 1|,     h(r) = (r^-alpha - 1)(1 - r),     a_n = y_n - q_n u_n,
-    S = sum p - sum_n q_n u_n
+    |u*_n / u_n - 1| <= sqrt(E / (c y_n)),   sqrt(E) <= A + sqrt(A^2 + S),   A^2 = sum_n a_n^2 / (4 c y_n)
 
-and for r <= 1 + D, h(r) >= c (r - 1)^2 with c = alpha (1 + D)^-(alpha + 1). So E = sum_n y_n h(r_n) has, with A^2 =
-sum_n a_n^2 / (4 c y_n), sqrt(E) <= A + sqrt(A^2 + S), and |r_n - 1| <= sqrt(E / (c y_n)). A user at its limit may have a price
-z_n = a_n / u_n of the limit in place of a_n, which adds z_n (M_n - u_n) to S. Rounding adds to S a few units in the last place.
+with c = alpha (1 + D)^-(alpha + 1). At a limit M_n, a_n may be a price of the limit instead: S grows by a_n (M_n / u_n - 1).
 
-**Lexicographic rules.** By (*) of lexicographic/weak_duality.py user n can rise by no more than e_n = rho_n u_n tasks. It has too
-much only where a user below it can rise: u* gains nothing by lowering n otherwise. These tasks may run on any server of who
-rises. One layer of prices allows one user its e_m, or several as much together. So pool j lacks at most sum_m load_mj e_m, and
-at most the largest term of each layer. What it lacks comes from who uses it: user n gives way there by at most
-sum_a min(x_a, max_r missing_ir / load_air) tasks. Who gives way may move to other servers and be in the way of others there:
-SAFETY covers that where the loads of a user are at most FAR apart, and else their ratio counts.
+**Lexicographic rules.** User n can rise by the part rho_n, on any of its servers, and each layer of prices allows that of one
+user. It gives way by at most sum_a min(x_a, max_r missing_ir / load_air) tasks, to first order, where missing is what all rises
+together need beyond what there is, times SAFETY, or the ratio of a user's loads where it is above FAR.
 """
 
 import numpy as np
@@ -25,9 +18,7 @@ from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
-
-__all__ = ["MOST", "SAME", "errors_of_levels", "errors_of_program"]
+from fairalloc.models.numbers import Floats, frozen
 
 MOST = 1e-2
 """D: a larger error is not bounded."""
@@ -46,14 +37,7 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Floats:
-    """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices; inf where there is none.
-
-    Parameters
-    ----------
-    allocation : tasks on arcs
-    paid : (N,) y_n = U_n'(u_n) u_n >= 0, in any unit
-    alpha : the exponent of U_n'
-    """
+    """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices, else inf; `paid` (N,) is y_n >= 0 in any unit."""
     instance, u, unknown = allocation.instance, allocation.tasks, np.full(allocation.instance.N, np.inf)
     if allocation.prices is None or not paid.sum() < np.inf:
         return unknown
@@ -76,15 +60,9 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
 
 
 def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats, layers: int) -> Floats:
-    """(N,) first-order bounds on the relative error of each user's tasks under a lexicographic rule.
+    """(N,) first-order bounds on the relative errors of feasible tasks x (A,), with weighted shares v and possible rises rho.
 
-    Parameters
-    ----------
-    instance : the domain of the rule
-    x : (A,) feasible tasks
-    v : (N,) weighted shares
-    rise : (N,) rho, by the bound (*) on how much each can rise
-    layers : of prices, that prove it
+    `layers` counts those of the prices that prove the rises.
     """
     spread = 1.0 - v.min() / v.max() if v.max() > 0 else 0.0
     if spread <= SAME:
@@ -97,8 +75,7 @@ def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats, lay
     away = arcs.owner @ np.minimum(x, tasks)
     fall = np.divide(away, arcs.owner @ x, out=np.ones_like(v), where=v > 0)
     moved = _moved(instance, x, loads >= 1.0 - FULL)
-    result: Floats = np.maximum(rise, (moved if moved > FAR else SAFETY) * fall)
-    return result
+    return frozen(np.maximum(rise, (moved if moved > FAR else SAFETY) * fall))
 
 
 def _risen(instance: Instance, rise: Floats, proofs: int) -> Floats:

@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from fairalloc.formulations.common.scaling import canonical
+from fairalloc.formulations.common.tasks import canonical
 from fairalloc.formulations.game.game import Game, monopolies
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation

@@ -9,14 +9,12 @@ r"""The rounds of lexicographic max-min fairness: as sparse arrays, and in CVXPY
 `rate` is sigma_n / phi_n, the weighted share of one task. The first round has everybody active; the models of first rounds stand
 in the files of the rules, and `cvxpy_round` and `pyomo_round` change what these say.
 
-**The face.** A later round as above has no interior: complementary slackness already makes equalities of its inequalities. With
-the prices p of an earlier round, in every allocation that keeps its levels
+**The face.** A later round has no interior: with the prices p of an earlier round, in every allocation that keeps its levels
 
     a priced row is full (p_ir > 0), a fixed user is at its level, an arc dearer than its user's cheapest carries nothing.
 
-Simplex codes do not mind. For interior-point and first-order codes the round is written on that face: full rows and levels as
-equations, dear arcs closed; one full row a round is left out when every priced user is fixed, because it is then implied by the
-others (sum_n y_n v_n = sum_ir p_ir). solvers/lexicographic/faces.py finds the face.
+For interior-point and first-order codes the round is written on that face: full rows and levels as equations, dear arcs closed,
+one full row a round left out when every priced user is fixed, because the others imply it (solvers/lexicographic/faces.py).
 """
 
 from dataclasses import dataclass
@@ -34,18 +32,13 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["LP", "ParametricRound", "Round", "cvxpy_round", "pyomo_round", "round_as_lp", "round_bounds"]
-
 
 @dataclass(frozen=True)
 class Round:
     """What one round of the sequence starts from.
 
-    Attributes
-    ----------
-    active : (N,) bool, users who still rise
-    level : (N,) weighted share that each other user keeps
-    closed : (A,) bool, arcs that carry nothing; all false unless the round is written on its face
+    active, level : (N,) users who still rise; the weighted share that each other user keeps
+    closed : (A,) arcs that carry nothing; all false unless the round is written on its face
     full : (K R,) the load of rows that are full, nan = at most 1, inf = implied by the other rows
     on_face : whether levels and full rows are equations
     """
@@ -65,13 +58,7 @@ class Round:
     @property
     def at_most(self) -> NDArray[np.bool_]:
         """(K R,) rows that are inequalities."""
-        result: NDArray[np.bool_] = np.isnan(self.full)
-        return result
-
-    def full_since(self, before: "Round") -> NDArray[np.bool_]:
-        """(K R,) rows that were inequalities before."""
-        result: NDArray[np.bool_] = before.at_most & ~self.at_most
-        return result
+        return np.isnan(self.full)
 
     def is_like(self, other: "Round | None") -> bool:
         """Whether another round asks the same."""
@@ -83,8 +70,7 @@ class Round:
     @property
     def exactly(self) -> NDArray[np.bool_]:
         """(K R,) rows that are equations."""
-        result: NDArray[np.bool_] = np.isfinite(self.full)
-        return result
+        return np.isfinite(self.full)
 
 
 @dataclass(frozen=True)
@@ -105,14 +91,7 @@ class LP:
 
 
 def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002
-    """The round as sparse arrays: capacity rows, then fairness, then limits; written column by column.
-
-    Parameters
-    ----------
-    instance : the domain of the rule
-    rate : (N,) sigma_n / phi_n, the weighted share of one task
-    round : what the round starts from
-    """
+    """The round as sparse arrays: capacity rows, then fairness, then limits; written column by column. `rate` (N,) as above."""
     arcs, load, rows = instance.arcs, instance.arcs.load.tocsc(), instance.K * instance.R
     capped = np.isfinite(instance.max_tasks)
     limit = rows + instance.N - 1 + np.cumsum(capped)  # the row of each limit
@@ -122,14 +101,9 @@ def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: 
     places = np.insert(load.indices, ends, np.concatenate([rows + arcs.user, limit[arcs.user[with_limit]]]))
     start = load.indptr + np.arange(len(arcs) + 1) + np.concatenate([[0], np.cumsum(with_limit)])
     rising = np.flatnonzero(round.active)  # the column of g
-    matrix = sp.csc_array(
-        (
-            np.concatenate([values, np.full(len(rising), -1.0)]),
-            np.concatenate([places, rows + rising]),
-            np.append(start, len(values) + len(rising)),
-        ),
-        shape=(rows + instance.N + int(capped.sum()), len(arcs) + 1),
-    )
+    data, index = np.concatenate([values, np.full(len(rising), -1.0)]), np.concatenate([places, rows + rising])
+    shape = (rows + instance.N + int(capped.sum()), len(arcs) + 1)
+    matrix = sp.csc_array((data, index, np.append(start, len(values) + len(rising))), shape=shape)
     return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *round_bounds(instance, round))
 
 
@@ -138,37 +112,20 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
     limits = instance.max_tasks[np.isfinite(instance.max_tasks)]
     level = np.where(round.active, 0.0, round.level)
     fixed = np.where(round.active | (not round.on_face), np.inf, level)
-    return (
-        np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)]),
-        np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits]),
-        np.append(np.where(round.closed, 0.0, np.inf), np.inf),
-    )
+    lower = np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)])
+    upper = np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits])
+    return lower, upper, np.append(np.where(round.closed, 0.0, np.inf), np.inf)
 
 
 def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) -> "cp.Problem":  # noqa: A002
-    """The problem of a first round, changed to that of another round.
-
-    Parameters
-    ----------
-    problem : variables "x" and "g", constraints "capacity" (load <= 1), "fairness" (shares >= g) and others, which stay
-    instance : the domain of the rule
-    round : what the round starts from; None = the first one
-
-    Returns
-    -------
-    The problem; in later rounds with the constraint "level" for fixed users, on a face also with "full", "open" and "closed"
-    """
+    """A first round's problem made that of another: "level" for fixed users, on a face also "full", "open" and "closed"."""
     import cvxpy as cp
 
     if round is None or round.is_like(Round.first(instance)):
         return problem
     capacity, fairness, *others = problem.constraints
     x, load, (g, share) = problem.var_dict["x"], capacity.args[0], fairness.args
-    constraints = [
-        (load[round.at_most] <= 1).set_label("capacity"),
-        (share[round.active] >= g).set_label("fairness"),
-        *others,
-    ]
+    constraints = [(load[round.at_most] <= 1).set_label("capacity"), (share[round.active] >= g).set_label("fairness"), *others]
     if not round.active.all():
         kept, level = share[~round.active], round.level[~round.active]
         constraints.append((kept == level if round.on_face else kept >= level).set_label("level"))
@@ -213,18 +170,7 @@ class ParametricRound:
 
 
 def pyomo_round(model: "pyo.ConcreteModel", instance: Instance, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
-    """The model of a first round, changed to that of another round.
-
-    Parameters
-    ----------
-    model : `x`, `g`, the expressions `share[user]`, the constraints `capacity` and `fairness`, and others, which stay
-    instance : the domain of the rule
-    round : what the round starts from; None = the first one
-
-    Returns
-    -------
-    The model; in later rounds with the constraint `level` for fixed users, on a face also with `full`; closed arcs are fixed
-    """
+    """A first round's model, with `share[user]`, made that of another: `level`, on a face also `full`; closed arcs are fixed."""
     import pyomo.environ as pyo
 
     if round is None or round.is_like(Round.first(instance)):

@@ -17,17 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.common.scaling import canonical
-from fairalloc.formulations.common.tasks import by_user, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
+from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
-from fairalloc.formulations.lexicographic.linear_program import (
-    LP,
-    ParametricRound,
-    Round,
-    cvxpy_round,
-    pyomo_round,
-    round_as_lp,
-)
+from fairalloc.formulations.lexicographic.linear_program import LP, ParametricRound, Round, cvxpy_round, pyomo_round, round_as_lp
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -38,8 +30,6 @@ from fairalloc.models.numbers import Floats, frozen, worst
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
-
-__all__ = ["Leximin", "MaxMin"]
 
 AT_LIMIT = 1e-6
 """A share within this of a user's limit is at the limit."""
@@ -90,21 +80,16 @@ class Leximin(Mechanism):
         """(N,) sigma_n / phi_n: the weighted share of one task; FairallocError for shares that are not N positive numbers."""
         memo, key = instance.memo, (self, "rate")
         if key not in memo:
-            memo[key] = self._rate(instance)
+            share = np.asarray(self.share(instance), dtype=float)
+            if share.shape != (instance.N,):
+                rule = f"it must be ({instance.N},), one a user"
+                raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
+            for n in np.flatnonzero(~((share > 0) & (share < np.inf)))[:1]:
+                where = f"the share of {self.id!r} for user {instance.users[n]!r}"
+                raise FairallocError(f"{where} is {share[n]}, but it must be positive")
+            memo[key] = frozen(share / instance.weights)
         result: Floats = memo[key]
         return result
-
-    def _rate(self, instance: Instance) -> Floats:
-        share = np.asarray(self.share(instance), dtype=float)
-        if share.shape != (instance.N,):
-            raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but it must be ({instance.N},), one a user")
-        sound = (share > 0) & (share < np.inf)
-        if not sound.all():
-            n = int(np.argmin(sound))
-            raise FairallocError(
-                f"the share of {self.id!r} for user {instance.users[n]!r} is {share[n]}, but it must be positive"
-            )
-        return frozen(share / instance.weights)
 
     def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
         """(N,) the same as rationals."""
@@ -133,10 +118,9 @@ class Leximin(Mechanism):
 
     def proofs(self, allocation: Allocation) -> Floats | None:
         """(T, K, R) the prices by rounds, or the allocation's only ones, each layer in parts of its largest; None without any."""
-        layers = allocation.round_prices
-        if layers is None and allocation.prices is not None:
-            layers = allocation.prices[None]
-        return None if layers is None else scaled_to_one(layers)
+        if allocation.round_prices is not None:
+            return scaled_to_one(allocation.round_prices)
+        return None if allocation.prices is None else scaled_to_one(allocation.prices[None])
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """Variables "x" and "g", constraints "capacity", "fairness", "limit" of the first round; others by `cvxpy_round`."""
@@ -185,7 +169,6 @@ class Leximin(Mechanism):
         return self.measured(allocation)[1]
 
     def measured(self, allocation: Allocation) -> tuple[float, Floats | None]:
-        """The residual and the user errors."""
         instance, layers = allocation.instance, self.proofs(allocation)
         if layers is None or not allocation.has_point:
             return 1.0, np.full(instance.N, np.inf)
@@ -202,17 +185,14 @@ class MaxMin(Leximin):
     several_rounds = unique = False
 
     def measured(self, allocation: Allocation) -> tuple[float, None]:
-        """The residual 1 - g / bound: g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n.
-
-        Many allocations reach g.
-        """
+        """The residual 1 - g / bound: g <= sum p / sum y for every feasible allocation, and g <= sigma_n max_tasks_n / phi_n."""
         layers = self.proofs(allocation)
         if layers is None or not allocation.has_point:
             return 1.0, None
         instance, rate = allocation.instance, self.rate(allocation.instance)
         g = float((rate * (instance.arcs.owner @ feasible(instance, allocation.x))).min())
-        bound = float((rate * instance.max_tasks).min())
+        bounds = [float((rate * instance.max_tasks).min())]
         for layer in layers:
             y = float((cheapest(instance, layer) / rate).sum())
-            bound = min(bound, float(layer.sum()) / y) if y > 0 else bound
-        return worst([1.0 - g / bound]), None
+            bounds += [float(layer.sum()) / y] if y > 0 else []
+        return worst([1.0 - g / min(bounds)]), None

@@ -1,16 +1,12 @@
-r"""How much a user's share can still rise: a bound from any prices, by weak duality.
+r"""How much a user's share can still rise: a bound from any prices, by weak duality (docs/theory/residuals.md).
 
-Any prices p >= 0 on the capacities give every user the cost q_n(p) of its cheapest task, and for every feasible x'
+With q_n(p) the cost of user n's cheapest task, any prices p >= 0 prove that no x' with v'_m >= min(v_m, v_n) for all m raises
+v_n by more than
 
-    sum_n y_n v'_n <= sum_ir p_ir,    y_n = q_n(p) phi_n / sigma_n            (weak duality, capacities scaled to 1).
+    excess_n = (sum_ir p_ir - sum_m y_m min(v_m, v_n)) / y_n,    y_n = q_n(p) phi_n / sigma_n                       (*)
 
-So no x' that leaves every m at min(v_m, v_n) or more can raise v_n by more than
-
-    excess_n = (sum_ir p_ir - sum_m y_m min(v_m, v_n)) / y_n                                                      (*)
-
-nor above the user's own limit. The bound (*) is a proof that needs no solver, whoever handed the prices over; bad prices can
-only make it larger. The rounds (solvers/lexicographic/rounds.py) fix a user when it is 0 for the round's dual prices, and the
-residual of an allocation is the largest relative excess (rule.py).
+nor above the user's own limit. Bad prices only make it larger. The rounds (solvers/lexicographic/rounds.py) fix a user when it
+is 0 for the round's dual prices, and the residual of an allocation is the largest relative excess (rule.py).
 """
 
 from collections.abc import Iterator
@@ -22,8 +18,6 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-
-__all__ = ["excess", "feasible"]
 
 ROUNDING = 1e-15
 """A few units in the last place: a dual price below 1e-9 of the others proves nothing to 1e-6."""
@@ -42,27 +36,14 @@ def feasible(instance: Instance, x: Floats) -> Floats:
     limit = ((instance.arcs.owner @ x) / instance.max_tasks).max(initial=0.0)
     most = max(load, limit)
     known = float(np.finfo(float).eps) * max(instance.N, instance.K) ** 0.5
-    result: Floats = x / most if most > 1.0 + known else x
-    return result
+    return x / most if most > 1.0 + known else x
 
 
 def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Round | None = None) -> Floats:
-    """The bound (*) on how much each weighted share of a feasible allocation can be raised, the best over layers of prices.
+    """(N,) the bound (*) on the rise of each weighted share v (N,) of a feasible allocation, the best of the prices (T, K, R).
 
-    On the face of a round only its open arcs count, equations may have prices of either sign, and fixed users stay put. The sums
-    are in floating point, so the gap is never taken to be less than ROUNDING times the prices.
-
-    Parameters
-    ----------
-    instance : the domain of the rule
-    rate : (N,) the weighted share of one task
-    v : (N,) the weighted shares of the allocation
-    prices : (T, K, R) layers of prices >= 0 in shares of capacity
-    on : the round on whose face the bound is for; None = all feasible allocations
-
-    Returns
-    -------
-    (N,) in weighted shares
+    On the face of a round, `on`, only its open arcs count, equations may have prices of either sign, and fixed users stay put.
+    The sums are in floating point, so the gap is never taken to be less than ROUNDING times the prices.
     """
     best = np.maximum(rate * instance.max_tasks - v, 0.0)
     layers = prices.reshape(len(prices), -1)

@@ -22,18 +22,6 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_
 if TYPE_CHECKING:
     from flint import fmpq
 
-__all__ = [
-    "LinearRow",
-    "Piece",
-    "affine_dimension",
-    "best_vertex",
-    "capacity_rows",
-    "full_rows",
-    "outermost",
-    "polytope_vertices",
-    "value_at",
-]
-
 LinearRow: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
 """({i: a_i}, b) for sum_i a_i x_i <= b or = b."""
 
@@ -42,8 +30,6 @@ LinearRow: TypeAlias = tuple[Mapping[int, Fraction], Fraction]
 class Piece:
     """A polytope of allocations.
 
-    Attributes
-    ----------
     bottlenecks : rows i R + r of capacities that are full in all of it; those of njc justify everybody
     equations, inequalities : rows ({arc: coefficient}, side), in tasks; with those of the same form this is all of the piece
     vertices : (A,) tasks on the arcs each, sorted
@@ -56,7 +42,6 @@ class Piece:
 
     @cached_property
     def dimension(self) -> int:
-        """Of the polytope."""
         return affine_dimension(self.vertices)
 
     @property
@@ -115,25 +100,18 @@ def outermost(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
 def polytope_vertices(
     low: Sequence[Fraction], high: Sequence[Fraction], equations: Iterable[LinearRow], inequalities: Iterable[LinearRow]
 ) -> list[Rationals]:
-    """The vertices of the polytope {low <= x <= high, equations, inequalities}.
+    """The vertices of {low <= x <= high, equations, inequalities}, (N,) rationals each; none where it is empty.
 
-    Parameters
-    ----------
-    low, high : (N,) bounds; low[i] = high[i] fixes x[i]
-    equations, inequalities : rows ({i: a_i}, b) for sum_i a_i x_i = b and sum_i a_i x_i <= b
-
-    Returns
-    -------
-    (N,) rationals for each vertex; no vertex where the polytope is empty
+    low[i] = high[i] fixes x[i]; rows ({i: a_i}, b) mean sum_i a_i x_i = b and sum_i a_i x_i <= b.
     """
-    exact_low, exact_high = [as_flint(v) for v in low], [as_flint(v) for v in high]
+    ends = [[as_flint(v) for v in side] for side in (low, high)]
     # 1.
     free = [i for i in range(len(low)) if low[i] < high[i]]
     points = []
-    for ends in product((0, 1), repeat=len(free)):
-        x, faces = list(exact_low), 0
-        for place, (i, end) in enumerate(zip(free, ends, strict=True)):
-            x[i] = exact_high[i] if end else exact_low[i]
+    for chosen in product((0, 1), repeat=len(free)):
+        x, faces = list(ends[0]), 0
+        for place, (i, end) in enumerate(zip(free, chosen, strict=True)):
+            x[i] = ends[end][i]
             faces |= 1 << (2 * place + end)
         points.append((x, faces))
     # 2.
@@ -151,9 +129,7 @@ Vertex: TypeAlias = "tuple[list[fmpq], int]"
 
 
 def _cut(points: list[Vertex], row: list[tuple[int, Any]], side: Any, equal: bool, bit: int, free: int) -> list[Vertex]:
-    """Step 2: the vertices after one more row, an equation or an inequality, whose face has this bit; the box has `free`
-    dimensions.
-    """
+    """Step 2: the vertices after one more row, whose face has this bit; the box has `free` dimensions."""
     over = [sum((a * x[i] for i, a in row), -side) for x, _ in points]
     on = [(x, faces | bit) for (x, faces), v in zip(points, over, strict=True) if v == 0]
     below = [(p, v) for p, v in zip(points, over, strict=True) if v < 0]

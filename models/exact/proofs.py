@@ -6,17 +6,12 @@ from fractions import Fraction
 
 from fairalloc.models.exact.rationals import ExactArcs, Rationals
 
-__all__ = ["ExactLayer", "ExactProgram", "ExactRound"]
-
 
 @dataclass(frozen=True)
 class ExactRound:
     """Dual solution of one lexicographic round, which proves that its users cannot rise above its level.
 
-    Attributes
-    ----------
-    level : g
-    users : indices of the users that the round fixes
+    level, users : g, and the indices of the users that the round fixes
     prices : (K R,) p, in parts of capacity; 0 where the users are fixed by their own limits alone
     worth : (N,) y_n = q_n / rate_n, what a unit of weighted share costs at these prices; 1 for all active users together
     """
@@ -29,11 +24,8 @@ class ExactRound:
 
 @dataclass(frozen=True)
 class ExactProgram:
-    """Dual solution of one linear program over tasks.
+    """Dual solution of one linear program over tasks, which proves the objective `value`.
 
-    Attributes
-    ----------
-    value : the objective
     prices : (K R,) p, in parts of capacity
     worth : (N,) what a task adds to the objective; for max-min, the weight of the user in the bound times its rate
     limits : (N,) z, what one more task would be worth to a user beyond its price; 0 without a limit
@@ -47,13 +39,7 @@ class ExactProgram:
 
 @dataclass(frozen=True)
 class ExactLayer:
-    """Prices at one server that keep users of PS-DSF with variants from more (formulations/game/ps_dsf_variants.py).
-
-    Attributes
-    ----------
-    server : its index i
-    prices : (R,) p >= 0, in parts of capacity, of sum 1
-    """
+    """Prices (R,) p >= 0 of sum 1, in parts of capacity, at server i that keep users of PS-DSF with variants from more."""
 
     server: int
     prices: Rationals
@@ -64,12 +50,5 @@ class ExactLayer:
         return sum((part * self.prices[row - first] for row, part in arcs.load[a]), Fraction(0))
 
     def cheapest(self, arcs: ExactArcs, here: Iterable[int], user: int) -> Fraction:
-        """c_n(p), the cost of the user's cheapest task on the server.
-
-        Parameters
-        ----------
-        arcs : the arcs of the instance in rationals
-        here : the arcs of the server
-        user : n
-        """
+        """c_n(p), the cost of the user's cheapest task among the arcs `here`, those of the server."""
         return min(self.cost(arcs, a) for a in here if arcs.user[a] == user)

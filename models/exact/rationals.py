@@ -13,25 +13,6 @@ from typing import Any, TypeAlias
 
 from fairalloc.models.instance import Instance
 
-__all__ = [
-    "ExactArcs",
-    "Rationals",
-    "as_ball",
-    "as_flint",
-    "as_fraction",
-    "asset_share",
-    "best_mixture",
-    "count",
-    "exact_arcs",
-    "exact_monopolies",
-    "global_dominant_share",
-    "monopoly",
-    "point_as_fraction",
-    "share_alone",
-    "solved",
-    "task_share",
-]
-
 Rationals: TypeAlias = tuple[Fraction, ...]
 
 
@@ -39,12 +20,9 @@ Rationals: TypeAlias = tuple[Fraction, ...]
 class ExactArcs:
     """The arcs of an instance, in the order of `instance.arcs`.
 
-    Attributes
-    ----------
-    user : (A,) index of the user of each arc
+    user, rows : (A,) index of the user of each arc, and K R
     load : (A,) pairs (i R + r, part): the part of resource r of server i that one task takes
     limits : (N,) max_tasks, None = unlimited
-    rows : K R
     """
 
     user: tuple[int, ...]
@@ -77,13 +55,11 @@ class ExactArcs:
 
 def exact_arcs(instance: Instance) -> ExactArcs:
     """The arcs of an instance with its exact data."""
-    arcs, exact, width = instance.arcs, instance.exact, instance.R
+    arcs, exact, width, counts = instance.arcs, instance.exact, instance.R, instance.counts.tolist()
     loads = []
     for n, v, i in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True):
-        demand = exact.demands_on.get((n, i), exact.demands[n])[v]
-        count = int(instance.counts[i])
-        parts = zip(demand, exact.capacities[i], strict=True)
-        loads.append(tuple((i * width + r, d / (count * c)) for r, (d, c) in enumerate(parts) if d))
+        parts = zip(exact.demands_on.get((n, i), exact.demands[n])[v], exact.capacities[i], strict=True)
+        loads.append(tuple((i * width + r, d / (counts[i] * c)) for r, (d, c) in enumerate(parts) if d))
     return ExactArcs(tuple(arcs.user.tolist()), tuple(loads), exact.max_tasks, instance.K * width)
 
 
@@ -125,9 +101,6 @@ def solved(matrix: Sequence[Sequence[Fraction]], sides: Sequence[Fraction]) -> R
     return tuple(as_fraction(v) for v in answer.entries())
 
 
-# ---- monopolies ------------------------------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=8)
 def exact_monopolies(instance: Instance) -> Rationals:
     """(A,) gamma_ni in rationals: the most tasks that the arc's user runs alone on its server, variants side by side (K 8)."""
@@ -147,15 +120,8 @@ def best_mixture(loads: Sequence[Mapping[int, Fraction]]) -> tuple[Rationals, Ma
     """Max sum_v y_v  s.t.  sum_v load_vr y_v <= 1, y >= 0, and its dual  min sum_r p_r  s.t.  sum_r load_vr p_r >= 1, p >= 0.
 
     An optimal basis has k variants and k resources. They are tried, fewest first, until y and p are both feasible: then
-    sum y = sum p proves both, so the answer depends on nothing but the data. Variants of a user are few.
-
-    Parameters
-    ----------
-    loads : for each variant {resource: the part of it that a task takes, > 0}
-
-    Returns
-    -------
-    (V,) y, and {resource: p} for the resources with a price
+    sum y = sum p proves both, so the answer depends on nothing but the data. Variants of a user are few. `loads` has for each
+    variant {resource: the part of it that a task takes, > 0}; the answer is y (V,), and {resource: p} of those with a price.
     """
     resources = sorted({r for load in loads for r in load})
     zero = Fraction(0)
@@ -172,9 +138,6 @@ def best_mixture(loads: Sequence[Mapping[int, Fraction]]) -> tuple[Rationals, Ma
                 if dear and fits:
                     return tuple(tasks.get(v, zero) for v in range(len(loads))), price
     raise AssertionError("a linear program with a feasible and bounded set has an optimal basis")
-
-
-# ---- shares, where shares.py defines them ---------------------------------------------------------------------------
 
 
 def global_dominant_share(instance: Instance) -> Rationals:
@@ -215,10 +178,8 @@ def monopoly(instance: Instance) -> Rationals:
 
 def _parts(instance: Instance) -> list[list[Fraction]]:
     exact = instance.exact
-    totals = [
-        sum((int(q) * c[r] for q, c in zip(instance.counts, exact.capacities, strict=True)), Fraction(0))
-        for r in range(instance.R)
-    ]
+    pools = [[int(q) * c for c in capacity] for q, capacity in zip(instance.counts, exact.capacities, strict=True)]
+    totals = [sum(column, Fraction(0)) for column in zip(*pools, strict=True)]
     return [[d / c for d, c in zip(vectors[0], totals, strict=True) if d] for vectors in exact.demands]
 
 

@@ -4,18 +4,20 @@ Each family stresses one thing: size alone (generic), ties, zero demands, placem
 users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
 degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or
 requests and entitlements as in D (njc).
-All families raise InstanceError where a number of users, servers or resources is not a positive integer.
+
+`n_users`, `n_servers` and `n_resources` are positive integers (InstanceError where one is not); `seed` is of the random numbers.
 """
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError
-from fairalloc.models.examples.draws import Draws
-from fairalloc.models.examples.planted import planted, planted_tasks
+from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 
 __all__ = [
     "GOOGLE_MIX",
@@ -54,246 +56,150 @@ GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
 """(count, cpu, memory) of the 12,583 machines of W Table 1."""
 
 
+class Draws(np.random.Generator):
+    """The generator of a family at one size, with shapes `users` (N, R) and `servers` (K, R); `key` is the seed."""
+
+    def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
+        for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
+            require(isinstance(size, int | np.integer) and size >= 1, f"{what} is", size, "it must be a positive integer")
+        self.n_users, self.n_servers = n_users, n_servers
+        self.users, self.servers = (n_users, n_resources), (n_servers, n_resources)
+        self.name = "-".join([family.replace("_", "-"), f"{n_users}x{n_servers}x{n_resources}", *map(str, key)])
+        super().__init__(np.random.PCG64([ord(c) for c in repr((family, n_users, n_servers, n_resources, *key))]))
+
+    def as_generic(self) -> dict[str, Any]:
+        """Demands, capacities and weights of the generic family."""
+        demands, capacities = self.spread(self.users), self.capacities()
+        return {"demands": demands, "capacities": capacities, "weights": self.uniform(0.5, 2.0, self.n_users)}
+
+    def capacities(self) -> Floats:
+        """(K, R) those of the generic family: about as much for a user whatever the numbers."""
+        return self.n_users * self.spread(self.servers) / self.n_servers
+
+    def spread(self, shape: tuple[int, ...]) -> Floats:
+        """Numbers from 0.3 to 3.2."""
+        return np.exp(self.uniform(-1.15, 1.15, shape)).round(4)
+
+    def far_apart(self, size: int, decades: int) -> Floats:
+        """Powers of ten from 0 to `decades`, the first two at the ends."""
+        require(0 <= decades <= 100, "decades is", decades, "it must be a whole number from 0 to 100")
+        exponents = self.uniform(0, decades, size)
+        exponents[:2] = (decades, 0)[:size]
+        return 10.0**exponents
+
+    def heavy(self, shape: tuple[int, ...]) -> Floats:
+        """Numbers from 1 on with a heavy tail."""
+        return (1.0 + self.pareto(1.5, shape)).round(4)
+
+    def few(self, degree: int) -> sp.csr_array:
+        """True on `degree` random servers of every user; sparse."""
+        servers = np.concatenate([np.sort(self.choice(self.n_servers, degree, replace=False)) for _ in range(self.n_users)])
+        start = degree * np.arange(self.n_users + 1)
+        return sp.csr_array((np.ones(len(servers), bool), servers, start), shape=(self.n_users, self.n_servers))
+
+    def some(self, shape: tuple[int, int], part: float) -> np.ndarray:
+        """True with probability `part`, and at least once in every row."""
+        result = self.random(shape) < part
+        result[np.arange(shape[0]), self.integers(shape[1], size=shape[0])] = True
+        return result
+
+
 @checked
 def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Positive demands and capacities with a spread of about ten, uneven weights, no constraints.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """Positive demands and capacities with a spread of about ten, uneven weights, no constraints."""
     rng = Draws("generic", n_users, n_servers, n_resources, seed)
-    return Instance(
-        **rng.as_generic(),
-        name=f"generic-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
+    return Instance(**rng.as_generic(), name=rng.name)
 
 
 @checked
 def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal."""
     rng = Draws("tied", n_users, n_servers, n_resources, seed)
-    return Instance(
-        rng.integers(1, 4, (n_users, n_resources)),
-        4 * rng.integers(1, 4, (n_servers, n_resources)),
-        name=f"tied-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
+    return Instance(rng.integers(1, 4, rng.users), 4 * rng.integers(1, 4, rng.servers), name=rng.name)
 
 
 @checked
 def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """About half of the demands and some capacities are zero, so users reach their bottlenecks at different levels.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """About half of the demands and some capacities are zero, so users reach their bottlenecks at different levels."""
     rng = Draws("zero_demand", n_users, n_servers, n_resources, seed)
-    demands = rng.spread((n_users, n_resources)) * rng.some((n_users, n_resources), 0.5)
-    capacities = n_users * rng.spread((n_servers, n_resources)) * (rng.random((n_servers, n_resources)) < 0.8)
-    capacities[0] = np.maximum(
-        capacities[0], 1.0
-    )  # the first server has every resource, so that every user has an eligible server
-    return Instance(demands, capacities, name=f"zero-demand-{n_users}x{n_servers}x{n_resources}-{seed}")
+    demands = rng.spread(rng.users) * rng.some(rng.users, 0.5)
+    capacities = n_users * rng.spread(rng.servers) * (rng.random(rng.servers) < 0.8)
+    capacities[0] = np.maximum(capacities[0], 1.0)  # it has every resource, so that every user has an eligible server
+    return Instance(demands, capacities, name=rng.name)
 
 
 @checked
 def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Every user may use a random third of the servers, at least one.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """Every user may use a random third of the servers, at least one."""
     rng = Draws("placement", n_users, n_servers, n_resources, seed)
-    return Instance(
-        **rng.as_generic(),
-        eligible=rng.some((n_users, n_servers), 1 / 3),
-        name=f"placement-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
+    return Instance(**rng.as_generic(), eligible=rng.some((n_users, n_servers), 1 / 3), name=rng.name)
 
 
 @checked
 def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Demands, capacities and weights of Pareto's law (index 1.5: the largest of a thousand is a hundred times the median), and
-    every user may use a random third of the servers.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """Numbers of Pareto's law, index 1.5 (of a thousand the largest is a hundred medians), a third of the servers for each."""
     rng = Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
     return Instance(
-        0.1 * rng.heavy((n_users, n_resources)),
-        n_users * rng.heavy((n_servers, n_resources)) / n_servers,
+        0.1 * rng.heavy(rng.users),
+        n_users * rng.heavy(rng.servers) / n_servers,
         weights=rng.heavy((n_users,)),
         eligible=rng.some((n_users, n_servers), 1 / 3),
-        name=f"heavy-tailed-{n_users}x{n_servers}x{n_resources}-{seed}",
+        name=rng.name,
     )
 
 
 @checked
 def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: float = 0.01) -> Instance:
-    """The generic family where every user may use few servers: a random part of them, at least one.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    part : of the servers that one user may use, in (0, 1], rounded up to whole servers
-
-    Returns
-    -------
-    Instance
-    """
-    if not 0 < part <= 1:
-        raise InstanceError(f"part is {part!r}, but it must be above 0 and at most 1")
+    """The generic family where every user may use a random `part` of the servers, in (0, 1], rounded up to whole ones."""
+    require(0 < part <= 1, "part is", part, "it must be above 0 and at most 1")
     rng = Draws("sparse", n_users, n_servers, n_resources, seed)
-    degree = int(np.ceil(part * n_servers))
-    return Instance(
-        **rng.as_generic(),
-        eligible=rng.few(degree),
-        name=f"sparse-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
+    return Instance(**rng.as_generic(), eligible=rng.few(int(np.ceil(part * n_servers))), name=rng.name)
 
 
 @checked
 def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, classes: Count = 10) -> Instance:
-    """The generic family with a few classes of users, and as many of servers, that are alike: they can be merged.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    classes : how many different users, and how many different servers, there are at most
-
-    Returns
-    -------
-    Instance
-    """
+    """The generic family with at most `classes` different users, and as many different servers: others can be merged."""
     rng = Draws("identical", n_users, n_servers, n_resources, seed)
     user, server = rng.integers(classes, size=n_users), rng.integers(classes, size=n_servers)
     return Instance(
         rng.spread((classes, n_resources))[user],
         n_users * rng.spread((classes, n_resources))[server] / n_servers,
         weights=rng.uniform(0.5, 2.0, classes)[user],
-        name=f"identical-{n_users}x{n_servers}x{n_resources}-{seed}",
+        name=rng.name,
     )
 
 
 @checked
 def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
-    """Racks of five servers (or half of fewer than ten), nine users in ten bound to one: about as many levels as racks.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    several : whether every user has one to three variants (Z II-A)
-
-    Returns
-    -------
-    Instance
-    """
+    """Racks of five servers (half of fewer than ten), nine users in ten bound to one; `several`: one to three variants each."""
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
     rng = Draws("racks", n_users, n_servers, n_resources, seed)
     rack_of_server = np.arange(n_servers) // (5 if n_servers >= 10 else max(1, n_servers // 2))
     rack_of_user = rng.integers(rack_of_server.max() + 1, size=n_users)
     anywhere = rng.random(n_users) < 0.1
-    return base.replace(
-        eligible=(rack_of_user[:, None] == rack_of_server) | anywhere[:, None],
-        name=f"racks-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
+    return base.replace(eligible=(rack_of_user[:, None] == rack_of_server) | anywhere[:, None], name=rng.name)
 
 
 @checked
 def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """Half of the users have few tasks (W 5.1), some fewer than their fair share.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """Half of the users have few tasks (W 5.1), some fewer than their fair share."""
     rng = Draws("finite", n_users, n_servers, n_resources, seed)
     limits = np.where(rng.random(n_users) < 0.5, rng.uniform(0.1, 3.0, n_users), np.inf)
-    return Instance(
-        rng.spread((n_users, n_resources)),
-        n_users * rng.spread((n_servers, n_resources)) / n_servers,
-        max_tasks=limits,
-        name=f"finite-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
+    return Instance(rng.spread(rng.users), rng.capacities(), max_tasks=limits, name=rng.name)
 
 
 @checked
 def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """One to three ways to run a task (Z II-A).
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """One to three ways to run a task (Z II-A)."""
     rng = Draws("variants", n_users, n_servers, n_resources, seed)
     ways = [int(rng.integers(1, 4)) for _ in range(n_users)]
-    return Instance(
-        [rng.spread((v, n_resources)) * rng.some((v, n_resources), 0.7) for v in ways],
-        n_users * rng.spread((n_servers, n_resources)) / n_servers,
-        name=f"variants-{n_users}x{n_servers}x{n_resources}-{seed}",
-    )
+    demands = [rng.spread((v, n_resources)) * rng.some((v, n_resources), 0.7) for v in ways]
+    return Instance(demands, rng.capacities(), name=rng.name)
 
 
 @checked
 def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
-    """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
-    """
+    """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2."""
     base = generic(n_users, n_servers, n_resources, seed)
     rng = Draws("badly_scaled", n_users, n_servers, n_resources, seed)
     resource = 10.0 ** rng.uniform(-6, 6, n_resources)
@@ -302,7 +208,7 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
         np.concatenate(base.demands) * task[:, None] * resource,
         base.capacities * resource,
         weights=10.0 ** rng.uniform(-1, 1, n_users),
-        name=f"badly-scaled-{n_users}x{n_servers}x{n_resources}-{seed}",
+        name=rng.name,
     )
 
 
@@ -312,18 +218,8 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
 
     Users: lognormal requests with the medians, spreads and correlation (0.58) of the 2011 trace's jobs, in the trace's units
     (the largest machine has 1 of each); a synthetic stand-in for the trace's own users.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
     """
-    if n_resources != 2:
-        raise InstanceError(f"n_resources is {n_resources}, but the machines of W Table 1 have 2: cpu and memory")
+    require(n_resources == 2, "n_resources is", n_resources, "the machines of W Table 1 have 2: cpu and memory")
     rng = Draws("google_mix", n_users, n_servers, n_resources, seed)
     counts = np.array([q for q, _, _ in GOOGLE_MIX])
     if n_servers != counts.sum():
@@ -348,19 +244,10 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
     A full request takes up to all of a resource, or up to a tenth of it for every ten users. One user in five asks for an eighth
     of an equal part at most; every third instance has equal entitlements; for odd seeds the last resource is dominated by the
     first; every seventh instance has one user without a limit.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-
-    Returns
-    -------
-    Instance
     """
     rng = Draws("njc", n_users, n_servers, n_resources, seed)
     fine = (4, 8, 12, 40)[seed % 4]
-    parts = rng.integers(1, fine + 1, (n_users, n_resources)) * rng.some((n_users, n_resources), (1.0, 0.7, 0.5, 0.9)[seed % 4])
+    parts = rng.integers(1, fine + 1, rng.users) * rng.some(rng.users, (1.0, 0.7, 0.5, 0.9)[seed % 4])
     if seed % 2 and n_resources > 1:
         parts[:, -1] = parts[:, 0] * (rng.random(n_users) < 0.7)
         parts[parts.sum(axis=1) == 0, 0] = fine
@@ -371,10 +258,10 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
         limits[0] = None
     return Instance(
         [[Fraction(int(v) * n_servers, int(s)) for v in row] for row, s in zip(parts, shrink, strict=True)],
-        np.ones((n_servers, n_resources)),
+        np.ones(rng.servers),
         weights=weights,
         max_tasks=limits,
-        name=f"njc-{n_users}x{n_servers}x{n_resources}-{seed}",
+        name=rng.name,
     )
 
 
@@ -385,23 +272,12 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     Each of four kinds of degeneracy meets a fraction severity / 100: users whose demands and weight equal those of the first
     user (ties); users whose demands differ from its in the sixth digit (nearly parallel); servers whose last resource is twice
     as much as anybody there could use (redundant); and users and resources in units up to 10^(severity / 20) apart.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    severity : from 0 to 100
-
-    Returns
-    -------
-    Instance
     """
-    if not 0 <= severity <= 100:
-        raise InstanceError(f"severity is {severity!r}, but it must be an integer from 0 to 100")
+    require(0 <= severity <= 100, "severity is", severity, "it must be an integer from 0 to 100")
     rng = Draws("degenerate", n_users, n_servers, n_resources, seed)
-    demands, capacities = rng.spread((n_users, n_resources)), rng.spread((n_servers, n_resources))
+    demands, capacities = rng.spread(rng.users), rng.spread(rng.servers)
     weights = rng.integers(1, 5, n_users)
-    kind, bent = rng.random(n_users), 1 + 1e-6 * rng.uniform(-1, 1, (n_users, n_resources))
+    kind, bent = rng.random(n_users), 1 + 1e-6 * rng.uniform(-1, 1, rng.users)
     part = severity / 200
     same, near = kind < part, (part <= kind) & (kind < 2 * part)
     demands[same | near], weights[same | near] = demands[0], weights[0]
@@ -418,14 +294,7 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
 
 @checked
 def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
-    """`generic` with weights that are up to `decades` powers of ten apart.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    decades : the first two weights are 10^decades apart, the others between them
-    """
+    """`generic` with weights up to `decades` powers of ten apart: the first two are, the others lie between them."""
     rng = Draws("weights", n_users, n_servers, n_resources, seed)
     given = rng.as_generic() | {"weights": rng.far_apart(n_users, decades)}
     return Instance(**given, name=f"weights-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
@@ -433,15 +302,45 @@ def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
 
 @checked
 def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
-    """`generic` with users whose demands are up to `decades` powers of ten apart.
-
-    Parameters
-    ----------
-    n_users, n_servers, n_resources : numbers of users, servers and resources, positive
-    seed : of the random numbers
-    decades : the demands of the first two users are 10^decades apart, those of the others between them
-    """
+    """`generic` with demands up to `decades` powers of ten apart: those of two users are, the others' lie between them."""
     rng = Draws("demands", n_users, n_servers, n_resources, seed)
     given = rng.as_generic()
     given["demands"] = given["demands"] * rng.far_apart(n_users, decades)[:, None]
     return Instance(**given, name=f"demands-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
+
+
+@checked
+def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> Instance:
+    """An instance whose answer for "drfh" or "nb" is known at any size, see `planted_tasks`.
+
+    Prices p[i, r] > 0 are drawn first. Every user buys u_n tasks on the server where a task is cheapest, q_n, and the capacities
+    are set to what is bought, so the market clears. Hence for weights q_n u_n the tasks u are the nb allocation, proved by the
+    prices; for weights sigma_n u_n the users have equal weighted shares on their cheapest servers, so u is the drfh allocation.
+    All numbers are rationals with small denominators. A server that is the cheapest for no user is left out.
+    """
+    return _plant(n_users, n_servers, n_resources, seed, mechanism)[0]
+
+
+@checked
+def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
+    """(N,) the exact tasks in the answer of `planted` with the same arguments."""
+    return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
+
+
+def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, tuple[Fraction, ...]]:
+    require(mechanism in ("drfh", "nb"), "mechanism is", mechanism, "answers are planted for 'drfh' and 'nb' only")
+    rng = Draws("planted", n_users, n_servers, n_resources, seed)
+    prices = [[Fraction(int(v), int(row.sum())) for v in row] for row in rng.integers(1, 17, rng.servers)]
+    demands = [[Fraction(int(v), 4) for v in row] for row in rng.integers(1, 17, rng.users)]
+    tasks = [Fraction(int(v), 2) for v in rng.integers(1, 17, n_users)]
+    cost = [[sum((p * d for p, d in zip(row, demand, strict=True)), Fraction(0)) for row in prices] for demand in demands]
+    server = [min(range(n_servers), key=row.__getitem__) for row in cost]
+    bought = {i: [Fraction(0)] * n_resources for i in sorted(set(server))}
+    for n, i in enumerate(server):
+        bought[i] = [c + tasks[n] * d for c, d in zip(bought[i], demands[n], strict=True)]
+    totals = [sum((c[r] for c in bought.values()), Fraction(0)) for r in range(n_resources)]
+    shares = [max(d / c for d, c in zip(demand, totals, strict=True)) for demand in demands]
+    worth = shares if mechanism == "drfh" else [row[i] for row, i in zip(cost, server, strict=True)]
+    weights = [w * u for w, u in zip(worth, tasks, strict=True)]
+    name = f"planted-{mechanism}-{n_users}x{n_servers}x{n_resources}-{seed}"
+    return Instance(demands, list(bought.values()), weights=weights, name=name), tuple(tasks)

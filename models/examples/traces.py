@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName, no_such
+from fairalloc.models.errors import NotInstalled, UnknownName, no_such, require
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
@@ -79,13 +79,7 @@ POD_COLUMNS = ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec")
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """An instance read from a trace.
-
-    Attributes
-    ----------
-    instance : the instance
-    left_out : what the loader left out of it, reason -> count; the reasons are always listed, also with count 0
-    """
+    """An instance read from a trace, and what the loader left out, reason -> count; all reasons are listed, also with 0."""
 
     instance: Instance
     left_out: Mapping[str, int]
@@ -103,18 +97,13 @@ def data_dir() -> Path | None:
 
 def data_missing() -> str:
     """One sentence where the samples are not found, else ""."""
-    if data_dir() is not None:
-        return ""
-    return (
-        "the workload samples are not found: say where they are by --data FOLDER, by the environment variable FAIRALLOC_DATA, or "
-        "once and for all by `fairalloc data FOLDER`"
-    )
+    ways = "by --data FOLDER, by the environment variable FAIRALLOC_DATA, or once and for all by `fairalloc data FOLDER`"
+    return "" if data_dir() is not None else f"the workload samples are not found: say where they are {ways}"
 
 
 def found_data() -> Path:
     """The folder with the samples; NotInstalled where they are not found."""
-    folder = data_dir()
-    if folder is None:
+    if (folder := data_dir()) is None:
         raise NotInstalled(data_missing())
     return folder
 
@@ -141,12 +130,8 @@ def _remembered() -> str:
 
 
 def _folder(chosen: str | Path, name: str) -> Path:
-    if not Path(chosen).is_dir():
-        raise InstanceError(f"{name} is {str(chosen)!r}, but it must be a folder")
+    require(Path(chosen).is_dir(), f"{name} is", str(chosen), "it must be a folder")
     return Path(chosen)
-
-
-# ---- Google -----------------------------------------------------------------------------------------------------
 
 
 @checked
@@ -171,19 +156,8 @@ def google2011(folder: str | Path, *, users: int | None = None, finite: bool = F
     none of one resource keeps that zero. Weights are 1. The units and the source are those of `google_machine_mix`; the tasks
     are from jeffersontuc/MetCientifica: 29 % of the jobs then present, not a random sample but tilted to long services.
 
-    Parameters
-    ----------
-    folder
-        the data folder, see `data_dir`
-    users
-        take only the users with most tasks, this many; on equal numbers the lower code comes first
-    finite
-        limit each user to the number of its tasks (`max_tasks`), default unlimited
-
-    Returns
-    -------
-    Loaded
-        user "user-7" has code 7 in users.csv.gz; server "cpu0.5-mem0.4995" is the class with these capacities
+    `users` takes only those with most tasks, this many; on equal numbers the lower code comes first. `finite` limits each to the
+    number of its tasks. User "user-7" has code 7 in users.csv.gz; server "cpu0.5-mem0.4995" is the class with these capacities.
     """
     counts, capacities = google_machine_mix(folder)
     tasks = parquet_columns(sample_file(folder, "google2011", "tasks_t0.parquet"), ("user", "cpu_req", "mem_req"))
@@ -217,11 +191,8 @@ def google2019_demands(folder: str | Path) -> Floats:
     requests = np.column_stack([table["cpu_req"], table["mem_req"]]).astype(float)
     positive = requests[(requests > 0).all(axis=1)]
     result: Floats = np.unique(positive, axis=0)
-    left_out = {
-        "rows not positive in both": len(requests) - len(positive),
-        "rows that repeat others": len(positive) - len(result),
-    }
-    log.info("google2019: left out %s", left_out)
+    bad, twice = len(requests) - len(positive), len(positive) - len(result)
+    log.info("google2019: left out %s", {"rows not positive in both": bad, "rows that repeat others": twice})
     return result
 
 
@@ -233,20 +204,12 @@ def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
     array with nan where the field is empty, hashes a list of n strings or None. Times are microseconds, exact in a float up to
     2**53; the end-of-trace mark 2**63 - 1 reads as 2.0**63. Requests and capacities are in units of the largest machine.
 
-    Parameters
-    ----------
-    path
-        .csv or .csv.gz
-    table
-        "job_events", "task_events", "machine_events", "machine_attributes" or "task_usage"
+    `path` ends with .csv or .csv.gz, and `table` is a key of GOOGLE_TABLES, such as "task_events".
     """
     if table not in GOOGLE_TABLES:
         raise UnknownName(no_such("raw table", table, GOOGLE_TABLES, f"the tables are {', '.join(GOOGLE_TABLES)}"))
     raw = csv_table(path, GOOGLE_TABLES[table].split(), header=False)
     return {c: [v or None for v in raw.columns[c]] if c in TEXT else raw.numbers(c, missing=True) for c in raw.columns}
-
-
-# ---- Bitbrains --------------------------------------------------------------------------------------------------
 
 
 @checked
@@ -263,19 +226,8 @@ def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loa
     Source: GWA-T-12 Bitbrains, S. Shen, V. van Beek, A. Iosup, "Statistical characterization of business-critical workloads
     hosted in cloud datacenters", CCGrid 2015; thanks to Bitbrains IT Services Inc. No explicit licence is known.
 
-    Parameters
-    ----------
-    folder
-        the data folder, see `data_dir`
-    seed
-        draws the location of each VM
-    finite
-        limit each user to one task (`max_tasks`), the VM itself; default unlimited
-
-    Returns
-    -------
-    Loaded
-        user "vm-7" is VM 7 of rnd_vms.csv.gz; server "type1-location2" is the class of type 1 at location 2
+    `seed` draws the location of each VM; `finite` limits each user to one task, the VM itself. User "vm-7" is VM 7 of
+    rnd_vms.csv.gz; server "type1-location2" is the class of type 1 at location 2.
     """
     table = csv_table(sample_file(folder, "bitbrains", "rnd_vms.csv.gz"), ("vm", "cpu_max", "mem_max"))
     peaks = np.column_stack([table.numbers("cpu_max") / 1e3, table.numbers("mem_max") / 2**20])
@@ -308,9 +260,6 @@ def read_bitbrains_raw(path: str | Path) -> dict[str, Floats]:
     return {short: table.numbers(official) for official, short in BITBRAINS_COLUMNS.items()}
 
 
-# ---- Alibaba ----------------------------------------------------------------------------------------------------
-
-
 @checked
 def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = False, finite: bool = False) -> Loaded:
     """The pods of the Alibaba GPU cluster "openb" on its 1,523 nodes, grouped into 27 configurations.
@@ -323,22 +272,10 @@ def alibaba(folder: str | Path, *, pods: int | None = None, gpuspec: bool = Fals
     Source: alibaba/clusterdata cluster-trace-gpu-v2023 (no licence file of its own); Q. Weng et al., "Beware of Fragmentation:
     Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent", USENIX ATC 2023.
 
-    Parameters
-    ----------
-    folder
-        the data folder, see `data_dir`
-    pods
-        take only the most common groups, this many; on equal numbers the one first in the file comes first
-    gpuspec
-        read pods_gpuspec33.csv.gz, to which its authors added GPU types at the measured rate of 33 %
-    finite
-        limit each user to the number of pods in its group (`max_tasks`), default unlimited
-
-    Returns
-    -------
-    Loaded
-        server "8xG2-96c-384G" has 8 GPUs of model G2, 96 cores, 384 GiB ("cpu-.." no GPU); user "6000m-12288Mi-1x460-T4"
-        requests 6000 milli-cores, 12288 MiB, 460 thousandths of 1 GPU, of model T4
+    `pods` takes only the most common groups, this many; on equal numbers the one first in the file comes first. `gpuspec` reads
+    pods_gpuspec33.csv.gz, to which its authors added GPU types at the measured rate of 33 %. `finite` limits each user to the
+    number of pods in its group. Server "8xG2-96c-384G" has 8 GPUs of model G2, 96 cores, 384 GiB ("cpu-.." no GPU); user
+    "6000m-12288Mi-1x460-T4" requests 6000 milli-cores, 12288 MiB, 460 thousandths of 1 GPU, of model T4.
     """
     servers, capacities, models, counts = alibaba_nodes(sample_file(folder, "alibaba2023", "nodes.csv.gz"))
     groups = _pod_groups(folder, "pods_gpuspec33.csv.gz" if gpuspec else "pods.csv.gz")
@@ -389,10 +326,10 @@ def pod_name(key: tuple[Any, ...]) -> str:
 
 
 def _how_many(wanted: int | None, available: int, what: str) -> int:
-    if wanted is None:
-        return available
-    if not isinstance(wanted, int) or not 1 <= wanted <= available:
-        raise InstanceError(f"{what} is {wanted!r}, but it must be an integer from 1 to {available}")
+    wanted = available if wanted is None else wanted
+    require(
+        isinstance(wanted, int) and 1 <= wanted <= available, f"{what} is", wanted, f"it must be an integer from 1 to {available}"
+    )
     return wanted
 
 

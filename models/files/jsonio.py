@@ -10,32 +10,16 @@ from dataclasses import asdict
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import FairallocError, InstanceError, no_such, shown, unprintable
+from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
-
-__all__ = [
-    "NotJson",
-    "allocation_document",
-    "fingerprint",
-    "instance_document",
-    "parse_allocation",
-    "parse_instance",
-    "parse_json",
-    "read_instance",
-    "read_json",
-    "read_json_from",
-    "write_allocation",
-    "write_instance",
-    "write_json",
-]
 
 INSTANCE_SCHEMA = "fairalloc-instance/1"
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
@@ -53,8 +37,7 @@ class NotJson(InstanceError):  # noqa: N818 (the words users read)
 
 def read_json(path: str | Path) -> Any:
     """The JSON value in a file of UTF-8 text; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
-    if not isinstance(path, str | Path):
-        raise InstanceError(f"the file is {shown(path)}, but it must be a path")
+    require(isinstance(path, str | Path), "the file is", path, "it must be a path")
     try:
         with open(path, "rb") as file:
             return parse_json(_bytes(file, str(path)), str(path))
@@ -120,23 +103,20 @@ def parse_instance(document: Any) -> Instance:
     """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
     known = ("schema", "name", "resources", "servers", "users")
     _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
-    if document["schema"] != INSTANCE_SCHEMA:
-        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {INSTANCE_SCHEMA!r}")
+    require(document["schema"] == INSTANCE_SCHEMA, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
     servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on")
     users = _objects(document["users"], "user", fields, ("name", "demands"))
     names = [s["name"] for s in servers]
     named = {name for name in names if isinstance(name, str)}
     for server in servers:
-        if isinstance(server.get("count", 1), str):
-            raise InstanceError(f"the count of server {server['name']!r} is {server['count']!r}, but it must be a JSON integer")
+        count = server.get("count", 1)
+        require(not isinstance(count, str), f"the count of server {server['name']!r} is", count, "it must be a JSON integer")
     for user in users:
-        if not _vectors(user["demands"]):
-            raise InstanceError(
-                f"the demands of user {user['name']!r} are {shown(user['demands'])}, but they must be a list of vectors"
-            )
-    if not isinstance(document["resources"], list):
-        raise InstanceError(f"the resources are {shown(document['resources'])}, but they must be a list of names")
+        about = f"the demands of user {user['name']!r} are"
+        require(_vectors(user["demands"]), about, user["demands"], "they must be a list of vectors")
+    resources = document["resources"]
+    require(isinstance(resources, list), "the resources are", resources, "they must be a list of names")
     return Instance(
         [u["demands"] for u in users],
         [s["capacity"] for s in servers],
@@ -148,57 +128,44 @@ def parse_instance(document: Any) -> Instance:
         name=document.get("name", ""),
         users=[u["name"] for u in users],
         servers=names,
-        resources=document["resources"],
+        resources=resources,
     )
 
 
 def instance_document(instance: Instance) -> dict[str, Any]:
     """The instance as a document that `parse_instance` reads back to the same exact data."""
     exact = instance.exact
-    servers = [
-        {"name": s, "capacity": _numbers(c), "count": int(q)}
-        for s, c, q in zip(instance.servers, exact.capacities, instance.counts, strict=True)
-    ]
+    rows = zip(instance.servers, exact.capacities, instance.counts.tolist(), strict=True)
+    servers = [{"name": s, "capacity": list(map(_number, c)), "count": q} for s, c, q in rows]
     on: dict[int, dict[str, Any]] = {}
     for (n, i), vectors in exact.demands_on.items():
-        on.setdefault(n, {})[instance.servers[i]] = [_numbers(v) for v in vectors]
+        on.setdefault(n, {})[instance.servers[i]] = [list(map(_number, v)) for v in vectors]
     users: list[dict[str, Any]] = []
-    allowed = _allowed_servers(instance)
+    allowed: list[list[str] | None] = [None] * instance.N  # the servers that placement allows, None for all
+    if instance.allowed is not None:
+        ends = pairwise(instance.allowed.indptr.tolist())
+        lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in ends]
+        allowed = [None if len(found) == instance.K else found for found in lists]
     for n, name in enumerate(instance.users):
         limit = exact.max_tasks[n]
-        user: dict[str, Any] = {"name": name, "demands": [_numbers(d) for d in exact.demands[n]]}
-        user["weight"] = _number(exact.weights[n])
-        user["max_tasks"] = None if limit is None else _number(limit)
+        user: dict[str, Any] = {"name": name, "demands": [list(map(_number, d)) for d in exact.demands[n]]}
+        user |= {"weight": _number(exact.weights[n]), "max_tasks": None if limit is None else _number(limit)}
         user["eligible"] = allowed[n]
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
-    return {
-        "schema": INSTANCE_SCHEMA,
-        "name": instance.name,
-        "resources": list(instance.resources),
-        "servers": servers,
-        "users": users,
-    }
-
-
-def _allowed_servers(instance: Instance) -> list[list[str] | None]:
-    """For each user the servers that placement allows, None for all."""
-    if instance.allowed is None:
-        return [None] * instance.N
-    rows = pairwise(instance.allowed.indptr.tolist())
-    lists = [[instance.servers[i] for i in instance.allowed.indices[start:end]] for start, end in rows]
-    return [None if len(servers) == instance.K else servers for servers in lists]
+    head = {"schema": INSTANCE_SCHEMA, "name": instance.name, "resources": list(instance.resources)}
+    return {**head, "servers": servers, "users": users}
 
 
 def fingerprint(instance: Instance) -> str:
     """A short hash of the exact data and the names: equal for equal instances, on any machine."""
-    text = json.dumps(instance_document(instance), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(instance_document(instance), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def allocation_document(allocation: Allocation) -> dict[str, Any]:
     """The allocation as a document of schema fairalloc-allocation/1; numbers that are not finite become null."""
     instance = allocation.instance
     users = [_user_document(allocation, n) for n in range(instance.N)]
+    prices = {"prices": allocation.prices, "round_prices": allocation.round_prices}
     return {
         "schema": ALLOCATION_SCHEMA,
         "instance": instance.name,
@@ -215,16 +182,10 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
         | {"iterations": allocation.iterations, "threads": allocation.threads},
         "versions": dict(allocation.versions),
-        **_price_fields(allocation),
+        **{name: value.tolist() for name, value in prices.items() if value is not None},
         **({"log": list(allocation.log)} if allocation.log else {}),
         **({"trace": [{k: _plain(v) for k, v in event.items()} for event in allocation.trace]} if allocation.trace else {}),
     }
-
-
-def _price_fields(allocation: Allocation) -> dict[str, Any]:
-    """`prices` and `round_prices` as nested lists, those that the allocation has."""
-    fields = {"prices": allocation.prices, "round_prices": allocation.round_prices}
-    return {name: value.tolist() for name, value in fields.items() if value is not None}
 
 
 @checked
@@ -242,7 +203,7 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
     servers = sorted(by_server)
     user: dict[str, Any] = {"name": instance.users[n], "tasks": _finite(allocation.tasks[n])}
     user["by_server"] = {instance.servers[i]: _finite(by_server[i]) for i in servers}
-    user["by_variant"] = [_finite(tasks) for tasks in allocation.by_variant[n]]
+    user["by_variant"] = list(map(_finite, allocation.by_variant[n]))
     if instance.vectors.counts[n] > 1:
         user["by_arc"] = [
             {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": _finite(allocation.x[a])}
@@ -269,8 +230,7 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
     """
     _object(document, "the allocation", None, required=("schema", "users"))
-    if document["schema"] != ALLOCATION_SCHEMA:
-        raise InstanceError(f"the schema is {document['schema']!r}, but it must be {ALLOCATION_SCHEMA!r}")
+    require(document["schema"] == ALLOCATION_SCHEMA, "the schema is", document["schema"], f"it must be {ALLOCATION_SCHEMA!r}")
     x = np.zeros(len(instance.arcs))
     position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
     x_exact: list[Fraction | None] = [Fraction(0)] * len(x)
@@ -289,28 +249,23 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
                 raise InstanceError(f"the allocation gives {where} twice")
             filled.add((n, variant, i))
             a = position[n, variant, i]
-            x[a] = _tasks(tasks, user["name"], server)
+            what = f"the number of tasks of user {user['name']!r} on server {server!r}"
+            x[a] = np.nan if tasks is None else finite(tasks, what)
             x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
-    for n in range(instance.N):
-        if n not in seen:
-            raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
+    for n in sorted(set(range(instance.N)) - seen)[:1]:
+        raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
     names = {field: document.get(field, "") for field in ("mechanism", "method")}
     for field, name in names.items():
-        if not isinstance(name, str):
-            raise InstanceError(f"the {field} of the allocation is {shown(name)}, but it must be a string")
-        if unprintable(name):
-            raise InstanceError(
-                f"the {field} of the allocation is {shown(name)}, but a name has no control characters or surrogates"
-            )
+        check_name(name, f"the {field} of the allocation")
     parameters = document.get("parameters", {})
-    if not isinstance(parameters, dict):
-        raise InstanceError(f"the parameters of the allocation are {parameters!r}, but they must be an object")
-    exact, trace, log = _all_or_none(x_exact, filled, instance), _trace(document.get("trace", [])), _log(document.get("log", []))
+    require(isinstance(parameters, dict), "the parameters of the allocation are", parameters, "they must be an object")
+    exact, log = _all_or_none(x_exact, filled, instance), document.get("log", [])
+    events = _objects(document.get("trace", []), "trace event", None, ())
+    trace = tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
+    lines = isinstance(log, list) and all(isinstance(line, str) for line in log)
+    require(lines, "the log of the allocation is", log, "it must be a list of lines")
     prices = {field: _prices(document[field], field) for field in ("prices", "round_prices") if field in document}
-    return Allocation(instance, x, parameters=parameters, trace=trace, log=log, x_exact=exact, **prices, **names)
-
-
-# ---- helpers ----------------------------------------------------------------------------------------------------
+    return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **prices, **names)
 
 
 def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:
@@ -326,8 +281,8 @@ def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any
     if variants > 1:
         raise InstanceError(f"user {user['name']!r} has {variants} variants, so its tasks must be given in the field 'by_arc'")
     for field in ("by_server", "by_server_exact"):
-        if not isinstance(user.get(field, {}), dict):
-            raise InstanceError(f"{field} of user {user['name']!r} is {shown(user[field])}, but it must be a JSON object")
+        given = user.get(field, {})
+        require(isinstance(given, dict), f"{field} of user {user['name']!r} is", given, "it must be a JSON object")
     given, exact = user["by_server"], user.get("by_server_exact", {})
     for server in exact if exact.keys() != given.keys() else ():
         if server not in given:
@@ -358,29 +313,15 @@ def _all_or_none(x_exact: list[Fraction | None], filled: set[Any], instance: Ins
 
 def _prices(value: Any, what: str) -> Any:
     """Nested lists of finite numbers; `Allocation` looks at their shape."""
-    if not isinstance(value, list):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise InstanceError(f"{what} of the allocation holds {shown(value)}, but it must hold numbers in nested lists")
-        return finite(value, f"a number in {what} of the allocation")
-    return [_prices(item, what) for item in value]
-
-
-def _trace(value: Any) -> tuple[dict[str, Any], ...]:
-    """The events of a trace: objects of numbers, strings, truth values, and lists of these."""
-    events = _objects(value, "trace event", None, ())
-    return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
-
-
-def _log(value: Any) -> tuple[str, ...]:
-    """The lines of a log."""
-    if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-        raise InstanceError(f"the log of the allocation is {shown(value)}, but it must be a list of lines")
-    return tuple(value)
+    if isinstance(value, list):
+        return [_prices(item, what) for item in value]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    require(number, f"{what} of the allocation holds", value, "it must hold numbers in nested lists")
+    return finite(value, f"a number in {what} of the allocation")
 
 
 def _fact(value: Any, what: str) -> Any:
-    if isinstance(value, dict):
-        raise InstanceError(f"{what} is {shown(value)}, but it must be a number, a string, or a list of these")
+    require(not isinstance(value, dict), f"{what} is", value, "it must be a number, a string, or a list of these")
     if isinstance(value, list):
         return tuple(_fact(item, what) for item in value)
     return np.nan if value is None else value
@@ -391,10 +332,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | bool | int):
         return value
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else _finite(value)
-
-
-def _tasks(value: Any, user: str, server: str) -> float:
-    return np.nan if value is None else finite(value, f"the number of tasks of user {user!r} on server {server!r}")
 
 
 def _no_number(text: str) -> float:
@@ -408,33 +345,28 @@ def _float(text: str) -> float:
 
 
 def _distinct(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        keys = [key for key, _ in pairs]
+    result, keys = dict(pairs), [key for key, _ in pairs]
+    if len(result) < len(keys):
         raise InstanceError(f"the field {next(k for k in keys if keys.count(k) > 1)!r} is given twice in one JSON object")
     return result
 
 
 def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequence[str]) -> None:
-    if not isinstance(value, dict):
-        raise InstanceError(f"{what} is {shown(value)}, but it must be a JSON object")
-    for field in required:
-        if field not in value:
-            raise InstanceError(f"{what} has no field {field!r}")
-    for field in value if known else ():
-        if known and field not in known:
-            raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known)}")
+    require(isinstance(value, dict), f"{what} is", value, "it must be a JSON object")
+    for field in [field for field in required if field not in value][:1]:
+        raise InstanceError(f"{what} has no field {field!r}")
+    for field in [field for field in value if known and field not in known][:1]:
+        raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known or ())}")
 
 
 def _objects(
     value: Any, kind: str, known: Sequence[str] | None, required: Sequence[str], key: str = "name"
 ) -> list[dict[str, Any]]:
-    if not isinstance(value, list):
-        raise InstanceError(f"the {kind}s are {shown(value)}, but they must be a list")
+    require(isinstance(value, list), f"the {kind}s are", value, "they must be a list")
     for k, item in enumerate(value):
         label = shown(item[key]) if isinstance(item, dict) and key in item else str(k + 1)
         _object(item, f"{kind} {label}", known, required)
-    return value
+    return cast(list[dict[str, Any]], value)
 
 
 def _vectors(value: Any) -> bool:
@@ -445,21 +377,18 @@ def _allowed(user: Mapping[str, Any], servers: Sequence[str], known: Collection[
     chosen = user.get("eligible")
     if chosen is None:
         return None
-    if not isinstance(chosen, list):
-        raise InstanceError(f"eligible of user {user['name']!r} is {shown(chosen)}, but it must be a list of servers or null")
+    require(isinstance(chosen, list), f"eligible of user {user['name']!r} is", chosen, "it must be a list of servers or null")
     for server in chosen:
         if not (isinstance(server, str) and server in known):
             _position(servers, server, "server")
-    return chosen
+    return cast(list[str], chosen)
 
 
 def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
     value = user.get("demands_on", {})
-    if not isinstance(value, dict) or not all(_vectors(v) for v in value.values()):
-        raise InstanceError(
-            f"demands_on of user {user['name']!r} is {shown(value)}, but it must give each server a list of vectors"
-        )
-    return value
+    vectors = isinstance(value, dict) and all(map(_vectors, value.values()))
+    require(vectors, f"demands_on of user {user['name']!r} is", value, "it must give each server a list of vectors")
+    return cast(Mapping[str, Any], value)
 
 
 def _position(names: Sequence[str], name: Any, kind: str) -> int:
@@ -478,10 +407,6 @@ def _number(value: Fraction) -> int | float | str:
     except OverflowError:
         return str(value)
     return number if Fraction(repr(number)) == value else str(value)
-
-
-def _numbers(values: Sequence[Fraction]) -> list[int | float | str]:
-    return [_number(v) for v in values]
 
 
 def _finite(value: Any) -> float | None:

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotInstalled
+from fairalloc.models.errors import InstanceError, NotInstalled, require
 from fairalloc.models.numbers import Floats, plain
-
-__all__ = ["CsvTable", "csv_table", "parquet_columns", "sample_file"]
 
 
 @dataclass(frozen=True)
@@ -26,22 +24,15 @@ class CsvTable:
     columns: Mapping[str, Sequence[str]]
 
     def numbers(self, column: str, *, whole: bool = False, missing: bool = False) -> Floats:
-        """A column as finite numbers.
-
-        Parameters
-        ----------
-        column : its name
-        whole : whether the numbers must be whole
-        missing : whether an empty field is nan, or an error
-        """
+        """A column as finite numbers; `whole` where they must be whole, `missing` where an empty field is nan and no error."""
         text = self.columns[column]
         result = np.array([_number(t) for t in text])
         good = np.isfinite(result) & ((result == np.floor(result)) | (not whole))
         if missing:
             good |= np.array([t == "" for t in text])
         for k in np.flatnonzero(~good)[:1]:
-            rule = f"it must be a {'whole' if whole else 'finite'} number"
-            raise InstanceError(f"{column} in line {self.lines[k]} of {self.path} is {text[k]!r}, but {rule}")
+            where, kind = f"{column} in line {self.lines[k]} of {self.path}", "whole" if whole else "finite"
+            raise InstanceError(f"{where} is {text[k]!r}, but it must be a {kind} number")
         return result
 
 
@@ -54,39 +45,25 @@ def _number(text: str) -> float:
 
 def sample_file(folder: str | Path, *parts: str) -> Path:
     """A file of the data folder; InstanceError where there is no such folder."""
-    if not Path(folder).is_dir():
-        raise InstanceError(f"the data folder is {str(folder)!r}, but there is no such folder")
+    require(Path(folder).is_dir(), "the data folder is", str(folder), "there is no such folder")
     return Path(folder, *parts)
 
 
 def csv_table(path: str | Path, columns: Sequence[str], *, header: bool = True, separator: str = ",") -> CsvTable:
-    """The given columns of a CSV file.
+    """The given columns of a .csv or .csv.gz file; without a header they are all that the file has, in this order.
 
-    Parameters
-    ----------
-    path : .csv or .csv.gz
-    columns : their names; without a header they are all that the file has, in this order
-    header : whether the first line holds the names
-    separator : between fields
-
-    Raises
-    ------
-    InstanceError : the file cannot be read or has no rows, or a column or a field is missing
+    InstanceError where the file cannot be read or has no rows, or a column or a field is missing.
     """
     lines = _lines(Path(path), separator)
-    names = list(columns)
-    if header and lines:
-        names = lines.pop(0)[1]
+    names = lines.pop(0)[1] if header and lines else list(columns)
     if not lines:
         raise InstanceError(f"{path} has no rows")
     for column in columns:
         if (found := names.count(column)) != 1:
-            raise InstanceError(
-                f"{path} has {found} columns {column!r}, but it must have one: the columns are {', '.join(names)}"
-            )
-    for number, fields in lines:
-        if len(fields) != len(names):
-            raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")
+            there = ", ".join(names)
+            raise InstanceError(f"{path} has {found} columns {column!r}, but it must have one: the columns are {there}")
+    for number, fields in [line for line in lines if len(line[1]) != len(names)][:1]:
+        raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")
     values = dict(zip(names, zip(*(fields for _, fields in lines), strict=True), strict=True))
     return CsvTable(Path(path), [number for number, _ in lines], {c: values[c] for c in columns})
 
@@ -116,11 +93,9 @@ def parquet_columns(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any
         # pyarrow also raises OSError, for damaged pages, but without the system's reason.
         reason = getattr(error, "strerror", None) or "it is not a whole parquet file"
         raise InstanceError(f"{path} cannot be read: {reason}") from None
-    for column in columns:
-        if column not in table.column_names:
-            raise InstanceError(f"{path} has no column {column!r}")
+    for column in [column for column in columns if column not in table.column_names][:1]:
+        raise InstanceError(f"{path} has no column {column!r}")
     result = {column: table[column].to_numpy() for column in columns}
-    for column, values in result.items():
-        if not plain(values) or not np.all(np.isfinite(values)):
-            raise InstanceError(f"column {column!r} of {path} holds something else than finite numbers")
+    for column in [c for c, values in result.items() if not plain(values) or not np.all(np.isfinite(values))][:1]:
+        raise InstanceError(f"column {column!r} of {path} holds something else than finite numbers")
     return result

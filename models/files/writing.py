@@ -9,19 +9,13 @@ from pathlib import Path
 
 from fairalloc.models.errors import InstanceError, shown
 
-__all__ = ["check_writable", "write_file"]
-
 
 def write_file(path: str | Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8; where that fails, the old file stays as it was.
+    """Write a file, text as UTF-8; where that fails, the old file stays as it was, and the InstanceError says so.
 
     1. What is no regular file, such as a pipe or /dev/null, is written where it is.
     2. Else the content goes to a new file in the same folder, which gets the mode of the old one.
     3. It takes the place of the old file, or of the file to which a link leads.
-
-    Raises
-    ------
-    InstanceError : the file cannot be written, as on a full disk
     """
     with _in_one_sentence(path):
         data = content.encode() if isinstance(content, str) else content
@@ -61,11 +55,10 @@ def _new_file(target: Path) -> Path:
 
 
 def _fill(new: Path, data: bytes) -> None:
-    """Write the data and wait until the disk has them."""
     with new.open("wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        os.fsync(file.fileno())  # until the disk has them
 
 
 @contextlib.contextmanager

@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats, frozen
 
-__all__ = ["Vectors", "index_type", "scaled_rows", "small", "small_range"]
-
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
     """The demand vectors of N users with R resources.
 
-    Attributes
-    ----------
     matrix : (M x R) sparse, every stored entry > 0, sorted by rows and columns; the resource that one task takes
     first : (N + 1,) the rows first[n] to first[n + 1] are the variants of user n
     """
@@ -58,8 +54,7 @@ class Vectors:
     @property
     def counts(self) -> NDArray[np.intp]:
         """(N,) variants of each user."""
-        result: NDArray[np.intp] = np.diff(self.first)
-        return result
+        return np.diff(self.first)
 
     @cached_property
     def user(self) -> NDArray[np.intp]:

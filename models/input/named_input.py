@@ -24,20 +24,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, no_such, shown
+from fairalloc.models.errors import InstanceError, no_such, require, shown
 from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, truth
 from fairalloc.models.numbers import is_vector
-
-__all__ = ["plain_arguments"]
 
 
 class _Names:
     """The names of one kind of thing, as the first source gives them; later sources are put in their order."""
 
     def __init__(self, kind: str, given: Any) -> None:
-        self.kind = kind
+        self.kind, self.source = kind, f"{kind}s"
         self.given = tuple(given) if is_list(given) else given
-        self.source = f"{kind}s"
         listed = isinstance(self.given, tuple) and all(isinstance(name, str) for name in self.given)
         self.names: Sequence[Any] | None = list(self.given) if listed else None
 
@@ -76,8 +73,7 @@ class _Names:
 
     def settle(self, rows: Any) -> None:
         """Where nothing has named them yet, the names are those of the instance: u1, u2, .. or s1, s2, .."""
-        count = count_of(rows)
-        if self.names is None and self.given is None and count is not None:
+        if self.names is None and self.given is None and (count := count_of(rows)) is not None:
             self.names, self.source = NumberedNames(self.kind[0], count), "the instance"
 
     @property
@@ -140,10 +136,9 @@ def _complete(value: Any, what: str, names: _Names) -> list[Any]:
     entries, known = _entries(value), names.names or []
     if _unnamed(entries):
         return list(entries.values())
-    for name in entries:
-        if name not in known:
-            rule = f"{what} names it, but the {names.kind}s are {_listed(known)} in {names.source}"
-            raise InstanceError(no_such(names.kind, name, known, rule))
+    for name in [name for name in entries if name not in known][:1]:
+        rule = f"{what} names it, but the {names.kind}s are {_listed(known)} in {names.source}"
+        raise InstanceError(no_such(names.kind, name, known, rule))
     if missing := [name for name in known if name not in entries]:
         raise InstanceError(f"{what} leaves out {_listed(missing)}, but it must give every {names.kind}: {_listed(known)}")
     return [entries[name] for name in known]
@@ -185,7 +180,7 @@ def _eligible(value: Any, users: _Names, servers: _Names) -> Any:
     place, known = Places(servers.names, "server"), servers.names
     rows = [_allowed(chosen, users.label(k), servers, place) for k, chosen in enumerate(_partial(value, "eligible", users, None))]
     owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    return allowed_pairs(owner, np.fromiter(chain.from_iterable(rows), dtype=int), (len(rows), len(known)))
+    return allowed_pairs((len(rows), len(known)), owner, np.fromiter(chain.from_iterable(rows), dtype=int))
 
 
 def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence[int]:
@@ -196,15 +191,12 @@ def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence
     if _has_names(chosen):
         given = zip(_complete(chosen, f"eligible of {user}", servers), known, strict=True)
         return [k for k, (value, server) in enumerate(given) if truth(value, user, server)]
-    if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
-        raise InstanceError(f"eligible of {user} is {shown(chosen)}, but it must be a list of servers or None")
-    return [place(_name(name, known)) for name in chosen]
-
-
-def _name(name: Any, known: Sequence[Any]) -> str:
-    if not isinstance(name, str):
+    listed = hasattr(chosen, "__iter__") and not isinstance(chosen, str | bytes)
+    require(listed, f"eligible of {user} is", chosen, "it must be a list of servers or None")
+    chosen = list(chosen)
+    for name in [name for name in chosen if not isinstance(name, str)][:1]:
         raise InstanceError(no_such("server", name, known, f"the servers are {_listed(known)}"))
-    return name
+    return list(map(place, chosen))
 
 
 def _listed(names: Sequence[Any]) -> str:

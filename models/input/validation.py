@@ -7,6 +7,7 @@ by value, which names it. Nothing (users x servers) or (users x resources) is ma
 import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,41 +16,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, no_such, shown, unprintable
+from fairalloc.models.errors import InstanceError, no_such, require, shown, unprintable
 from fairalloc.models.input.demand_matrix import Vectors, small
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, plain, rational, row
-
-__all__ = [
-    "NumberedNames",
-    "Places",
-    "allowed_pairs",
-    "count_of",
-    "is_unlimited",
-    "read_capacities",
-    "read_counts",
-    "read_demand",
-    "read_demands",
-    "read_limits",
-    "read_names",
-    "read_own_demands",
-    "read_placement",
-    "read_weights",
-    "source_of",
-    "truth",
-]
 
 LARGEST_COUNT = 2**53
 """Up to here floating point counts exactly."""
 
 
-# ---- names --------------------------------------------------------------------------------------------------------
-
-
+@dataclass(frozen=True)
 class NumberedNames(Sequence[str]):
     """u1, u2, ..: names that nobody gave, made when they are asked for."""
 
-    def __init__(self, letter: str, count: int) -> None:
-        self.letter, self.size = letter, count
+    letter: str
+    size: int
 
     def __len__(self) -> int:
         return self.size
@@ -58,57 +38,35 @@ class NumberedNames(Sequence[str]):
         numbers = range(1, self.size + 1)[k]
         return f"{self.letter}{numbers}" if isinstance(numbers, int) else [f"{self.letter}{number}" for number in numbers]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NumberedNames) and (self.letter, self.size) == (other.letter, other.size)
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[str]:
-    """The names, or numbered ones where none are given.
-
-    Parameters
-    ----------
-    kind : "user", "server" or "resource"
-    given : distinct names, or None
-    count : how many there must be
-    """
+    """The names, distinct and `count` of them; numbered ones where none are given. `kind` is "user", "server" or "resource"."""
     if given is None:
         return NumberedNames(kind[0], count)
-    if not is_list(given):
-        raise InstanceError(f"the names of {kind}s are {shown(given)}, but they must be a list of names")
+    require(is_list(given), f"the names of {kind}s are", given, "they must be a list of names")
     names = given if isinstance(given, NumberedNames) else tuple(given)
     if len(names) != count:
         raise InstanceError(f"the number of {kind} names is {len(names)}, but the data has {count} {kind}s")
     if isinstance(names, NumberedNames):
         return names
-    if not all(isinstance(name, str) for name in names) or "" in names or unprintable("".join(names)):
-        _check_each_name(kind, names)
+    sound = all(isinstance(name, str) for name in names) and "" not in names and not unprintable("".join(names))
+    for k, name in enumerate(() if sound else names):
+        if not isinstance(name, str) or not name or unprintable(name):
+            printable = isinstance(name, str) and name
+            rule = "a name has no control characters or surrogates" if printable else "a name is a non-empty string"
+            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but {rule}")
     if len(set(names)) < count:
         twice = next(name for name, times in Counter(names).items() if times > 1)
         raise InstanceError(f"two {kind}s have the name {twice!r}, but names must be distinct")
     return tuple(map(str, names))
 
 
-def _check_each_name(kind: str, names: Sequence[Any]) -> None:
-    for k, name in enumerate(names):
-        if not isinstance(name, str) or not name:
-            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name is a non-empty string")
-        if unprintable(name):
-            raise InstanceError(f"{kind} {k + 1} has the name {shown(name)}, but a name has no control characters or surrogates")
-
-
+@dataclass(frozen=True)
 class Places:
-    """The positions that names and numbers of one kind of thing stand for.
+    """The positions that names and numbers of one kind of thing ("user", "server" or "resource", for errors) stand for."""
 
-    Parameters
-    ----------
-    names : all of them
-    kind : "user", "server" or "resource", for errors
-    """
-
-    def __init__(self, names: Sequence[str], kind: str) -> None:
-        self.names, self.kind = names, kind
+    names: Sequence[str]
+    kind: str
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
@@ -124,9 +82,6 @@ class Places:
         if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
             return int(key)
         raise InstanceError(f"there is no {kind} {shown(key)}: {kind}s are numbered 0 to {len(names) - 1}")
-
-
-# ---- numbers ------------------------------------------------------------------------------------------------------
 
 
 def count_of(rows: Any) -> int | None:
@@ -147,59 +102,43 @@ def source_of(value: Any) -> Any:
 
 
 def read_capacities(value: Any, servers: Sequence[str], resources: Sequence[str]) -> Floats:
-    """(K, R) floats >= 0.
-
-    Parameters
-    ----------
-    value : a vector for each server
-    servers, resources : their names
-    """
+    """(K, R) floats >= 0, from a vector for each server."""
     if plain(value) and value.shape == (len(servers), len(resources)):
         whole: Floats = np.array(value, dtype=float)
         for i in np.flatnonzero(~_usable(whole))[:1]:
-            _read_capacity(value[i], servers[i], resources)
+            _rows([value[i]], f"the capacity of server {servers[i]!r}", resources)
         return frozen(whole)
-    return frozen(np.array([_read_capacity(c, s, resources) for c, s in zip(value, servers, strict=True)]))
+    named = zip(value, servers, strict=True)
+    return frozen(np.concatenate([_rows([c], f"the capacity of server {s!r}", resources) for c, s in named]))
 
 
-def _read_capacity(value: Any, server: str, resources: Sequence[str]) -> Floats:
-    what = f"the capacity of server {server!r}"
-    result = row(value, resources, what)
-    for r in np.flatnonzero(result < 0)[:1]:
-        raise InstanceError(f"{what} for {resources[r]!r} is {result[r]:g}, but it must not be negative")
+def _rows(values: Any, what: str, resources: Sequence[str]) -> Floats:
+    """(V, R) vectors of finite numbers >= 0."""
+    result = np.array([row(v, resources, what) for v in values])
+    for v, r in np.argwhere(result < 0)[:1]:
+        raise InstanceError(f"{what} for {resources[r]!r} is {result[v, r]:g}, but it must not be negative")
     return result
 
 
 def _usable(rows: Floats) -> NDArray[np.bool_]:
     """Whether all numbers of a row are finite and at least 0."""
-    result: NDArray[np.bool_] = np.all((rows >= 0) & np.isfinite(rows), axis=1)
-    return result
+    return frozen(np.all((rows >= 0) & np.isfinite(rows), axis=1))
 
 
 def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
-    """The demand vectors.
-
-    Parameters
-    ----------
-    value : for each user a vector or variants; or a matrix (N x R) of SciPy
-    users, resources : their names
-    """
+    """The demand vectors, from a vector or variants for each user, or from a matrix (N x R) of SciPy."""
     if isinstance(value, Vectors):
         return value
     if sp.issparse(value):
         return _read_sparse_demands(value, users, resources)
     if plain(value) and value.ndim in (2, 3) and value.size and value.shape[-1] == len(resources):
-        return _read_array_of_demands(value, users, resources)
+        rows: Floats = np.array(value, dtype=float).reshape(-1, len(resources))
+        variants = len(rows) // len(value)
+        for n in np.flatnonzero(~(_usable(rows) & rows.any(axis=1)))[:1] // variants:
+            read_demand(value[n], f"the demand of user {users[n]!r}", resources)
+        return Vectors.of(rows, np.arange(len(value) + 1) * variants)
     parts = [read_demand(vectors, f"the demand of user {u!r}", resources) for vectors, u in zip(value, users, strict=True)]
     return Vectors.of(np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
-
-
-def _read_array_of_demands(value: NDArray[Any], users: Sequence[str], resources: Sequence[str]) -> Vectors:
-    variants = 1 if value.ndim == 2 else value.shape[1]
-    rows: Floats = np.array(value, dtype=float).reshape(-1, len(resources))
-    for v in np.flatnonzero(~(_usable(rows) & rows.any(axis=1)))[:1]:
-        read_demand(value[v // variants], f"the demand of user {users[v // variants]!r}", resources)
-    return Vectors.of(rows, np.arange(len(value) + 1) * variants)
 
 
 def _read_sparse_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
@@ -217,21 +156,10 @@ def _read_sparse_demands(value: Any, users: Sequence[str], resources: Sequence[s
 
 
 def read_demand(value: Any, what: str, resources: Sequence[str]) -> Floats:
-    """(V, R) one demand vector, or the vectors of several variants.
-
-    Parameters
-    ----------
-    value : a vector or a list of vectors
-    what : names it in errors
-    resources : their names
-    """
+    """(V, R) one demand vector, or the vectors of several variants; `what` names it in errors."""
     if is_vector(value) and len(value) == 0:
         raise InstanceError(f"{what} is empty, but it must be a vector or a list of variants")
-    rows = value if is_vector(value) and is_vector(value[0]) else [value]
-    result = np.array([row(v, resources, what) for v in rows])
-    if np.any(result < 0):
-        v, r = np.argwhere(result < 0)[0]
-        raise InstanceError(f"{what} for {resources[r]!r} is {result[v, r]:g}, but it must not be negative")
+    result = _rows(value if is_vector(value) and is_vector(value[0]) else [value], what, resources)
     if not np.all(result.any(axis=1)):
         raise InstanceError(f"{what} is zero for every resource, but a task must take something")
     return frozen(result)
@@ -240,16 +168,8 @@ def read_demand(value: Any, what: str, resources: Sequence[str]) -> Floats:
 def read_own_demands(
     value: Any, users: Sequence[str], servers: Sequence[str], resources: Sequence[str], variants: NDArray[np.intp]
 ) -> dict[tuple[int, int], Floats]:
-    """The demands that hold on one server only.
-
-    Parameters
-    ----------
-    value : {(user, server): a vector or variants}, by name or number
-    users, servers, resources : their names
-    variants : (N,) how many each user has
-    """
-    if not isinstance(value, Mapping):
-        raise InstanceError(f"demands_on is {shown(value)}, but it must map pairs (user, server) to demands")
+    """The demands, {(user, server): vector or variants}, that hold on one server only; `variants` (N,) is how many users have."""
+    require(isinstance(value, Mapping), "demands_on is", value, "it must map pairs (user, server) to demands")
     user_of, server_of = Places(users, "user"), Places(servers, "server")
     result: dict[tuple[int, int], Floats] = {}
     for key, vectors in value.items():
@@ -270,16 +190,14 @@ def read_counts(value: Any, servers: Sequence[str]) -> NDArray[np.int64]:
     """(K,) positive integers."""
     if value is None:
         return frozen(np.ones(len(servers), dtype=np.int64))
-    if plain(value) and value.dtype.kind in "iu" and value.shape == (len(servers),):
-        counts = value.astype(np.int64)
-        if np.all(counts >= 1) and np.all(value <= LARGEST_COUNT):
-            return frozen(counts)
+    whole = plain(value) and value.dtype.kind in "iu" and value.shape == (len(servers),)
+    if whole and np.all(value >= 1) and np.all(value <= LARGEST_COUNT):
+        return frozen(value.astype(np.int64))
     row(value, servers, "counts", "the count of server")
     result = [rational(v, "the count") for v in value]
     for server, count, v in zip(servers, result, value, strict=True):
-        if count.denominator != 1 or not 1 <= count <= LARGEST_COUNT:
-            what = f"the count of server {server!r}"
-            raise InstanceError(f"{what} is {shown(v)}, but it must be an integer from 1 to {LARGEST_COUNT}")
+        sound = count.denominator == 1 and 1 <= count <= LARGEST_COUNT
+        require(sound, f"the count of server {server!r} is", v, f"it must be an integer from 1 to {LARGEST_COUNT}")
     return frozen(np.array(result, dtype=np.int64))
 
 
@@ -288,8 +206,7 @@ def read_weights(value: Any, users: Sequence[str]) -> Floats:
     if value is None:
         return frozen(np.ones(len(users)))
     result = row(value, users, "weights", "the weight of user")
-    if np.any(result <= 0):
-        n = int(np.argmax(result <= 0))
+    for n in np.flatnonzero(result <= 0)[:1]:
         raise InstanceError(f"the weight of user {users[n]!r} is {result[n]:g}, but it must be positive")
     return frozen(result)
 
@@ -298,18 +215,15 @@ def read_limits(value: Any, users: Sequence[str]) -> Floats:
     """(N,) positive floats, inf = unlimited."""
     if value is None:
         return frozen(np.full(len(users), np.inf))
-    if not is_vector(value) or len(value) != len(users):
-        rule = f"it must be a list of {len(users)} numbers, one for each user"
-        raise InstanceError(f"max_tasks is {shown(value)}, but {rule}")
+    rule = f"it must be a list of {len(users)} numbers, one for each user"
+    require(is_vector(value) and len(value) == len(users), "max_tasks is", value, rule)
     if plain(value) and value.ndim == 1 and not np.any(value == -np.inf):
         result = np.array(value, dtype=float)
         result[np.isnan(result)] = np.inf
     else:
-        result = np.array(
-            [np.inf if is_unlimited(v) else finite(v, f"max_tasks of user {u!r}") for v, u in zip(value, users, strict=True)]
-        )
-    if not np.all(result > 0):
-        n = int(np.argmin(result > 0))
+        pairs = zip(value, users, strict=True)
+        result = np.array([np.inf if is_unlimited(v) else finite(v, f"max_tasks of user {u!r}") for v, u in pairs])
+    for n in np.flatnonzero(~(result > 0))[:1]:
         raise InstanceError(f"max_tasks of user {users[n]!r} is {result[n]:g}, but it must be positive, or null for unlimited")
     return frozen(result)
 
@@ -319,16 +233,10 @@ def is_unlimited(value: Any) -> bool:
     return value is None or (isinstance(value, float | np.floating) and not value < np.inf)
 
 
-# ---- placement ----------------------------------------------------------------------------------------------------
-
-
 def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.csr_array | None:
     """Where each user may run: (N x K) sparse bool; None where everybody may run everywhere.
 
-    Parameters
-    ----------
-    value : None; a matrix of SciPy; an array or lists of shape (N, K), true or false; or pairs (user, server) by name or number
-    users, servers : their names
+    From None; a matrix of SciPy; an array or lists of shape (N, K), true or false; or pairs (user, server) by name or number.
     """
     shape = (len(users), len(servers))
     if value is None:
@@ -336,31 +244,22 @@ def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> 
     if sp.issparse(value):
         return _read_sparse_placement(value, users, servers)
     if isinstance(value, np.ndarray) and value.dtype == bool and value.shape == shape:
-        user, server = np.nonzero(value)
-        return allowed_pairs(user, server, shape)
+        return allowed_pairs(shape, *np.nonzero(value))
     if plain(value) and value.ndim == 2 and value.shape[1] == 2 and value.shape != shape:
         return _read_array_of_pairs(value, users, servers)
     rows = list(value) if is_vector(value) else []
     if len(rows) == len(users) and all(is_vector(r) and len(r) == len(servers) for r in rows):
         named = zip(users, rows, strict=True)
-        truths = np.array([[truth(v, f"user {u!r}", s) for v, s in zip(r, servers, strict=True)] for u, r in named])
-        user, server = np.nonzero(truths)
-        return allowed_pairs(user, server, shape)
+        truths = [[truth(v, f"user {u!r}", s) for v, s in zip(r, servers, strict=True)] for u, r in named]
+        return allowed_pairs(shape, *np.nonzero(np.array(truths)))
     if rows and all(is_vector(r) and len(r) == 2 for r in rows):
         user_of, server_of = Places(users, "user"), Places(servers, "server")
-        return allowed_pairs([user_of(n) for n, _ in rows], [server_of(i) for _, i in rows], shape)
+        return allowed_pairs(shape, [user_of(n) for n, _ in rows], [server_of(i) for _, i in rows])
     raise InstanceError(f"eligible is {shown(value)}, but it must be {len(users)} lists (users) of {len(servers)} (servers)")
 
 
 def truth(value: Any, user: str, server: str) -> bool:
-    """Whether the user may run on the server.
-
-    Parameters
-    ----------
-    value : a truth value, 0 or 1
-    user : such as "user 'ann'"
-    server : its name
-    """
+    """Whether the user, named such as "user 'ann'", may run on the server: a truth value, 0 or 1."""
     if not isinstance(value, bool | np.bool_ | int | np.integer) or value not in (0, 1):
         raise InstanceError(f"eligible of {user} on server {server!r} is {shown(value)}, but it must be true or false")
     return bool(value)
@@ -376,27 +275,19 @@ def _read_sparse_placement(value: Any, users: Sequence[str], servers: Sequence[s
         where = f"eligible of user {users[entries.row[e]]!r} on server {servers[entries.col[e]]!r}"
         raise InstanceError(f"{where} is {shown(entries.data[e])}, but it must be true or false")
     there = entries.data != 0
-    return allowed_pairs(entries.row[there], entries.col[there], shape)
+    return allowed_pairs(shape, entries.row[there], entries.col[there])
 
 
 def _read_array_of_pairs(value: NDArray[Any], users: Sequence[str], servers: Sequence[str]) -> sp.csr_array | None:
     shape = (len(users), len(servers))
-    whole = value.dtype.kind in "iu"
-    for p in np.flatnonzero(~np.all((value >= 0) & (value < shape), axis=1) | (not whole))[:1]:
-        n, i = value[p].tolist()
-        Places(users, "user")(n)
-        Places(servers, "server")(i)
-    return allowed_pairs(value[:, 0], value[:, 1], shape)
+    for p in np.flatnonzero(~np.all((value >= 0) & (value < shape), axis=1) | (value.dtype.kind not in "iu"))[:1]:
+        Places(users, "user")(value[p, 0].item())
+        Places(servers, "server")(value[p, 1].item())
+    return allowed_pairs(shape, value[:, 0], value[:, 1])
 
 
-def allowed_pairs(user: Any, server: Any, shape: tuple[int, int]) -> sp.csr_array | None:
-    """Where each user may run: (N x K) sparse bool, rows sorted; None where everybody may run everywhere.
-
-    Parameters
-    ----------
-    user, server : (P,) the allowed pairs in any order, also more than once
-    shape : (N, K)
-    """
+def allowed_pairs(shape: tuple[int, int], user: Any, server: Any) -> sp.csr_array | None:
+    """(N x K) sparse bool of the allowed pairs (P,) in any order, also repeated, rows sorted; None where all are allowed."""
     result = sp.csr_array((np.ones(len(user), dtype=bool), (small(np.asarray(user)), small(np.asarray(server)))), shape=shape)
     if result.nnz == shape[0] * shape[1]:
         return None

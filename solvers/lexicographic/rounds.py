@@ -100,7 +100,7 @@ def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterab
 
 def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
     """What proves a round, and what it made full and closed for the next one."""
-    return RoundProof(prices, later.full_since(now), later.closed & ~now.closed)
+    return RoundProof(prices, now.at_most & ~later.at_most, later.closed & ~now.closed)
 
 
 def _taken(now: Round, v: Floats) -> float:

@@ -13,7 +13,7 @@ from tolerances import RESIDUAL, ROUNDING
 from fairalloc.analysis import solution_set
 from fairalloc.analysis.solution_sets import game_answers
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.common.objectives import linear_objective
+from fairalloc.formulations.ps_dsf import linear_objective
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
 from fairalloc.models.examples.published import example

@@ -11,8 +11,8 @@ from strategies import instances
 from tolerances import EXACT, RESIDUAL, SHARES
 
 import fairalloc as fa
+from fairalloc.formulations.common.convexity import read_off
 from fairalloc.formulations.common.kkt_residual import optimality_of_cvxpy
-from fairalloc.formulations.common.reading import read_off
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example

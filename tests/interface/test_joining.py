@@ -87,7 +87,7 @@ def plugin(tmp_path):
 
 def fresh(registry):
     """A registry of the same kind that has looked for nothing yet."""
-    return Registry(registry.kind, registry.group, registry._find, registry._read, registry._names)
+    return Registry(registry.kind, registry.group, registry.own, registry.read, registry.names)
 
 
 def test_what_can_be_loaded_joins_and_the_rest_is_named(plugin, monkeypatch):

@@ -10,7 +10,7 @@ from tolerances import RESIDUAL, VISIBLE
 from fairalloc.analysis import certify, solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.common.objectives import LINEAR_OBJECTIVES, linear_objective
+from fairalloc.formulations.ps_dsf import LINEAR_OBJECTIVES, linear_objective
 from fairalloc.models import Instance, InstanceError, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example

@@ -14,7 +14,7 @@ import pytest
 from tolerances import RESIDUAL, SHARES
 
 from fairalloc.formulations import Mechanism, mechanism
-from fairalloc.formulations import _add as add_mechanism
+from fairalloc.formulations import _by_id as mechanisms_by_id
 from fairalloc.models import Allocation, NotInstalled, Times
 from fairalloc.models.aggregation import expand
 from fairalloc.models.examples import generators
@@ -161,7 +161,7 @@ def test_registries_refuse_duplicates():
     twin = type("Twin", (Mechanism,), dict.fromkeys(("write_cvxpy", "write_pyomo", "residual", "values")))()
     twin.id, twin.aliases = "other", ("ceei",)
     with pytest.raises(ValueError, match="two mechanisms are named 'ceei'"):
-        add_mechanism({"nb": mechanism("nb")}, twin)
+        mechanisms_by_id([mechanism("nb"), twin])
 
 
 def test_capturing_takes_what_other_code_prints(capfd):
