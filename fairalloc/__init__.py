@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
     from fairalloc.solvers import METHODS, Method, options, solve, solve_many
     from fairalloc.solvers.catalogue.own import method
-    from fairalloc.solvers.export import export
-    from fairalloc.solvers.files import read_allocation
+    from fairalloc.solvers.export import export, read_allocation
     from fairalloc.solvers.model_page import ModelPage, show
     from fairalloc.theorems.cases import Case
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
@@ -83,8 +82,7 @@ PLACES = {
     "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
     "fairalloc.models.examples.published": "EXAMPLES Example example",
     "fairalloc.solvers": "METHODS Method options solve solve_many",
-    "fairalloc.solvers.export": "export",
-    "fairalloc.solvers.files": "read_allocation",
+    "fairalloc.solvers.export": "export read_allocation",
     "fairalloc.solvers.model_page": "ModelPage show",
     "fairalloc.solvers.catalogue.own": "method",
     "fairalloc.theorems.cases": "Case",

@@ -1,4 +1,4 @@
-"""The model of a mechanism on an instance, written for other solvers: as an .lp, .mps or .nl file, or as a Python script.
+"""Files: the model of a mechanism on an instance, written for other solvers as .lp, .mps, .nl or a script; allocations, read.
 
 The files are Pyomo's, with the names of users, servers and resources as symbols. A lexicographic mechanism is written as its
 first round: where nobody is stuck before the others, that is all of it; else the rounds after it need its answer.
@@ -9,16 +9,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from fairalloc.formulations import Mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
-from fairalloc.models.files.jsonio import instance_document
+from fairalloc.models.files.jsonio import instance_document, parse_allocation, read_json
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers.running.solver_log import unlogged
-
-__all__ = ["FORMATS", "export"]
 
 FORMATS = ("lp", "mps", "nl", "py")
 """What a model can be written as."""
@@ -119,3 +118,28 @@ def _written(instance: Instance, item: Mechanism, format: str) -> str:  # noqa: 
             reason = " ".join(str(error).split())
             raise NotApplicable(f"the model of {item.id!r} cannot be written as {format}: {reason[:200]}") from error
         return path.read_text(encoding="utf-8")
+
+
+@checked
+def read_allocation(
+    path: str | Path, instance: Instance, mechanism: str | Mechanism | type[Mechanism] | None = None
+) -> Allocation:
+    """The allocation in a file of schema fairalloc-allocation/1; its residuals are left to be computed.
+
+    Parameters
+    ----------
+    path : the file, as `write_allocation` or `fairalloc solve --format json` writes it
+    instance : the instance that was solved; the allocation of a mechanism for one pool, such as "drf", comes on that pool
+    mechanism : whose allocation it is; None = the one that the file names
+
+    Raises
+    ------
+    InstanceError : the file is damaged, or is about other users or servers
+    UnknownName : there is no such mechanism
+    """
+    document = read_json(path)
+    named = document.get("mechanism") if isinstance(document, dict) else None
+    known = {key for item in MECHANISMS.values() for key in (item.id, *item.aliases)}
+    if mechanism is None and isinstance(named, str) and named in known:
+        mechanism = named
+    return parse_allocation(document, instance if mechanism is None else find_mechanism(mechanism).home(instance))

@@ -12,8 +12,6 @@
 
 import hashlib
 import io
-from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,8 +36,6 @@ from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import ACCURACY, solver_options
 from fairalloc.solvers.solve import solve
 
-__all__ = ["distance"]
-
 GIVEN = 1e-9
 """How far tasks may be from the given ones, relative to the largest, when the model is solved for its other variables."""
 
@@ -56,18 +52,8 @@ def distance(
 ) -> tuple[float | None, str]:
     """The distance, dimensionless and 0 at the mechanism's answer, and how it is known.
 
-    Parameters
-    ----------
-    mechanism : with its parameters
-    allocation : on the mechanism's home instance
-    limits : of which the deadline counts
-    reference : whether an independent reference may be asked; None = on at most judge.SMALL arcs
-    most : a residual, and the relative error of a user's tasks. An allocation within the first must be proved to be within the
-        second too, where the right tasks are unique; the distance is that error where it is known to be larger
-
-    Returns
-    -------
-    The distance, inf where the model does not allow the tasks, None where it cannot be told; and one sentence
+    It is inf where the model does not allow the tasks, None where it cannot be told. `most` are a residual and the relative error
+    of a user's tasks: what is within the first must be within the second too, where the right tasks are unique.
     """
     if mechanism.has_residual:
         known = proved(mechanism, allocation, limits, reference)
@@ -103,7 +89,7 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     if unsure:
         return None, _undecided(item, unsure)
     problem = with_values(problem)
-    answer = _answer(_Program(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
+    answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
     if isinstance(answer, str):
         return None, answer
     best = answer.values["objective"]
@@ -115,7 +101,7 @@ def _by_shares(item: Edited, rule: Leximin, problem: Any, allocation: Allocation
     """For a rule whose rounds are kept: the first round must allow the tasks, and the shares are unique."""
     if words := _impossible(item, problem, allocation, float((rule.rate(allocation.instance) * allocation.tasks).min())):
         return np.inf, words
-    answer = _answer(_Program(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
+    answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
     if isinstance(answer, str):
         return None, answer
     right = answer.tasks
@@ -175,7 +161,7 @@ def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
         away = gap_of_pyomo(model, value_of_pyomo(next(model.component_data_objects(pyo.Objective, active=True))))
         allowed = away is None or away <= ACCURACY["mid"]
         return (None, _undecided(item, unsure)) if allowed else (np.inf, f"the model of {item.id!r} does not allow these tasks")
-    answer = _answer(_Program(content, item, allocation.instance, limits))
+    answer = _answer(content, item, allocation.instance, limits)
     if isinstance(answer, str):
         return None, answer
     return gap_of_pyomo(model, answer.values["objective"]), COMPARED
@@ -192,34 +178,17 @@ SHARES = "shares compared with those of an optimal answer, for which the model w
 TINY = 1e-300
 
 
-@dataclass(frozen=True)
-class _Program:
-    """A model, equal to others by its content alone."""
-
-    content: bytes
-    item: Mechanism = field(compare=False)
-    instance: Instance = field(compare=False)
-    limits: Limits = field(compare=False)
+_KEPT: dict[bytes, Allocation] = {}
 
 
-def _answer(program: _Program) -> Allocation | str:
-    """The answer of the model, which must be proved; one sentence where there is none."""
-    try:
-        return _proved_answer(program)
-    except _Unproved as reason:
-        return str(reason)
-
-
-class _Unproved(Exception):  # noqa: N818 (a signal, not an error)
-    """There is no answer to compare with, which is not kept."""
-
-
-@lru_cache(maxsize=KEPT)
-def _proved_answer(program: _Program) -> Allocation:
-    limits, name = program.limits, program.item.id
-    answer = solve(program.instance, program.item, time_limit=limits.left if limits.limited else None)
+def _answer(content: bytes, item: Mechanism, instance: Instance, limits: Limits) -> Allocation | str:
+    """The answer of the model, which must be proved and is kept; one sentence where there is none."""
+    answer = _KEPT[content] if content in _KEPT else solve(instance, item, time_limit=limits.left if limits.limited else None)
     if answer.not_judged or not answer.residual <= ACCURACY["mid"]:
-        raise _Unproved(f"not judged: no answer of {name!r} is known to be optimal ({answer.not_judged or answer.message})")
+        return f"not judged: no answer of {item.id!r} is known to be optimal ({answer.not_judged or answer.message})"
+    _KEPT[content] = answer
+    for oldest in [*_KEPT][: len(_KEPT) - KEPT]:
+        _KEPT.pop(oldest, None)
     return answer
 
 

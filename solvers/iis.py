@@ -14,8 +14,6 @@ from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.pyomo import ipopt
 
-__all__ = ["conflict"]
-
 
 def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
     """Sentences that name added constraints without an allocation, ever fewer; those of the last one are irreducible."""

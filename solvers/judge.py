@@ -2,21 +2,16 @@
 
 1. The mechanism's residual at the allocation's own prices, once. Where it is small, that is the residual.
 2. Otherwise an independent reference is asked: for a lexicographic rule the rounds by another solver
-   (lexicographic/reference.py), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
+   (`reference_allocation`), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it.
 4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for nb and fds to first order
    by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it is
    what the accuracy allows; where nothing bounds it so, that is the termination.
 
-**Where floats cannot tell.** With weights or tasks many orders of magnitude apart, rounding alone is a residual above every
-accuracy: a bound of (*) is as fine as the rounding of a sum of all prices, in units of what the cheapest user pays. On at most
-`exact_arcs` arcs (`Judging`) the answer in rationals, which is unique in its shares, decides then; on larger ones the residual
-says "not decided".
-
-**Time.** Judging must not cost more than solving. Step 1 is a few products of sparse matrices; the reference of step 2 is a
-simplex method, so it is asked only on instances of at most `reference_arcs` arcs, or on request, and only while there is time.
-Where nothing is proved without it, the definition's residual is inf and `not_judged` says why.
+With weights or tasks many orders of magnitude apart, rounding alone is a residual above every accuracy. On at most `exact_arcs`
+arcs (`Judging`) the answer in rationals decides then; on larger ones the residual says "not decided". The reference of step 2 is
+asked on at most `reference_arcs` arcs, or on request, for judging must not cost more than solving; `not_judged` says so.
 """
 
 from collections.abc import Iterable
@@ -26,10 +21,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
@@ -39,22 +36,13 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
-from fairalloc.solvers.lexicographic.reference import reference_allocation
+from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
 
-__all__ = ["Known", "ModelFacts", "judged", "proved", "residual", "right_tasks", "user_error"]
-
 
 class ModelFacts(NamedTuple):
-    """What is known of a model at the point where it was solved.
-
-    Attributes
-    ----------
-    optimality : the residual of its optimality conditions
-    objective : its objective
-    doubt : why these conditions do not tell whether the point is optimal, "" where the model is proved to be convex
-    """
+    """The residual of a model's optimality conditions, its objective, and why it may not be convex ("" where it is)."""
 
     optimality: float | None = None
     objective: float | None = None
@@ -106,8 +94,13 @@ def judged(
         return result
     if accuracy is not None and (result.termination != "optimal" or result.residual > promised(accuracy)):
         return result
-    error = user_error(mechanism, known.proof or allocation, enough, limits, errors)
-    return _for_each_user(result, error, enough, accuracy is not None)
+    each = user_error(mechanism, known.proof or allocation, enough, limits, errors)
+    result = result.noted(user_error=each.error)
+    if accuracy is None or each.error is None or each.error <= enough:
+        return result
+    if each.sentence:
+        return result.noted(termination="inaccurate", message=each.sentence)
+    return result.noted(termination=USER_ERROR_NOT_KNOWN)
 
 
 def _bounded(errors: Floats | None, enough: float) -> float | None:
@@ -116,25 +109,8 @@ def _bounded(errors: Floats | None, enough: float) -> float | None:
     return np.inf if bound is not None and bound > enough else bound
 
 
-def _for_each_user(allocation: Allocation, known: "UserError", enough: float, claims: bool) -> Allocation:
-    """What is claimed of all users together is claimed of each, or the termination says that this is not known."""
-    facts: dict[str, Any] = {"user_error": known.error}
-    if claims and known.error is not None and known.error > enough:
-        word = (
-            {"termination": "inaccurate", "message": known.sentence} if known.sentence else {"termination": USER_ERROR_NOT_KNOWN}
-        )
-        facts |= word
-    return allocation.noted(**facts)
-
-
 class UserError(NamedTuple):
-    """A bound on the relative error of every user's tasks.
-
-    Attributes
-    ----------
-    error : inf where nothing bounds it by what is enough; None where the right tasks are not unique
-    sentence : whose tasks are off by it, where the right tasks are known
-    """
+    """A bound on the relative error of every user's tasks, None where the right ones are not unique; whose are off by it."""
 
     error: float | None
     sentence: str = ""
@@ -148,16 +124,7 @@ def user_error(
     limits: Limits,
     errors: Floats | None = None,
 ) -> UserError:
-    """How far the tasks of any user may be from the right ones, relative, where these are unique.
-
-    Parameters
-    ----------
-    mechanism : with its parameters
-    allocation : on the mechanism's home instance
-    enough : a bound up to this is enough; above it the right tasks are computed
-    limits : of which the deadline counts when they are
-    errors : (N,) what the prices prove; None = the allocation's own prices
-    """
+    """How far the tasks of any user may be from the right ones, which are computed where `errors` (N,) prove not `enough`."""
     errors = mechanism.user_errors(allocation) if errors is None else errors
     bound = _bounded(errors, enough)
     if bound == np.inf and errors is not None and isinstance(mechanism, NashBargaining | FairDominantShares) and not limits.late:
@@ -195,18 +162,7 @@ class RightTasks(NamedTuple):
 
 
 def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTasks | None:
-    """The right tasks in rationals, or to many digits, for a mechanism for which these are unique.
-
-    Parameters
-    ----------
-    mechanism : with its parameters
-    home : its home instance
-    limits : the deadline, and how many arcs there may be
-
-    Returns
-    -------
-    None where there are too many arcs, no such method, or not enough time
-    """
+    """The right tasks where they are unique; None where there are too many arcs, no such method, or not enough time."""
     if _EXACT.computes(mechanism):
         x = _right_answer(mechanism, home, limits)
         return None if x is None else RightTasks(exact_arcs(home).tasks(x))
@@ -259,15 +215,9 @@ _EXACT = Exact()
 
 
 class Known(NamedTuple):
-    """The best residual that is proved.
+    """The best residual that is proved, inf and why (`not_judged`) where none is, or why it decides nothing (`not_decided`).
 
-    Attributes
-    ----------
-    residual : inf where nothing is proved
-    not_judged : why nothing is
-    not_decided : why the residual decides nothing, where rounding explains it
-    exact : whether it was computed in rationals
-    proof : the allocation with the reference's prices, where these prove most
+    `exact` : whether it was computed in rationals; `proof` : the allocation with the reference's prices, where these prove most.
     """
 
     residual: float
@@ -278,35 +228,22 @@ class Known(NamedTuple):
 
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
-    """How far the allocation is from the mechanism's definition, by its own prices or by an independent reference.
-
-    None for a mechanism without a residual of its own; inf where nothing is known.
-    """
+    """What `proved` proves; None for a mechanism without a residual of its own, inf where nothing is known."""
     return proved(mechanism, allocation).residual if mechanism.has_residual else None
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None = None, reference: bool | None = None) -> Known:
-    """The residual by the allocation's own prices or by an independent reference, for a mechanism with a residual of its own.
-
-    Parameters
-    ----------
-    mechanism : whose definition it is held against, with its parameters
-    allocation : on the mechanism's home instance
-    limits : of which the deadline counts
-    reference : whether an independent reference may be asked; None = on at most `Judging.reference_arcs` arcs
-
-    Returns
-    -------
-    The residual; inf with a sentence where nothing is known
-    """
+    """The residual by the allocation's own prices or by an independent reference, for a mechanism with a residual of its own."""
     return _with_reference(mechanism, allocation, mechanism.residual(allocation), limits or Limits(), reference)
 
 
 def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits, reference: bool | None) -> Known:
     """The best residual that is proved, `own` at the allocation's own prices."""
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
-    if own <= limits.judging.proved or not allocation.has_point or not _needs_prices(mechanism, allocation):
+    if own <= limits.judging.proved or not allocation.has_point:
+        return Known(own)
+    if not isinstance(mechanism, Leximin) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
         return Known(own)
     if not (len(allocation.instance.arcs) <= most if reference is None else reference):
         return _without_reference(allocation, own, f"an independent reference is for {most} arcs or on request")
@@ -362,11 +299,6 @@ def _rounding(rule: Leximin, here: Allocation, part: float) -> float:
     return float((most[finite] / (v[finite] + most[finite])).max(initial=0.0))
 
 
-def _needs_prices(mechanism: Mechanism, allocation: Allocation) -> bool:
-    """Whether its residual is what prices prove, and is not infinite for want of tasks."""
-    return isinstance(mechanism, Leximin) or mechanism.marginal(allocation) is not None
-
-
 def _without_reference(allocation: Allocation, own: float, reason: str) -> Known:
     """What its own prices prove; without any nothing is known."""
     if allocation.prices is not None:
@@ -399,6 +331,36 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
     best = min(own, rule.residual(priced))
     deviation = worst([*np.abs(here.tasks / reference.tasks - 1.0), rule.residual(reference)])
     return (min(best, deviation) if deviation <= limits.judging.trusted else best), priced
+
+
+def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
+    """The rule's allocation on its domain by SciPy's dual simplex, which no method here uses, with prices that prove it.
+
+    None where SciPy fails or the time is not enough. It is slow.
+    """
+    from scipy.optimize import linprog
+
+    (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
+
+    def solve(now: Round) -> tuple[Floats, Floats]:
+        lp = rule.lp(scaled, now)
+        rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
+        given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
+        options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
+        options |= {"presolve": not lp.far_apart} | ({"time_limit": limits.left} if limits.limited else {})
+        answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
+        if not answer.success:
+            raise ArithmeticError(answer.message)
+        dual = np.zeros(len(sides))
+        dual[given] = -answer.ineqlin.marginals
+        above, below = np.split(dual, 2)
+        return answer.x[:-1], (above - below)[: scaled.K * scaled.R].reshape(scaled.K, scaled.R)
+
+    try:
+        x, prices = solve_rounds(rule, scaled, solve, tolerance)
+    except (ArithmeticError, Stopped):
+        return None
+    return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)
 
 
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:

@@ -1,17 +1,14 @@
 """What a method is: the one interface of every back end and algorithm, its limits, its clock and its answer.
 
-Three facts are kept apart: why a method stopped (`termination`), whether it left a point (`x`), and what the instance says of
-that point (residuals, judge.py). "optimal" is what the solver says here; whether it stands as a claim, the judge decides. Seconds
-are split into build, compile, solve and read.
-
-Time is read off the clock of `Limits` alone, so a limit is one number for the whole call and tests bring a clock of their own.
+"optimal" is what the solver says here; whether it stands as a claim, the judge decides (judge.py). Time is read off the clock of
+`Limits` alone, so a limit is one number for the whole call and tests bring a clock of their own.
 """
 
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -32,13 +29,10 @@ from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.lexicographic.edited_rounds import solve_edited_rounds
-from fairalloc.solvers.lexicographic.rounds import solve_rounds
+from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
-
-__all__ = ["UNFOUNDED", "Answer", "Limits", "Method", "Session", "Stopped", "is_installed"]
 
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
 """Said of mechanisms with a residual of their own: an edit of a mechanism has none, and may be infeasible."""
@@ -131,9 +125,8 @@ class Stopped(Exception):  # noqa: N818 (a signal, not an error)
 class Answer:
     """What a method returns: tasks on arcs (nan where there is no point), prices as hints, its own report, rationals if any.
 
-    `optimality` is the residual of the optimality conditions of the model that was solved (common/kkt_residual.py), None where it
-    cannot be told or is not asked for, `objective` the model's objective there, and `doubt` why the model may not be convex
-    (common/convexity.py).
+    `optimality` is the residual of the model's optimality conditions (common/kkt_residual.py), None where it cannot be told,
+    `objective` its objective there, and `doubt` why the model may not be convex (common/convexity.py).
     """
 
     x: Floats
@@ -154,14 +147,17 @@ class Answer:
 class Session:
     """One written model of one back end, with its clock; `solve` may be called for several rounds."""
 
+    mechanism: Mechanism
     instance: Instance
     limits: Limits
+    solver: str = ""
     by_phase: dict[str, float] = field(default_factory=dict)
     iterations: int | None = None
     inaccurate: bool = False
     message: str = ""
     x: Floats = field(default_factory=lambda: np.empty(0))
     last_prices: Floats | None = None
+    x_exact: tuple[Fraction, ...] | None = None
     trace: list[Mapping[str, Any]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     fairness: Floats | None = None
@@ -169,6 +165,9 @@ class Session:
     objective: float | None = None
     doubt: str = ""
     solved: bool = False
+
+    def __post_init__(self) -> None:
+        """What a subclass writes at once."""
 
     @property
     def times(self) -> Times:
@@ -186,13 +185,7 @@ class Session:
             self.by_phase[name] = self.by_phase.get(name, 0.0) + spent
 
     def offer(self, x: Floats, prices: Floats | None = None) -> None:
-        """Keep a point for the case that the method is ended, and hand it to whoever asked for points before the end.
-
-        Parameters
-        ----------
-        x : (A,) tasks in the units of the instance, feasible or nearly so
-        prices : (K, R) that prove something of it
-        """
+        """Keep tasks (A,) and prices (K, R) for the case that the method is ended, and hand them to whoever asked for them."""
         self.x, self.last_prices = x, prices
         if self.limits.keep is not None:
             self.limits.keep(x)
@@ -210,13 +203,7 @@ class Session:
             self.log.append(" ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v}" for k, v in facts.items()))
 
     def asked(self, solver: str, call: Callable[[], T]) -> T:
-        """What `call` returns; NotApplicable where it fails because of an option that was given in the solver's own name.
-
-        Parameters
-        ----------
-        solver : its name, for the message
-        call : hands the options over
-        """
+        """What `call` returns; NotApplicable where it fails because of an option that was given in the solver's own name."""
         given = self.limits.solver_options
         try:
             return call()
@@ -231,10 +218,7 @@ class Session:
 
     @contextmanager
     def logged(self) -> Iterator[None]:
-        """Keep what is printed inside for the log, where one is wanted.
-
-        What Python prints goes another way than what C prints where `sys.stdout` is not the process's, as in notebooks.
-        """
+        """Keep what is printed inside for the log, where one is wanted; C prints another way than Python does in notebooks."""
         if not self.limits.log:
             yield
             return
@@ -264,6 +248,12 @@ class Session:
             raise Stopped("error", "the solver returned no dual prices, which the rounds need")
         return self.x, self.fairness, prices
 
+    def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
+        """The answer with these tasks (A,) and prices, and all else that is known here."""
+        own = {f.name: getattr(self, f.name) for f in fields(Answer) if hasattr(self, f.name)}
+        given = {"x": x, "prices": prices, "termination": termination, "message": message}
+        return Answer(**{**own, **given, "trace": tuple(self.trace), "log": tuple(self.log)})
+
     def judge_model(self, optimality: float | None) -> None:
         """Keep the worst residual of the model's optimality conditions over the solves; None = it cannot be told, for good."""
         known = self.optimality if self.solved else 0.0
@@ -279,6 +269,46 @@ class Session:
             raise Stopped(termination)
 
 
+class Iteration(Session):
+    """The driver of all iterations: `iterate` takes steps, `keep` has the best point, `solve` starts and ends.
+
+    `done` counts iterations. Where the residual of the kept point is too large, `why` is said and `ended` is the termination.
+    """
+
+    reads: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
+    why, ended = "its iterations ended", "iteration_limit"
+
+    def __post_init__(self) -> None:
+        self.options: Any = self.limits.own(self.reads)
+        self.gap, self.done, self.began = np.inf, 0, time.perf_counter()
+        self.prices: Floats | None = None
+
+    def iterate(self) -> None:
+        """Iterate until the residual is small enough, or Stopped."""
+        raise NotImplementedError
+
+    def solve(self, round: Round | None) -> tuple[Floats, Any]:  # noqa: A002, ARG002 (one program)
+        """Iterate; success is a residual that keeps the promise of the accuracy word."""
+        with self.phase("solve"), np.errstate(all="ignore"), suppress(Stopped):  # numbers out of range are seen in the residual
+            self.iterate()
+        self.iterations = self.done
+        if self.gap <= self.limits.promised:
+            return self.x, self.prices
+        end, why = ("time_limit", "out of time") if self.limits.late else (self.ended, self.why)
+        raise Stopped(end, f"{why}: its own residual is {self.gap:.1e}")
+
+    def keep(self, gap: float, x: Floats, prices: Floats | None, **facts: Any) -> float:
+        """Keep a point of residual `gap` if it is the best so far; facts go to the trace."""
+        if gap < self.gap or not len(self.x):
+            self.gap, self.x, self.prices = gap, x, prices
+        self.record(residual=gap, **facts)
+        return gap
+
+    def record(self, **facts: Any) -> None:
+        """Facts of this iteration for the trace and the log."""
+        self.note(iteration=self.done, **facts, seconds=time.perf_counter() - self.began)
+
+
 class Method(ABC):
     """A way to compute mechanisms.
 
@@ -289,6 +319,7 @@ class Method(ABC):
         over servers), "first-order" (gradients and products with a matrix), "own" or "other"
     packages : import names it needs
     install : what to install when they are missing
+    session : what `open` makes of a mechanism, an instance and limits
     options : of the algorithm, with their defaults; `fa.options` lists them
     solver : the solver behind the method, which takes all other options in its own names; "" where there is none
     table : the name under which OPTIONS says what an accuracy means to the solver, where that is not `solver`
@@ -303,7 +334,8 @@ class Method(ABC):
     id: str
     kind: str
     packages: ClassVar[tuple[str, ...]] = ()
-    install: str = ""
+    install: str = "pip install fairalloc"
+    session: type[Session] = Session
     options: AlgorithmOptions = AlgorithmOptions()
     solver: str = ""
     table: str = ""
@@ -341,7 +373,6 @@ class Method(ABC):
         """One sentence on why the method cannot compute this mechanism on this instance, or "" where it can."""
         return ""
 
-    @abstractmethod
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Write the model.
 
@@ -351,6 +382,7 @@ class Method(ABC):
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
+        return self.session(mechanism, instance, limits, self.solver)
 
     def starts(self, mechanism: Mechanism) -> bool:  # noqa: ARG002 (for those that are choosy)
         """Whether it uses a warm start for this mechanism."""
@@ -379,15 +411,9 @@ class Method(ABC):
 
         Parameters
         ----------
-        mechanism : what is to be computed, configured
-        instance : its domain, in the units that the method wants (`canonical`)
-        limits : accuracy and deadline
-
-        Returns
-        -------
-        The answer in the units of `instance`; nan where there is no point
+        mechanism, instance, limits : as for `open`; the answer is in the units of the instance, nan where there is no point
         """
-        session = Session(instance, limits)
+        session = Session(mechanism, instance, limits)
         prices: Floats | None = None
         termination, message = "optimal", ""
         try:
@@ -401,11 +427,10 @@ class Method(ABC):
             if not len(session.x):
                 raise
             termination, message = "interrupted", "interrupted: this is the point so far"
-        except ImportError as error:
-            termination = "error"
-            message = f"{self.id} is not available: its packages cannot be imported: {_first_line(error)}"
         except Exception as error:  # whatever a back end raises ends this method alone
-            termination, message = "error", f"{type(error).__name__}: {_first_line(error)}"
+            absent = f"{self.id} is not available: its packages cannot be imported"
+            what = absent if isinstance(error, ImportError) else type(error).__name__
+            termination, message = "error", f"{what}: {(str(error).splitlines() or [''])[0]}"
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         message = message or session.message
@@ -415,29 +440,15 @@ class Method(ABC):
             point, message = _last_point(instance, point, message)
         if termination == "infeasible" and mechanism.has_residual:
             termination, message = "inaccurate", "; ".join(filter(None, (UNFOUNDED, message)))
-        trace, log = tuple(session.trace), tuple(session.log)
-        return Answer(
-            point,
-            prices,
-            termination,
-            session.times,
-            session.iterations,
-            message,
-            trace=trace,
-            log=log,
-            optimality=session.optimality,
-            objective=session.objective,
-            doubt=session.doubt,
-        )
+        return session.as_answer(point, prices, termination, message)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
         if isinstance(mechanism, Edited) and mechanism.takes_rounds:
-            return solve_edited_rounds(mechanism, session.instance, session)
+            return solve_edited_rounds(mechanism, session.instance, session.solve_fairness)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
-        tolerance = session.limits.promised / 4
-        return solve_rounds(mechanism, session.instance, session, tolerance, self.faces)
+        return solve_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4, self.faces)
 
 
 def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, str]:
@@ -446,10 +457,6 @@ def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, st
     if np.allclose(near, x, rtol=SLIGHT, atol=0.0, equal_nan=True):
         return x, message
     return near, "; ".join(filter(None, (message, "its last point was infeasible and is scaled down")))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]
 
 
 @cache
@@ -463,7 +470,6 @@ def is_installed(name: str) -> bool:
 
 @cache
 def _version(name: str) -> str:
-    try:
+    with suppress(PackageNotFoundError):
         return version(name)
-    except PackageNotFoundError:
-        return ""
+    return ""

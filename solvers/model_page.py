@@ -15,19 +15,12 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.overview import HEAD, AllocationOverview, Overview
 from fairalloc.solvers.catalogue.method_registry import METHODS
 
-__all__ = ["ModelPage", "show"]
-
 LAYERS = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}
 
 
 @dataclass(frozen=True)
 class ModelPage:
-    """What `fairalloc model ID` prints.
-
-    Attributes
-    ----------
-    mechanism : what the page is about
-    """
+    """What `fairalloc model ID` prints of a mechanism."""
 
     mechanism: Mechanism
 
@@ -49,7 +42,11 @@ class ModelPage:
             model = getattr(item, layer)(instance)
             if layer == "cvxpy":
                 return (*(v.name() for v in model.variables()), *(c.label for c in model.constraints))
-            return tuple(part.local_name for part in model.component_objects(_kinds()) if len(part))
+            import pyomo.environ as pyo
+            from pyomo.mpec import Complementarity
+
+            kinds = pyo.Var, pyo.Constraint, Complementarity
+            return tuple(part.local_name for part in model.component_objects(kinds) if len(part))
         return ()
 
     def _lines(self) -> Iterator[str]:
@@ -80,13 +77,6 @@ def _source(function: object) -> str:
         return dedent(inspect.getsource(function))  # type: ignore[arg-type]
     except (OSError, TypeError):
         return ""
-
-
-def _kinds() -> tuple[type, ...]:
-    import pyomo.environ as pyo
-    from pyomo.mpec import Complementarity
-
-    return pyo.Var, pyo.Constraint, Complementarity
 
 
 @overload

@@ -18,21 +18,6 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 
-__all__ = [
-    "ACCURACY",
-    "OPTIONS",
-    "Accuracy",
-    "AlgorithmOptions",
-    "Judging",
-    "Option",
-    "allowed_user_error",
-    "at_accuracy",
-    "promised",
-    "read_accuracy",
-    "solver_options",
-    "solver_table",
-]
-
 Accuracy: TypeAlias = str | float
 """A word of ACCURACY, or the residual itself."""
 
@@ -44,58 +29,40 @@ IPOPT: Mapping[str, Any] = {"nlp_scaling_method": "none", "print_level": 0, "sb"
 
 HIGHS = ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance")
 
-OPTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "HIGHS": {  # HiGHS accepts no tolerance below 1e-10
-        "low": {"mip_rel_gap": 1e-4, **dict.fromkeys(HIGHS, 1e-7)},
-        "mid": {"mip_rel_gap": 1e-7, **dict.fromkeys(HIGHS, 1e-9)},
-        "high": {"mip_rel_gap": 1e-9, **dict.fromkeys(HIGHS, 1e-10)},
-    },
-    "HIGHS IPM": {  # without crossover: its gap is the residual, of which rounds use up some digits
-        "low": {"ipm_optimality_tolerance": 1e-6, **dict.fromkeys(HIGHS[:2], 1e-7)},
-        "mid": {"ipm_optimality_tolerance": 1e-9, **dict.fromkeys(HIGHS[:2], 1e-9)},
-        "high": {"ipm_optimality_tolerance": 1e-11, **dict.fromkeys(HIGHS[:2], 1e-10)},
-    },
-    "HIGHS PDLP": {
-        "low": {"pdlp_optimality_tolerance": 1e-5, **dict.fromkeys(HIGHS[:2], 1e-5)},
-        "mid": {"pdlp_optimality_tolerance": 1e-8, **dict.fromkeys(HIGHS[:2], 1e-8)},
-        "high": {"pdlp_optimality_tolerance": 1e-10, **dict.fromkeys(HIGHS[:2], 1e-10)},
-    },
-    "PDLP of OR-Tools": {
-        "low": {"eps_optimal_absolute": 1e-5, "eps_optimal_relative": 1e-5},
-        "mid": {"eps_optimal_absolute": 1e-8, "eps_optimal_relative": 1e-8},
-        "high": {"eps_optimal_absolute": 1e-10, "eps_optimal_relative": 1e-10},
-    },
+TABLE: Mapping[str, Mapping[str, Any]] = {
+    "HIGHS": {"mip_rel_gap": (1e-4, 1e-7, 1e-9), **dict.fromkeys(HIGHS, (1e-7, 1e-9, 1e-10))},  # it accepts none below 1e-10
+    # without crossover: its gap is the residual, of which rounds use up some digits
+    "HIGHS IPM": {"ipm_optimality_tolerance": (1e-6, 1e-9, 1e-11), **dict.fromkeys(HIGHS[:2], (1e-7, 1e-9, 1e-10))},
+    "HIGHS PDLP": dict.fromkeys(("pdlp_optimality_tolerance", *HIGHS[:2]), (1e-5, 1e-8, 1e-10)),
+    "PDLP of OR-Tools": dict.fromkeys(("eps_optimal_absolute", "eps_optimal_relative"), (1e-5, 1e-8, 1e-10)),
     "CLARABEL": {  # a gap is quadratic in the error of a log program; with its default step fraction 0.99 it stalls earlier
-        "low": {"tol_gap_abs": 1e-8, "tol_gap_rel": 1e-8, "tol_feas": 1e-8},
-        "mid": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-10, "max_step_fraction": 0.9},
-        "high": {"tol_gap_abs": 1e-14, "tol_gap_rel": 1e-14, "tol_feas": 1e-11, "max_step_fraction": 0.9},
+        **dict.fromkeys(("tol_gap_abs", "tol_gap_rel"), (1e-8, 1e-13, 1e-14)),
+        "tol_feas": (1e-8, 1e-10, 1e-11),
+        "max_step_fraction": (None, 0.9, 0.9),
     },
     "SCS": {  # where it succeeds it needs a few thousand iterations; where it does not, a million is no better
-        "low": {"eps_abs": 1e-5, "eps_rel": 1e-5, "max_iters": 100_000},
-        "mid": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 100_000},
-        "high": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 1_000_000},
+        **dict.fromkeys(("eps_abs", "eps_rel"), (1e-5, 1e-10, 1e-11)),
+        "max_iters": (100_000, 100_000, 1_000_000),
     },
-    "IPOPT": {  # native, through CVXPY, which sets bound_relax_factor to 0 itself
-        "low": {"tol": 1e-7, "mu_strategy": "monotone", **IPOPT},
-        "mid": {"tol": 1e-12, "mu_strategy": "monotone", **IPOPT},
-        "high": {"tol": 1e-13, "mu_strategy": "monotone", **IPOPT},
-    },
+    "IPOPT": {"tol": (1e-7, 1e-12, 1e-13), "mu_strategy": "monotone", **IPOPT},  # CVXPY sets bound_relax_factor to 0 itself
     "UNO": {  # its preset "ipopt" is the interior-point one, by far the faster here
-        "low": {"preset": "ipopt", "logger": "SILENT", "primal_tolerance": 1e-7, "dual_tolerance": 1e-7},
-        "mid": {"preset": "ipopt", "logger": "SILENT", "primal_tolerance": 1e-11, "dual_tolerance": 1e-11},
-        "high": {"preset": "ipopt", "logger": "SILENT", "primal_tolerance": 1e-12, "dual_tolerance": 1e-12},
+        "preset": "ipopt",
+        "logger": "SILENT",
+        **dict.fromkeys(("primal_tolerance", "dual_tolerance"), (1e-7, 1e-11, 1e-12)),
     },
-    "IPOPT in CasADi": {
-        "low": {"tol": 1e-7, "bound_relax_factor": 1e-8, **IPOPT},
-        "mid": {"tol": 1e-12, "bound_relax_factor": 1e-12, **IPOPT},
-        "high": {"tol": 1e-13, "bound_relax_factor": 1e-12, **IPOPT},
-    },
-    "PATH": {
-        "low": {"convergence_tolerance": 1e-7},
-        "mid": {"convergence_tolerance": 1e-10},
-        "high": {"convergence_tolerance": 1e-12},
-    },
+    "IPOPT in CasADi": {"tol": (1e-7, 1e-12, 1e-13), "bound_relax_factor": (1e-8, 1e-12, 1e-12), **IPOPT},
+    "PATH": {"convergence_tolerance": (1e-7, 1e-10, 1e-12)},
 }
+"""What "low", "mid" and "high" mean to each solver: a value for each, None for the solver's default, or one for all three."""
+
+
+def _at_word(table: Mapping[str, Any], k: int) -> Mapping[str, Any]:
+    values = {name: value[k] if isinstance(value, tuple) else value for name, value in table.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+OPTIONS = {solver: {word: _at_word(table, k) for k, word in enumerate(ACCURACY)} for solver, table in TABLE.items()}
+"""The same by solver and word."""
 
 
 def read_accuracy(text: str) -> Accuracy:
@@ -107,13 +74,7 @@ def read_accuracy(text: str) -> Accuracy:
 
 
 def promised(accuracy: Accuracy) -> float:
-    """The residual that an accuracy promises: what its word stands for, or the number itself.
-
-    Raises
-    ------
-    UnknownName : a word that is not one of ACCURACY
-    InstanceError : a number that is not between 0 and 1, or neither a word nor a number
-    """
+    """The residual that an accuracy promises: what its word stands for, or the number itself; an error for anything else."""
     if isinstance(accuracy, str):
         if accuracy not in ACCURACY:
             raise UnknownName(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
@@ -125,32 +86,17 @@ def promised(accuracy: Accuracy) -> float:
 
 
 def allowed_user_error(residual: float) -> float:
-    """The largest relative error of a user's tasks that goes with a residual, where the right tasks are unique.
-
-    It is 100 times the residual, and at most 1e-2: 1e-2 at "low", 1e-4 at "mid", 1e-6 at "high".
-    """
+    """The largest relative error of a user's tasks that goes with a residual: 1e-2 at "low", 1e-4 at "mid", 1e-6 at "high"."""
     return min(100.0 * residual, 1e-2)
 
 
 def at_accuracy(words: Mapping[str, Any], accuracy: Accuracy) -> Any:
     """What a table for "low", "mid" and "high" means at an accuracy.
 
-    Between two words a tolerance (a positive float in both) is read off the straight line through them in logarithms:
-    log tolerance against log promised residual. Everything else, such as a limit on iterations, a switch or an option that only
-    one of them has, is that of the more accurate word. Beyond "low" and "high" the table goes on as there: solvers gain nothing
-    from more than "high" asks for, so an accuracy below its 1e-8 is a stricter promise, not another setting.
+    Between two words a tolerance (a positive float in both) is read off the straight line through them in logarithms of
+    tolerance and residual. All else is that of the more accurate word. Beyond "low" and "high" the table goes on as there:
+    solvers gain nothing from more than "high" asks for, so a smaller residual is a stricter promise, not another setting.
 
-    Parameters
-    ----------
-    words : a value, or a mapping of values, for each word
-    accuracy : a word, or the promised residual
-
-    Returns
-    -------
-    A value, or a new dict of values
-
-    Examples
-    --------
     >>> f"{at_accuracy({'low': 1e-4, 'mid': 1e-12, 'high': 1e-13}, 1e-7):.1e}"
     '3.2e-13'
     """
@@ -210,13 +156,7 @@ class AlgorithmOptions:
             _check(field.name, getattr(self, field.name), field.default)
 
     def changed(self, method: str, given: Mapping[str, Any]) -> Self:
-        """These options with the given ones; UnknownName for one that there is not, InstanceError for a value of a wrong kind.
-
-        Parameters
-        ----------
-        method : the algorithm's id, for messages
-        given : a mapping of names to values
-        """
+        """These options with the given ones; UnknownName for one that there is not, InstanceError for a value of a wrong kind."""
         names = [field.name for field in fields(self)]
         for name in given:
             if name not in names:

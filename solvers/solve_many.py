@@ -37,8 +37,6 @@ from fairalloc.solvers.solve import solve
 if TYPE_CHECKING:
     from fairalloc.solvers.interior_point.batch import Stack, StackAnswer
 
-__all__ = ["solve_many"]
-
 BLOCK = 128
 """Instances in one stack: more are not faster, and a limit is looked at between two stacks too."""
 
@@ -89,7 +87,10 @@ def solve_many(
     >>> [allocation.tasks.round(6).tolist() for allocation in solve_many([wang, heavier], "nb")]
     [[10.0, 10.0], [10.0, 10.0]]
     """
-    given = _checked(instances)
+    given = list(instances)
+    for k, instance in enumerate(given):
+        if not isinstance(instance, Instance):
+            raise InstanceError(f"instances[{k}] is {shown(instance)}, but it must be an Instance")
     promised(accuracy)
     limits = Limits(accuracy, now() + checked_limit(time_limit), threads=checked_threads(threads))
     item = find_mechanism(mechanism).configure(**parameters)
@@ -102,14 +103,6 @@ def solve_many(
         return [
             _alone(k, given[k], mechanism, limits, parameters) if answer is None else answer for k, answer in enumerate(answers)
         ]
-
-
-def _checked(instances: Iterable[Instance]) -> list[Instance]:
-    given = list(instances)
-    for k, instance in enumerate(given):
-        if not isinstance(instance, Instance):
-            raise InstanceError(f"instances[{k}] is {shown(instance)}, but it must be an Instance")
-    return given
 
 
 def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameters: dict[str, Any]) -> Allocation:
@@ -125,11 +118,8 @@ def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameter
         raise type(error)(f"instance {k}: {error}") from error
 
 
-# ---- step 1 -------------------------------------------------------------------------------------------------------------
-
-
 def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> Iterator[list[int]]:
-    """The numbers of instances that are solved together; functions that may look at no clock keep to `solve` under a limit."""
+    """Step 1: the numbers of those solved together; functions that may look at no clock keep to `solve` under a limit."""
     if type(mechanism) not in STACKED or (limited and not is_ours(mechanism)):
         return
     shapes: dict[tuple[int, int, int], list[int]] = defaultdict(list)
@@ -150,11 +140,8 @@ def _is_stacked(instance: Instance, mechanism: Mechanism) -> bool:
         return False
 
 
-# ---- steps 2 and 3 ------------------------------------------------------------------------------------------------------
-
-
 def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -> list[Allocation | None]:
-    """The judged answers of instances of one shape; None for what is not proved."""
+    """Steps 2 and 3: the judged answers of instances of one shape; None for what is not proved."""
     from fairalloc.solvers.interior_point.batch import solve_stack
 
     wall, cpu = now(), processor_seconds()
@@ -164,10 +151,8 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
     wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
     times = Times(solve=wall, wall=wall, cpu=cpu)
     x = answer.x * tasks[:, :, None]
-    return [
-        _judged(_allocation(instance, mechanism, x[k], answer, k, level[k], times), mechanism, limits)
-        for k, instance in enumerate(instances)
-    ]
+    found = [_allocation(instance, mechanism, x[k], answer, k, level[k], times) for k, instance in enumerate(instances)]
+    return [_judged(allocation, mechanism, limits) for allocation in found]
 
 
 def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack", Floats, Floats]:
@@ -196,18 +181,7 @@ def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack",
 def _allocation(
     instance: Instance, mechanism: Mechanism, x: Floats, answer: "StackAnswer", k: int, level: float, times: Times
 ) -> Allocation:
-    """The answer number k of a stack, not judged.
-
-    Parameters
-    ----------
-    instance : the problem
-    mechanism : which is a rule or `nb`
-    x : (N, K) tasks
-    answer : of the stack
-    k : the number of the instance in it
-    level : what a unit of the prices is
-    times : of the instance
-    """
+    """The answer number k of a stack with tasks x (N, K), not judged; `level` is what a unit of its prices is."""
     arcs = instance.arcs
     tasks, layers = x[arcs.user, arcs.server], answer.prices[k : k + 1] * level
     prices = mechanism.model_prices(instance, instance, tasks, layers)

@@ -7,29 +7,9 @@ same; two rows of servers where capacities, placement and demands there are. A c
 
 a class D of rows as one row with the count q_D = sum_i q_i, split as x_ni = (q_i / q_D) x_nD.
 
-**The sets of tasks agree** (models/aggregation.py for servers). Adding up what a class of users runs keeps every load, and so
-does splitting. With max_tasks_n / phi_n the same in the class, u_C <= max_tasks_C splits into u_n = phi_n u_C / phi_C, at most
-max_tasks_n.
-
-**What is optimal agrees** wherever it is a statement about tasks. Write z = u_C / phi_C, which every member has after the split.
-
-- *Lexicographic and max-min rules* compare v_n = sigma_n u_n / phi_n, and sigma_n is the same in a class. If in the split
-  allocation some v_n could be raised with every v_m kept at min(v_m, v_n), the sums over classes would raise v_C, a mean of the
-  members' shares by weight, in the same way: members of n's class had v_n, and the others keep their least. So what is fair when
-  merged is fair when split. Sigma depends on sums over servers (drfh, tsf, asset) or on nothing (lmmf, mmf), and per-server DRF
-  is such a rule on every server.
-- *nb* and *fds* maximise sum_n phi_n G(u_n / phi_n) up to constants, with G = log or G' = z^-alpha (times the same power of sigma
-  in a class). G is concave, so by Jensen's inequality the best split of u_C gives z to all and is worth phi_C G(z): the class
-  counts as one user of weight phi_C for every alpha, also under the increasing function that is maximised for alpha > 1.
-- *alpha-PF-VDS and PS-DSF*: the conditions of server i are on g_i'(z_ni) / gamma_ni and on which tasks are positive, and z_ni and
-  gamma_ni are those of the class. So a split equilibrium is one, with the same levels. Identical servers would be one pool with
-  A_D = A_i / q, B_D = B_i / q, since g_i'(q z) = (A_i / q / z)^alpha + B_i / q / z and gamma is q times as large; but x_n is not
-  unique there (example `two-answers`), and a pool has not all the equilibria of its servers: servers are not merged.
-- *utilitarian*: users of one class with different weights are not worth the same, so only servers are merged.
-
-**Prices** are in shares of a capacity. Row i of class D gets p_ir = (q_i / q_D) p_Dr, so that a task costs on every row what it
-cost on D, and sum_ir p_ir is what it was; levels (kappa) are those of z and stay. So the residual on the given instance proves
-the answer by its own prices: it is computed there, and what is not proved there is solved again without merging.
+A set of tasks that is possible, and fair by a mechanism, when merged is so when split (docs/theory/algorithms.md has the proofs).
+Row i of class D gets the prices (q_i / q_D) p_Dr; levels stay. So the residual on the given instance proves the answer by its own
+prices: it is computed there, and what is not proved there is solved again without merging.
 """
 
 from dataclasses import dataclass, replace
@@ -45,8 +25,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["FEWEST", "Classes", "classes_of"]
-
 FEWEST = 2_000
 """Arcs from which identical users and servers are looked for: smaller instances are solved in about the same time."""
 
@@ -59,13 +37,7 @@ LIMIT_BITS = 40
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The classes of identical users and rows of servers of one instance.
-
-    Attributes
-    ----------
-    instance : the given one
-    user, server : (N,) and (K,) the class of each
-    """
+    """The class of each user (N,) and of each row of servers (K,) of the given instance."""
 
     instance: Instance
     user: NDArray[np.intp]
@@ -84,13 +56,7 @@ class Classes:
         )
 
     def split(self, answer: Allocation, home: Instance) -> Allocation:
-        """The answer on the given instance, not judged.
-
-        Parameters
-        ----------
-        answer : on the merged instance, or on what a mechanism makes of it
-        home : what the mechanism makes of the given one: its rows of servers are the given ones, or one pool of them
-        """
+        """The answer of the merged instance on the given one, not judged; `home` is what the mechanism makes of that."""
         server = self.server if len(self.server) == home.K else np.zeros(home.K, dtype=np.intp)
         part = home.weights / _sums(self.user, home.weights)[self.user]
         share = home.counts / _sums(server, home.counts)[server]
@@ -108,18 +74,15 @@ def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
     """The classes that the mechanism allows to be merged; None where that would not make the instance much smaller."""
     users, servers = mechanism.merges_users, mechanism.merges_servers
     most = WORTH * instance.N * instance.K
-    if not (users or servers) or len(instance.arcs) < FEWEST or _at_least(instance, users, servers) > most:
+    if not (users or servers) or len(instance.arcs) < FEWEST:
+        return None
+    matrix = instance.vectors.matrix  # one number of each user and row tells how many classes there are at least
+    demand, capacity = matrix.data[matrix.indptr[instance.vectors.first[:-1]]], instance.capacities[:, 0]
+    if (len(np.unique(demand)) if users else instance.N) * (len(np.unique(capacity)) if servers else instance.K) > most:
         return None
     user = _same_users(instance) if users else np.arange(instance.N)
     server = _same_servers(instance) if servers else np.arange(instance.K)
     return Classes(instance, user, server) if (user.max() + 1) * (server.max() + 1) <= most else None
-
-
-def _at_least(instance: Instance, users: bool, servers: bool) -> int:
-    """A number that the classes of users times those of servers do not fall below: by one number of each only."""
-    matrix = instance.vectors.matrix
-    demand, capacity = matrix.data[matrix.indptr[instance.vectors.first[:-1]]], instance.capacities[:, 0]
-    return (len(np.unique(demand)) if users else instance.N) * (len(np.unique(capacity)) if servers else instance.K)
 
 
 def _sums(of: NDArray[np.intp], values: NDArray[Any]) -> Floats:
@@ -195,8 +158,7 @@ def _mixed(one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.uint64]:
     result = _bits(one) * np.uint64(0x9E3779B97F4A7C15) + _bits(two)
     result = (result ^ (result >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     result = (result ^ (result >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = result ^ (result >> np.uint64(31))
-    return mixed
+    return result ^ (result >> np.uint64(31))
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:

@@ -27,7 +27,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, find_method
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.backends.pyomo import PyomoSession
-from fairalloc.solvers.lexicographic.edited_rounds import POSITIVE, solve_edited_rounds
+from fairalloc.solvers.lexicographic.rounds import POSITIVE, solve_edited_rounds
 from fairalloc.solvers.method import Limits, Stopped
 
 __all__ = ["explain_duals"]
@@ -84,7 +84,7 @@ def _solved(subject: Subject, item: Mechanism) -> list[Stage]:
         if item.takes_rounds:
             assert isinstance(item, Edited)
             recorder = Recorder(session, domain)
-            x, _ = solve_edited_rounds(item, domain, recorder)
+            x, _ = solve_edited_rounds(item, domain, recorder.solve_fairness)
             stages = recorder.stages
         else:
             x, _ = session.solve(None)

@@ -24,7 +24,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid, csv_text, printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers import options as options_of
-from fairalloc.solvers.files import read_allocation
+from fairalloc.solvers.export import read_allocation
 from fairalloc.solvers.options import promised
 from fairalloc.solvers.running.threads import checked_threads
 from fairalloc.solvers.running.time_limits import checked_limit

@@ -19,8 +19,6 @@ from fairalloc.solvers.options import solver_options
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["CvxpyMethod", "CvxpySession", "reference_bound", "unpack"]
-
 TIME_OPTION = {
     "HIGHS": "time_limit",
     "CLARABEL": "time_limit",
@@ -56,15 +54,10 @@ class CvxpySession(Session):
     canonical: tuple[Any, Any, Any]
     """What CVXPY handed to the solver, what that returned, and what CVXPY keeps to read it."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, solver: str) -> None:
-        super().__init__(instance, limits)
-        self.mechanism, self.solver = mechanism, solver
-
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the capacity duals are the prices."""
         with self.phase("build"):
-            item = self.mechanism
-            self.problem = item.write_cvxpy(self.instance, *((round,) if item.takes_rounds else ()))
+            self.problem = self.write(round)
         self._run()
         if "x" not in self.problem.var_dict:
             raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable 'x', from which the tasks are read")
@@ -81,6 +74,10 @@ class CvxpySession(Session):
         values = {name: variable.value for name, variable in self.problem.var_dict.items()}
         prices = self.mechanism.prices(self.instance, self._duals(round), values)
         return self.x, prices
+
+    def write(self, round: Round | None) -> "cp.Problem":  # noqa: A002
+        """The mechanism's problem, of this round where there are rounds."""
+        return self.mechanism.write_cvxpy(self.instance, *((round,) if self.mechanism.takes_rounds else ()))
 
     def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
         """Duals of "capacity" and "full", 0 for a row that is left out."""
@@ -118,12 +115,8 @@ class CvxpySession(Session):
             self.message = f"proved to a gap of {gap:.1e} by HiGHS' bound"
         return gap
 
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
-
     def _run(self) -> None:
-        options = self._options
+        options = {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
         with self.phase("compile"):
             data, chain, inverse = self._compile(options)
         if self.limits.limited and self.solver in TIME_OPTION:
@@ -132,34 +125,21 @@ class CvxpySession(Session):
             raw = self.asked(self.solver, lambda: chain.solve_via_data(self.problem, data, False, self.limits.log, options))
         self.canonical = data, raw, inverse[-1]
         with self.phase("read"):
-            self._read(raw, chain, inverse)
+            import cvxpy as cp
+
+            try:
+                unpack(self.problem, raw, chain, inverse)
+            except (cp.SolverError, ValueError) as error:  # ValueError: a status CVXPY does not know
+                raise Stopped("error", str(error).splitlines()[0]) from None
         self.count(self.problem.solver_stats.num_iters)
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
         result: tuple[Any, Any, Any] = self.problem.get_problem_data(self.solver, solver_opts=options)
         return result
 
-    def _read(self, raw: Any, chain: Any, inverse: Any) -> None:
-        import cvxpy as cp
-
-        try:
-            unpack(self.problem, raw, chain, inverse)
-        except (cp.SolverError, ValueError) as error:  # ValueError: a status CVXPY does not know
-            raise Stopped("error", str(error).splitlines()[0]) from None
-
 
 def unpack(problem: "cp.Problem", raw: Any, chain: Any, inverse: Any) -> None:
-    """CVXPY's `unpack_results` without its warnings, which say what the status says: filters of warnings are not one thread's.
-
-    Parameters
-    ----------
-    problem : gets the status and the values
-    raw, chain, inverse : what the solver returned, CVXPY's chain, and what it keeps to read that
-
-    Raises
-    ------
-    cp.SolverError : the solver failed
-    """
+    """CVXPY's `unpack_results` without its warnings, which say what the status says: filters of warnings are not one thread's."""
     import cvxpy as cp
     from cvxpy.problems.problem import SolverStats
     from cvxpy.settings import ERROR
@@ -189,13 +169,7 @@ def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:
 
 
 def _bound(solver: str, data: Any, raw: Any, inverse: Any) -> Bound | None:
-    """What a solver proves of the least objective; None where its answer has no dual values that are known here.
-
-    Parameters
-    ----------
-    solver : CVXPY's name of it
-    data, raw, inverse : what CVXPY hands to it, what it returns, and what CVXPY keeps to read that
-    """
+    """What a solver proves of the least objective; None where its answer has no dual values that are known here."""
     if solver == "HIGHS" and (data.get("bool_vars_idx") or data.get("int_vars_idx")):
         return Bound(raw["info"].mip_dual_bound + inverse["offset"], 0.0, 0.0)
     if solver not in DUALS:
@@ -222,26 +196,22 @@ class PlainRounds(Method):
     id = "cvxpy:rounds"
     kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy")
-    install = "pip install fairalloc"
+    session = CvxpySession
     faces = False
     peer = True
     solver = "HIGHS"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """The lexicographic mechanisms."""
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Nothing is written before the first round."""
-        return CvxpySession(mechanism, instance, limits, "HIGHS")
 
 
 class CvxpyMethod(Method):
     """One of CVXPY's solvers."""
 
-    def __init__(self, solver: str, kind: str, package: str, install: str) -> None:
-        self.id, self.kind, self.install = f"cvxpy:{solver.lower()}", kind, install
-        self.solver = solver
+    session = CvxpySession
+
+    def __init__(self, solver: str, kind: str, package: str, install: str = Method.install) -> None:
+        self.id, self.kind, self.solver, self.install = f"cvxpy:{solver.lower()}", kind, solver, install
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -253,19 +223,12 @@ class CvxpyMethod(Method):
         return bool(mechanism.convex and not mechanism.integer)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Where there is a model."""
         return mechanism.unwritten(instance, "cvxpy")
 
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Write the CVXPY problem."""
-        return CvxpySession(mechanism, instance, limits, self.solver)
-
-
-WHEELS = "pip install fairalloc"
 
 methods = (
     PlainRounds(),
-    CvxpyMethod("HIGHS", "exact", "highspy", WHEELS),
-    CvxpyMethod("CLARABEL", "interior-point", "clarabel", WHEELS),
-    CvxpyMethod("SCS", "first-order", "scs", WHEELS),
+    CvxpyMethod("HIGHS", "exact", "highspy"),
+    CvxpyMethod("CLARABEL", "interior-point", "clarabel"),
+    CvxpyMethod("SCS", "first-order", "scs"),
 )

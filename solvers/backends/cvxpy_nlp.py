@@ -12,17 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import NotInstalled
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession, unpack
-from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.options import Accuracy, solver_options
 from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
     import cvxpy as cp
-
-__all__ = ["nonlinear"]
 
 CHAIN = "cvxpy.reductions.solvers.nlp_solving_chain"
 ORACLES = "cvxpy.reductions.solvers.nlp_solvers.nlp_solver"
@@ -31,25 +27,10 @@ SEAM = ((CHAIN, "_build_nlp_chain"), (CHAIN, "_set_nlp_initial_point"), (ORACLES
 
 
 def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: Accuracy = "mid", **options: Any) -> str:
-    """Solve any smooth CVXPY problem, an edited one for example, from its variables' values.
+    """Solve any smooth CVXPY problem, an edited one for example, from its variables' values, which it replaces; the status.
 
-    Like `problem.solve(nlp=True, solver=solver)`, but with this package's options and with `fresh_oracles`. The answer is in the
-    problem's variables.
-
-    Parameters
-    ----------
-    problem : a problem whose functions are smooth; variables without a value start between their bounds
-    solver : "IPOPT" or "UNO"
-    accuracy : "low", "mid", "high" or a residual, see solvers/options.py
-    options : the solver's own, on top of those of the accuracy
-
-    Returns
-    -------
-    CVXPY's status
-
-    Raises
-    ------
-    NotInstalled : the installed CVXPY lacks a name of `SEAM`
+    Like `problem.solve(nlp=True, solver=solver)` with "IPOPT" or "UNO", but with the options of an accuracy and `fresh_oracles`.
+    NotInstalled where the installed CVXPY lacks a name of `SEAM`.
     """
     if reason := absent():
         raise NotInstalled(f"nonlinear needs {reason}")
@@ -61,10 +42,10 @@ def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: Accuracy =
 
 def absent() -> str:
     """Which names of `SEAM` the installed CVXPY lacks and what to install, or ""."""
-    names = [name for module, name in SEAM if not _has(module, name)]
+    names = ", ".join(name for module, name in SEAM if not _has(module, name))
     if not names:
         return ""
-    return f"{', '.join(names)} of CVXPY's nonlinear route, which CVXPY {version('cvxpy')} does not have: {VERSIONS}"
+    return f"{names} of CVXPY's nonlinear route, which CVXPY {version('cvxpy')} does not have: {VERSIONS}"
 
 
 def _has(module: str, name: str) -> bool:
@@ -75,18 +56,7 @@ def _has(module: str, name: str) -> bool:
 
 
 def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The problem as data for a nonlinear solver, with `fresh_oracles`.
-
-    Parameters
-    ----------
-    problem : a smooth problem; its variables' values are the start
-    solver : "IPOPT" or "UNO"
-    options : the solver's own
-
-    Returns
-    -------
-    CVXPY's data, chain and inverse data, as `chain.solve_via_data` and `problem.unpack_results` take them
-    """
+    """CVXPY's data, chain and inverse data for a nonlinear solver, with `fresh_oracles`."""
     chain_module = import_module(CHAIN)
     chain_module._set_nlp_initial_point(problem)
     chain, _ = chain_module._build_nlp_chain(problem, solver, options)
@@ -104,21 +74,18 @@ def fresh_oracles(problem: "cp.Problem") -> Any:
     oracles: Any = import_module(ORACLES).Oracles
 
     class Fresh(oracles):  # type: ignore[misc]
-        def gradient(self, x: Floats) -> Floats:
+        def gradient(self, x: Floats) -> Any:
             self.objective(x)
-            result: Floats = super().gradient(x)
-            return result
+            return super().gradient(x)
 
-        def jacobian(self, x: Floats) -> Floats:
+        def jacobian(self, x: Floats) -> Any:
             self.constraints(x)
-            result: Floats = super().jacobian(x)
-            return result
+            return super().jacobian(x)
 
-        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Floats:
+        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Any:
             self.objective(x)
             self.constraints(x)
-            result: Floats = super().hessian(x, duals, obj_factor)
-            return result
+            return super().hessian(x, duals, obj_factor)
 
     return Fresh(problem, verbose=False)
 
@@ -145,6 +112,7 @@ class NlpSession(CvxpySession):
 class NlpMethod(CvxpyMethod):
     """One of CVXPY's nonlinear solvers; it has no duals for rounds."""
 
+    session = NlpSession
     warm = True
 
     def starts(self, mechanism: Mechanism) -> bool:
@@ -163,10 +131,6 @@ class NlpMethod(CvxpyMethod):
             return sentence
         reason = absent()
         return f"{self.id} needs {reason}" if reason else ""
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Write the CVXPY problem."""
-        return NlpSession(mechanism, instance, limits, self.solver)
 
 
 VERSIONS = "pip install 'cvxpy>=1.9,<1.10'"

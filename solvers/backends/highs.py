@@ -5,13 +5,11 @@ algorithms, with crossover only where HiGHS chooses it, for comparisons.
 
 `highs:leximin` keeps one model over the rounds: fixing a user changes its row's bounds and takes g out of the row, so the last
 basis stays primal feasible, and the primal simplex goes on from it. Where users have many servers to choose from, the first round
-is degenerate and the simplex method slow; it is left to the interior-point method of interior_point/max_min.py, which is often
-all that is needed. HiGHS starts with the round after it, or with the first one where that method does not reach its gap.
+is degenerate; the interior-point method of interior_point/max_min.py is asked first, and HiGHS where that does not reach its gap.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -49,8 +47,6 @@ FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
 ON_BOUND = 1e-9
 """What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-
 ALONE: Mapping[str, Any] = {"run_crossover": "choose", "presolve": "off"}
 """For one algorithm of HiGHS alone: what presolve leaves of duals without a basis proves no round (docs/DESIGN-NOTES.md)."""
 
@@ -65,19 +61,10 @@ COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
 class HighsSession(Session):
     """A HiGHS object with one round in it."""
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        instance: Instance,
-        limits: Limits,
-        keep_model: bool,
-        table: str = "HIGHS",
-        chosen: Mapping[str, Any] = NOTHING,
-    ) -> None:
-        super().__init__(instance, limits)
-        self.mechanism, self.keep_model, self.table, self.chosen = mechanism, keep_model, table, chosen
-        self.round: Round | None = None
-        self.highs: Any = None
+    keep_model, table = False, "HIGHS"
+    chosen: Mapping[str, Any] | None = None
+    round: Round | None = None
+    highs: Any = None
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
@@ -112,9 +99,12 @@ class HighsSession(Session):
         self.highs.run()
         if self.keep_model and self._termination() in {"inaccurate", "error"}:
             self.highs.clearSolver()
-            for option, value in COLD.items():
-                _checked(self.highs.setOptionValue(option, value), option)
+            self._set(COLD)
             self.highs.run()
+
+    def _set(self, options: Mapping[str, Any]) -> None:
+        for option, value in options.items():
+            _checked(self.highs.setOptionValue(option, value), option)
 
     @property
     def dense(self) -> bool:
@@ -144,17 +134,18 @@ class HighsSession(Session):
 
         with self.phase("build"):
             self.round = round
-            lp = without_free_rows(self._lp(round)) if self.chosen else self._lp(round)
+            lp = self._lp(round)
+            if self.chosen:  # the others imply loads of at most 1, and PDLP prints a warning of free rows
+                lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
             highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
             self.highs = highspy.Highs()
             chosen = (FIRST_DENSE if self.dense else FIRST_SPARSE) if self.keep_model else self.chosen
             meant = solver_options(self.table, self.limits.accuracy)
-            ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
+            ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **(chosen or {})}
             ours |= {"presolve": "off"} if lp.far_apart else {}
             with self.logged():
-                for option, value in ours.items():
-                    _checked(self.highs.setOptionValue(option, value), option)
+                self._set(ours)
                 check_highs_options(self.limits.solver_options)
                 for option, value in self.limits.solver_options.items():
                     self.highs.setOptionValue(option, value)
@@ -176,24 +167,22 @@ class HighsSession(Session):
         self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
         for n in np.flatnonzero(round.active != self.round.active):
             self.highs.changeCoeff(int(first + n), g, 0.0)
-        for option, value in LATER_ROUNDS.items():
-            _checked(self.highs.setOptionValue(option, value), option)
+        self._set(LATER_ROUNDS)
         self.round = round
 
     def _termination(self) -> str:
-        import highspy
+        return TERMINATION.get(self.highs.getModelStatus().name, "error")
 
-        status = highspy.HighsModelStatus
-        known = {
-            status.kOptimal: "optimal",
-            status.kTimeLimit: "time_limit",
-            status.kIterationLimit: "iteration_limit",
-            status.kInfeasible: "infeasible",
-            status.kUnbounded: "unbounded",
-            status.kUnboundedOrInfeasible: "infeasible",
-            status.kUnknown: "inaccurate",  # without crossover where a tolerance is missed by little
-        }
-        return known.get(self.highs.getModelStatus(), "error")
+
+TERMINATION = {
+    "kOptimal": "optimal",
+    "kTimeLimit": "time_limit",
+    "kIterationLimit": "iteration_limit",
+    "kInfeasible": "infeasible",
+    "kUnbounded": "unbounded",
+    "kUnboundedOrInfeasible": "infeasible",
+    "kUnknown": "inaccurate",  # without crossover where a tolerance is missed by little
+}
 
 
 def check_highs_options(options: Mapping[str, Any]) -> None:
@@ -214,14 +203,7 @@ def check_highs_options(options: Mapping[str, Any]) -> None:
 
 
 def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
-    """A basis that HiGHS may complete, from tasks x (A,): what is between its bounds is basic.
-
-    Parameters
-    ----------
-    lp : of a round, whose last column is its level g
-    x : (A,) where to start
-    arcs : A
-    """
+    """A basis of a round that HiGHS may complete, from tasks x (A,): what is between its bounds is basic."""
     import highspy
 
     status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
@@ -232,18 +214,10 @@ def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
     rows = lp.matrix @ z
     loose = (rows < lp.upper - ON_BOUND) & (rows > lp.lower + ON_BOUND)
     basis.col_status = [status.kBasic if v > ON_BOUND else status.kLower for v in z]
-    above = np.isfinite(lp.upper)
-    basis.row_status = [
-        status.kBasic if free else status.kUpper if up else status.kLower for free, up in zip(loose, above, strict=True)
-    ]
+    bound = [status.kUpper if up else status.kLower for up in np.isfinite(lp.upper)]
+    basis.row_status = [status.kBasic if free else there for free, there in zip(loose, bound, strict=True)]
     basis.alien = True
     return basis
-
-
-def without_free_rows(lp: LP) -> LP:
-    """The same with the bound 2 on free rows: the others imply loads of at most 1, and PDLP prints a warning of free rows."""
-    free = np.isinf(lp.lower) & np.isinf(lp.upper)
-    return replace(lp, upper=np.where(free, 2.0, lp.upper))
 
 
 def highs_lp(lp: LP) -> Any:
@@ -274,25 +248,24 @@ class Highs(Method):
     """Direct HiGHS, a new model for each round or one that is kept over all rounds."""
 
     packages: ClassVar[tuple[str, ...]] = ("highspy",)
-    install = "pip install fairalloc"
-
     solver = "HiGHS"
     table = "HIGHS"
     warm = True
     keep_model = False
-    chosen: Mapping[str, Any] = NOTHING
+    chosen: Mapping[str, Any] | None = None
     """Options of HiGHS besides those that the accuracy means."""
 
     def __init__(self, id: str, kind: str) -> None:  # noqa: A002
         self.id, self.kind = id, kind
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs and sequences of them."""
         return isinstance(mechanism, Leximin | Utilitarian)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
-        return HighsSession(mechanism, instance, limits, self.keep_model, self.table, self.chosen)
+        session = HighsSession(mechanism, instance, limits)
+        session.keep_model, session.table, session.chosen = self.keep_model, self.table, self.chosen
+        return session
 
 
 class HighsLeximin(Highs):
@@ -303,7 +276,6 @@ class HighsLeximin(Highs):
     options = HighsLeximinOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Sequences of linear programs."""
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
 

@@ -1,10 +1,8 @@
 """OR-Tools' PDLP, a first-order method for linear programs: sparse arrays handed to it without a modelling layer.
 
-It solves  min c @ z,  l <= A z <= u,  0 <= z <= most,  and returns duals y with c - A' y = reduced costs, so y <= 0 where a row
-is at its upper bound: the prices of  max -c @ z  are -y.
-
-It runs in a process of its own (pdlp_process.py): the wheels of OR-Tools and of highspy carry libraries of the same name and of
-different versions, and whichever is imported second does not load. Starting it takes about 0.3 s of processor time, which count.
+Its duals y of  min c @ z,  l <= A z <= u  are <= 0 where a row is at its upper bound: the prices of  max -c @ z  are -y. It runs
+in a process of its own (pdlp_process.py): its wheels and those of highspy carry different libraries of the same name, and
+whichever is imported second does not load. Starting it takes about 0.3 s of processor time, which count.
 """
 
 import pickle
@@ -19,10 +17,9 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends import pdlp_process
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.options import solver_options
 
 TERMINATION = {
@@ -37,9 +34,7 @@ TERMINATION = {
 class PdlpSession(Session):
     """One linear program after the other, each in a process of its own."""
 
-    def __init__(self, mechanism: Leximin | Utilitarian, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
-        self.mechanism = mechanism
+    mechanism: Leximin | Utilitarian
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
@@ -91,16 +86,11 @@ class Pdlp(Method):
     packages: ClassVar[tuple[str, ...]] = ("ortools",)
     install = "pip install fairalloc[ortools]"
     solver = "PDLP"
+    session = PdlpSession
     table = "PDLP of OR-Tools"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs and sequences of them."""
         return isinstance(mechanism, Leximin | Utilitarian)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Nothing is written before the first round."""
-        assert isinstance(mechanism, Leximin | Utilitarian), "`computes` lets nothing else pass"
-        return PdlpSession(mechanism, instance, limits)
 
 
 methods = (Pdlp(),)

@@ -9,8 +9,6 @@ import pickle
 import sys
 from typing import Any
 
-__all__ = ["Request", "main"]
-
 Request = dict[str, Any]
 """cost, matrix, lower, upper, most : of the linear program; criteria, params : fields of OR-Tools' messages."""
 

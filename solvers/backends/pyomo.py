@@ -18,7 +18,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import check_highs_options
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.options import Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
 from fairalloc.solvers.running.warm_start import interior
@@ -26,8 +26,6 @@ from fairalloc.solvers.running.warm_start import interior
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
-
-__all__ = ["PyomoSession", "ipopt", "solve_relaxations"]
 
 RELAXATIONS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """The bounds of `solve_relaxations`. With the last one, a condition whose sides are both 0 is determined to 1e-6."""
@@ -41,12 +39,10 @@ class PyomoSession(Session):
     bound: float | None = None
     """On the objective, proved by branch and bound."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
-        self.mechanism = mechanism
-
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
+        import pyomo.environ as pyo
+
         with self.phase("build"):
             self.model = self.write(round)
         termination, self.duals = self.optimise()
@@ -61,7 +57,9 @@ class PyomoSession(Session):
             self.conclude(termination)
             if not self.mechanism.has_residual:
                 self._own_conditions(self.duals)
-            prices = self.mechanism.prices(self.instance, self._duals(self.duals), self._values())
+            parts = self.model.component_objects(pyo.Var)
+            found = {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
+            prices = self.mechanism.prices(self.instance, self._duals(self.duals), found)
         return self.x, prices
 
     def _own_conditions(self, duals: Mapping[Any, float] | None) -> None:
@@ -69,23 +67,16 @@ class PyomoSession(Session):
         import pyomo.environ as pyo
 
         if self.mechanism.integer:
-            gap = None if self.bound is None else gap_of_pyomo(self.model, self.bound)
-            self.message = "" if gap is None else f"proved to a gap of {gap:.1e} by HiGHS' bound"
-            self.judge_model(gap)
+            found = None if self.bound is None else gap_of_pyomo(self.model, self.bound)
+            self.message = "" if found is None else f"proved to a gap of {found:.1e} by HiGHS' bound"
         else:
-            self.judge_model(optimality_of_pyomo(self.model, duals))
+            found = optimality_of_pyomo(self.model, duals)
+        self.judge_model(found)
         goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
         self.objective = None if goal is None else value_of_pyomo(goal)
         fair = self.model.component("fairness")
         if fair is not None and duals is not None:
             self.fairness = np.array([abs(duals.get(fair[u], 0.0)) if u in fair else 0.0 for u in self.instance.users])
-
-    @property
-    def minimises(self) -> bool:
-        """Whether the model has an objective to be minimised: HiGHS turns the signs of dual prices with it."""
-        import pyomo.environ as pyo
-
-        return any(goal.sense == pyo.minimize for goal in self.model.component_data_objects(pyo.Objective, active=True))
 
     def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
         """The mechanism's model, of this round where there are rounds."""
@@ -106,18 +97,14 @@ class PyomoSession(Session):
             prices[place] = duals[row]
         return prices
 
-    def _values(self) -> dict[str, Floats]:
-        import pyomo.environ as pyo
-
-        parts = self.model.component_objects(pyo.Var)
-        return {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
-
 
 class PyomoHighs(PyomoSession):
     """Pyomo's interface to HiGHS."""
 
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
         """Hand the model over and solve it."""
+        import pyomo.environ as pyo
+
         with self.phase("compile"), uncaptured():
             check_highs_options(self.limits.solver_options)
             solver = _silent()
@@ -142,7 +129,9 @@ class PyomoHighs(PyomoSession):
             self.bound = results.objective_bound
             return termination, None
         duals = loader.get_duals() if termination == "optimal" else {}
-        return termination, {row: -dual for row, dual in duals.items()} if self.minimises else duals
+        goals = self.model.component_data_objects(pyo.Objective, active=True)
+        sign = -1 if any(goal.sense == pyo.minimize for goal in goals) else 1  # HiGHS turns the signs of dual prices with it
+        return termination, {row: sign * dual for row, dual in duals.items()}
 
 
 def _silent() -> Any:
@@ -226,33 +215,18 @@ class CasadiProgram:
 
 
 def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any) -> str:
-    """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi.
+    """Solve any Pyomo model, an edited one for example, by the Ipopt inside CasADi; the termination.
 
-    Parameters
-    ----------
-    model : its variables' values are the start and get the answer
-    accuracy : "low", "mid", "high" or a residual
-    options : Ipopt's own, such as max_wall_time=60.0
-
-    Returns
-    -------
-    The termination
+    The values of its variables are the start and get the answer; `options` are Ipopt's own, such as max_wall_time=60.0.
     """
     return CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options}).solve()[0]
 
 
 def solve_relaxations(model: "pyo.ConcreteModel", bounds: Sequence[float] = RELAXATIONS, **options: Any) -> str:
-    """Solve a model with complementarity conditions (game/ncp.py) by a sequence of relaxed nonlinear programs.
+    """Solve a model with complementarity conditions (game/ncp.py) by a sequence of relaxed programs; the last termination.
 
-    Parameters
-    ----------
-    model : its variables' values are the start and get the answer
-    bounds : the largest products of the two sides of a condition, one program for each, decreasing
-    options : of `ipopt`
-
-    Returns
-    -------
-    The last termination
+    The values of its variables are the start and get the answer. Each program bounds the products of the two sides of a condition
+    by one of `bounds`, which decrease.
     """
     import pyomo.environ as pyo
 
@@ -280,8 +254,6 @@ IPOPT_TERMINATION = {
 class PyomoMethod(Method):
     """One of the solvers reached through Pyomo."""
 
-    install = "pip install fairalloc"
-
     def __init__(self, solver: str, kind: str, package: str, session: type[PyomoSession]) -> None:
         self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
         self.packages = ("pyomo", package)  # type: ignore[misc]
@@ -299,12 +271,7 @@ class PyomoMethod(Method):
         return self.warm and bool(mechanism.convex)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Where there is a model."""
         return mechanism.unwritten(instance, "pyomo")
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Write the Pyomo model."""
-        return self.session(mechanism, instance, limits)
 
 
 methods = (

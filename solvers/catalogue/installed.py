@@ -1,49 +1,37 @@
 """Solvers that users own: whatever CVXPY or Pyomo finds installed is a method, such as `cvxpy:gurobi` and `pyomo:cbc`.
 
 They are made when they are asked for: nothing here imports CVXPY or Pyomo before. What a solver can do is read from CVXPY's own
-tables of cones and integers, and for Pyomo from PYOMO. A solver that an accuracy means nothing to runs with its default options;
-others are given by `solve(..., options=...)` in the solver's own names.
+tables, and for Pyomo from those here. Where an accuracy means nothing to a solver it runs with its default options, or with those
+that `solve(..., options=...)` gives it in its own names.
 """
 
 import time
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod
 from fairalloc.solvers.backends.pyomo import PyomoMethod, PyomoSession
-from fairalloc.solvers.method import Limits, Method, Session, is_installed
+from fairalloc.solvers.method import Method, is_installed
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.solver_log import pyomo_alone, unlogged
 
-__all__ = ["installed_methods", "other_method"]
+SAME = ("cplex", "cuopt", "cvxopt", "daqp", "diffcp", "ecos", "knitro", "mosek", "mpax", "osqp", "piqp", "qoco", "qpalm")
 
 PIP: Mapping[str, str] = {
+    **{name.upper(): name for name in SAME},
     "CBC": "cylp",
     "COPT": "coptpy",
-    "CPLEX": "cplex",
-    "CUOPT": "cuopt",
-    "CVXOPT": "cvxopt",
-    "DAQP": "daqp",
-    "DIFFCP": "diffcp",
-    "ECOS": "ecos",
     "ECOS_BB": "ecos",
     "GLOP": "ortools",
     "GLPK": "cvxopt",
     "GLPK_MI": "cvxopt",
     "GUROBI": "gurobipy",
-    "KNITRO": "knitro",
-    "MOSEK": "mosek",
-    "MPAX": "mpax",
     "NAG": "naginterfaces",
-    "OSQP": "osqp",
     "PDLP": "ortools",
-    "PIQP": "piqp",
     "PROXQP": "proxsuite",
-    "QOCO": "qoco",
-    "QPALM": "qpalm",
     "SCIP": "pyscipopt",
     "SDPA": "sdpa-python",
     "XPRESS": "xpress",
@@ -51,34 +39,12 @@ PIP: Mapping[str, str] = {
 """What brings CVXPY's solvers; some need a licence besides."""
 
 
-class Ability(NamedTuple):
-    """What a solver reached through Pyomo takes besides linear programs."""
-
-    integers: bool
-    nonlinear: bool
-
-
 LOOKING = 60.0
 """Seconds after which Pyomo has found what it finds."""
 
-PYOMO: Mapping[str, Ability] = {
-    "baron": Ability(integers=True, nonlinear=True),
-    "bonmin": Ability(integers=True, nonlinear=True),
-    "cbc": Ability(integers=True, nonlinear=False),
-    "conopt": Ability(integers=False, nonlinear=True),
-    "couenne": Ability(integers=True, nonlinear=True),
-    "cplex": Ability(integers=True, nonlinear=False),
-    "gams": Ability(integers=True, nonlinear=True),
-    "glpk": Ability(integers=True, nonlinear=False),
-    "gurobi": Ability(integers=True, nonlinear=False),
-    "highs": Ability(integers=True, nonlinear=False),
-    "knitro": Ability(integers=True, nonlinear=True),
-    "minos": Ability(integers=False, nonlinear=True),
-    "mosek": Ability(integers=True, nonlinear=False),
-    "scip": Ability(integers=True, nonlinear=True),
-    "snopt": Ability(integers=False, nonlinear=True),
-    "xpress": Ability(integers=True, nonlinear=False),
-}
+NONLINEAR = {"baron", "bonmin", "conopt", "couenne", "gams", "knitro", "minos", "scip", "snopt"}
+CONTINUOUS = {"conopt", "minos", "snopt"}
+PYOMO = (*sorted(NONLINEAR | {"cbc", "cplex", "glpk", "gurobi", "highs", "mosek", "xpress"}),)
 """The solvers that are looked for; any other that Pyomo finds may be asked for by its name, and is asked everything.
 
 Pyomo has several interfaces to some, such as appsi_highs, gurobi_direct and cplex_persistent.
@@ -132,10 +98,6 @@ class OtherCvxpy(CvxpyMethod):
 class OtherPyomoSession(PyomoSession):
     """A model handed to a solver of Pyomo's factory."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits, solver: str) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.solver = solver
-
     def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
         """Solve the model; duals are turned so that those of capacities are not negative, whatever the solver's convention."""
         import pyomo.environ as pyo
@@ -177,7 +139,6 @@ class OtherPyomo(PyomoMethod):
         super().__init__(solver, "other", "pyomo", OtherPyomoSession)
 
     def missing(self) -> str:
-        """Whether Pyomo finds it."""
         if _pyomo_finds(self.solver):
             return ""
         return f"{self.id} needs the solver {self.solver}, which Pyomo does not find: put its executable on the search path"
@@ -185,14 +146,9 @@ class OtherPyomo(PyomoMethod):
     def computes(self, mechanism: Mechanism) -> bool:
         """By the table; everything where the solver is not in it."""
         solver = self.solver.removeprefix("appsi_").removesuffix("_direct").removesuffix("_persistent")
-        able = PYOMO.get(solver, Ability(integers=True, nonlinear=True))
-        if "pyomo" not in mechanism.layers or (mechanism.integer and not able.integers):
+        if "pyomo" not in mechanism.layers or (mechanism.integer and solver in CONTINUOUS):
             return False
-        return bool(mechanism.linear or mechanism.integer or able.nonlinear)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Write the Pyomo model."""
-        return OtherPyomoSession(mechanism, instance, limits, self.solver)
+        return bool(mechanism.linear or mechanism.integer or solver in NONLINEAR or solver not in PYOMO)
 
 
 def other_method(name: str) -> Method | None:
@@ -227,7 +183,7 @@ def _of_cvxpy() -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _pyomo_finds(solver: str) -> bool:
     """Whether Pyomo's factory makes it available; all of PYOMO are looked for at once, by one thread."""
     with pyomo_alone():
-        return solver in _found_by_pyomo(tuple(PYOMO) if solver in PYOMO else (solver,))
+        return solver in _found_by_pyomo(PYOMO if solver in PYOMO else (solver,))
 
 
 @cache

@@ -1,22 +1,60 @@
-"""The methods that there are: every file of the sub-rooms that defines `methods` is found; nothing is listed by hand."""
+"""The methods that there are, every one in the lists `methods` of the sub-rooms' files; and the order in which they are asked.
 
-from collections.abc import Iterator, Sequence
+That is one list, and a threshold for max-min fairness. Against the fastest method of each of 282 cases (docs/PERFORMANCE.md,
+"Which method is asked") the first that claims takes 1.03 times as long in the geometric mean.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
 
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.registry import Registry, imported
-from fairalloc.solvers.catalogue.choice import ORDER, order
 from fairalloc.solvers.catalogue.installed import installed_methods, other_method
 from fairalloc.solvers.catalogue.own import Own, own_method
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solver_table
 
-__all__ = ["METHODS", "as_method", "candidates", "find_method", "method_of", "methods_for", "options"]
+MANY = 2000
+"""Arcs from which on `interior-point` is asked before HiGHS's simplex method; below, its iterations cost more than pivots."""
+
+ORDER: Mapping[str, str] = {
+    "progressive-filling": "lexicographic.progressive_filling",  # where users have no choice of arcs, nothing is faster
+    "highs:leximin": "backends.highs",
+    "highs": "backends.highs",
+    "interior-point": "interior_point.method",
+    "njc-market": "njc.eisenberg_gale",
+    "psdsf-enumeration": "exact.ps_dsf_pieces",  # of few arcs, where an objective chooses among the answers of ps-dsf
+    "continuation": "game.continuation",
+    "josephy-newton": "game.josephy_newton",
+    "best-response": "game.best_response",
+    "many-digits": "exact.many_digits",  # where its tasks are off, these are known by now
+    "njc-milp": "njc.milp",
+    "cvxpy:clarabel": "backends.cvxpy",
+    "cvxpy:highs": "backends.cvxpy",
+    "cvxpy:ipopt": "backends.cvxpy_nlp",
+    "semismooth-newton": "game.semismooth_newton",
+    "exact": "exact.exact",
+    "cvxpy:scs": "backends.cvxpy",
+    "pyomo:highs": "backends.pyomo",
+    "pyomo:ipopt": "backends.pyomo",
+}
+"""First those that claim most often, then the faster ones, each with its file, so that no others are loaded.
+
+Methods that are not in the list follow by name.
+"""
+
+
+def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
+    """The ids of methods, first those to be asked first; a game's order is one for all sizes, so its answer does not jump."""
+    large = isinstance(mechanism, Leximin) and instance is not None and len(instance.arcs) >= MANY
+    first, *others = ORDER
+    return (first, "interior-point", *others) if large else tuple(ORDER)
 
 
 def _discover() -> dict[str, Method]:
@@ -48,7 +86,7 @@ METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, a
 
 
 def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
-    """The methods that compute a mechanism, in the order of choice.py.
+    """The methods that compute a mechanism, in the order of `order`.
 
     Parameters
     ----------
@@ -61,12 +99,7 @@ def methods_for(mechanism: Mechanism, instance: Instance | None = None, availabl
 
 
 def find_method(name: str) -> Method:
-    """The method with this id: one of METHODS, or a solver that CVXPY or Pyomo knows, such as "cvxpy:gurobi" (installed.py).
-
-    Raises
-    ------
-    UnknownName : there is none
-    """
+    """The method with this id: one of METHODS, or of a solver that CVXPY or Pyomo knows, "cvxpy:gurobi" say; else UnknownName."""
     found = METHODS[name] if name in METHODS else other_method(name) if isinstance(name, str) else None
     if found is None:
         raise UnknownName(no_such("method", name, METHODS))
@@ -74,13 +107,7 @@ def find_method(name: str) -> Method:
 
 
 def method_of(asked: str | Own) -> Method:
-    """The method with this id, or the one that an object stands for.
-
-    Raises
-    ------
-    UnknownName : there is none with this id
-    NotApplicable : the object is no method
-    """
+    """The method with this id, or the one that an object stands for; UnknownName or NotApplicable where there is none."""
     return find_method(asked) if isinstance(asked, str) else own_method(asked)
 
 
@@ -108,12 +135,7 @@ def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]
 
 
 def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
-    """The methods of `methods_for` one by one: whoever needs the first only does not ask the others.
-
-    Parameters
-    ----------
-    mechanism, instance, available : as for `methods_for`
-    """
+    """The methods of `methods_for` one by one: whoever needs the first only does not ask the others."""
     for method in _in_order(order(mechanism, instance), available):
         fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
         if fits and (method.is_available() or not available):

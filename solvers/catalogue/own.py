@@ -25,10 +25,8 @@ from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Answer, Limits, Method, Session
+from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.running.warm_start import start_on
-
-__all__ = ["Own", "OwnFunction", "method", "own_method"]
 
 Own: TypeAlias = Method | type[Method] | Callable[[Instance, Mechanism, Limits], Any]
 
@@ -73,8 +71,7 @@ def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[
 class OwnFunction(Method):
     """A function as a method: it gets the instance in the units of the user, the mechanism and the limits.
 
-    `limits.left` are the seconds left, `limits.promised` is the residual that was asked for, and `limits.start` are (A,) tasks to
-    start from, or None.
+    `limits.left` are the seconds left, `limits.promised` the residual asked for, `limits.start` (A,) tasks to start from.
     """
 
     kind = "own"
@@ -91,10 +88,6 @@ class OwnFunction(Method):
     def computes(self, mechanism: Mechanism) -> bool:
         """What it declares, or else what a call names, which its author knows."""
         return not self.declared or mechanism.id in self.declared
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
-        """Nothing is written."""
-        return Session(instance, limits)
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """Call the function, and read what it returns."""
@@ -115,12 +108,7 @@ class Unusable(Exception):  # noqa: N818 (a signal, not an error)
 
 
 def own_method(given: Any) -> Method:
-    """The method that an object stands for.
-
-    Raises
-    ------
-    NotApplicable : it is none of a Method, a class of them that needs no arguments, and a function of three arguments
-    """
+    """The method of a Method, a class of them that needs no arguments, or a function of three; NotApplicable for what is none."""
     if inspect.isclass(given) and issubclass(given, Method):
         kind: type[Method] = given
         try:

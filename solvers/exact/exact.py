@@ -31,12 +31,11 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.exact.proofs import ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import HighsSession
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
-from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
-
-__all__ = ["ExactSolution", "solve_exactly"]
+from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class ExactSession(HighsSession):
 
     def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
         scaled, self.unit = mechanism.canonical(instance)
-        super().__init__(mechanism, scaled, replace(limits, accuracy="high"), keep_model=False)
+        super().__init__(mechanism, scaled, replace(limits, accuracy="high"))
         with self.phase("build"):
             self.original, self.exact, self.arcs = instance, instance.exact, exact_arcs(instance)
             self.limited = [n for n, limit in enumerate(self.arcs.limits) if limit is not None]
@@ -182,24 +181,23 @@ def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> E
     return ExactSession(mechanism, instance, limits).answer()
 
 
-def from_floats(mechanism: Equilibrium, instance: Instance, limits: Limits) -> Answer:
+def from_floats(mechanism: Equilibrium, session: Session) -> tuple[Floats, Floats | None]:
     """PS-DSF with the pattern that `continuation` finds; its point is kept where no exact levels have that pattern."""
     from fairalloc.solvers.game.continuation import Continuation  # not for a linear program
 
-    session = Session(instance, limits)
+    instance, limits = session.instance, session.limits
     with session.phase("solve"):
         scaled, unit = mechanism.canonical(instance)
         near = Continuation().run(mechanism, scaled, replace(limits, accuracy="high"))
-        tasks = near.x * unit[instance.arcs.user]
+        session.x, session.iterations = near.x * unit[instance.arcs.user], near.iterations
         if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
-            return Answer(tasks, None, "time_limit", session.times, near.iterations, "out of time in continuation")
-        x = exact_levels(instance, tasks, limits.own(ExactOptions)) if np.all(np.isfinite(tasks)) else None
+            raise Stopped("time_limit", "out of time in continuation")
+        x = exact_levels(instance, session.x, limits.own(ExactOptions)) if np.isfinite(session.x).all() else None
     if x is None:
-        message = "no exact levels have the pattern of the answer of continuation"
-        return Answer(tasks, None, "error", session.times, near.iterations, message)
+        raise Stopped("error", "no exact levels have the pattern of the answer of continuation")
+    session.x_exact = x
     kappa = levels(instance, x) if instance.single_variant else None  # several variants need no levels
-    prices = None if kappa is None else np.array(kappa, float).reshape(1, instance.K, instance.R)
-    return Answer(np.array(x, float), prices, "optimal", session.times, near.iterations, x_exact=x)
+    return np.array(x, float), None if kappa is None else np.array(kappa, float).reshape(1, instance.K, instance.R)
 
 
 class Exact(Method):
@@ -208,7 +206,6 @@ class Exact(Method):
     id = "exact"
     kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
-    install = "pip install fairalloc"
     options = ExactOptions()
     canonical = False
 
@@ -219,23 +216,24 @@ class Exact(Method):
         without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
         return isinstance(mechanism, Leximin | Utilitarian | PsDsf | TimeShared) and not without
 
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSession:
-        """The exact data and a HiGHS session."""
-        return ExactSession(mechanism, instance, limits)
+    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
+        """The exact data and a HiGHS session for linear programs."""
+        return (Session if isinstance(mechanism, Equilibrium) else ExactSession)(mechanism, instance, limits)
 
-    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """Compute the mechanism on an instance in the units of the user; without a basis that holds, HiGHS' point is kept."""
-        if isinstance(mechanism, PsDsf | TimeShared):
-            return from_floats(mechanism, instance, limits)
-        session = self.open(mechanism, instance, limits)
+        if isinstance(mechanism, Equilibrium):
+            return from_floats(mechanism, session)
+        assert isinstance(session, ExactSession)
+        instance = session.original
         try:
             solution = session.answer()
-        except Stopped as stop:
-            tasks = session.x * session.unit[instance.arcs.user] if len(session.x) else np.full(len(instance.arcs), np.nan)
-            return Answer(tasks, None, stop.termination, session.times, session.iterations, str(stop), log=tuple(session.log))
+        except Stopped:
+            session.x, session.last_prices = session.x * session.unit[instance.arcs.user][: len(session.x)], None
+            raise
+        session.x_exact = solution.x
         with session.phase("read"):
-            x, prices = np.array(solution.x, float), np.array(solution.prices, float).reshape(-1, instance.K, instance.R)
-        return Answer(x, prices, "optimal", session.times, session.iterations, x_exact=solution.x, log=tuple(session.log))
+            return np.array(solution.x, float), np.array(solution.prices, float).reshape(-1, instance.K, instance.R)
 
 
 methods = (Exact(),)

@@ -10,7 +10,7 @@ r"""The tasks of nb and fds to many digits on small instances: an interior-point
 4. The bound of common/user_error.py on the answer, in ball arithmetic: what is returned is proved.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple
@@ -27,8 +27,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
-
-__all__ = ["ManyDigits", "ManyDigitsOptions", "many_digits", "methods"]
 
 BITS, STEPS = 640, 200
 """Besides three times those of the ratio of weights, and two steps for each power of 2 in it."""
@@ -112,8 +110,11 @@ class _DigitsProgram:
 
     def mean(self) -> Any:
         """The mean product, with what equations lack."""
-        products = [v * w for first, second in _paired(vars(self)) for v, w in zip(first, second, strict=True)]
-        return (sum(products, _ball(0)) / len(products)).mid()
+        return _mean(v * w for v, w in self._pairs()).mid()
+
+    def _pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Those whose products are 0 at the answer: x and d, s and p, t and z."""
+        return zip([*self.x, *self.s, *self.t], [*self.d, *self.p, *self.z], strict=True)
 
     def least(self) -> Any:
         """What the user pays that pays least."""
@@ -121,21 +122,13 @@ class _DigitsProgram:
 
     def step(self) -> None:
         """Steps 2 and 3."""
-        mean = self.mean()
-        solve = self._newton()
-        affine = solve([[-v * w for v, w in zip(*pair, strict=True)] for pair in _paired(vars(self))])
+        mean, solve, pairs = self.mean(), self._newton(), list(self._pairs())
+        affine = solve([-v * w for v, w in pairs])
         far = self._length(affine)
-        after = [
-            (v + far * dv) * (w + far * dw)
-            for (one, other), (do, dt) in zip(_paired(vars(self)), _paired(affine), strict=True)
-            for v, w, dv, dw in zip(one, other, do, dt, strict=True)
-        ]
-        target = mean * ((sum(after, _ball(0)) / len(after) / mean) ** 3).max(_ball(1e-6)).min(_ball(0.5))
-        aims = [
-            [target - v * w - dv * dw for v, w, dv, dw in zip(one, other, do, dt, strict=True)]
-            for (one, other), (do, dt) in zip(_paired(vars(self)), _paired(affine), strict=True)
-        ]
-        step = solve(aims)
+        changes = list(zip([*affine["x"], *affine["s"], *affine["t"]], [*affine["d"], *affine["p"], *affine["z"]], strict=True))
+        after = _mean((v + far * dv) * (w + far * dw) for (v, w), (dv, dw) in zip(pairs, changes, strict=True))
+        target = mean * ((after / mean) ** 3).max(_ball(1e-6)).min(_ball(0.5))
+        step = solve([target - v * w - dv * dw for (v, w), (dv, dw) in zip(pairs, changes, strict=True)])
         far = (BACK * self._length(step)).min(_ball(1))
         for v, dv in zip(self._sums(self.x), self._sums(step["x"]), strict=True):
             far = far.min(v / (CURVED * abs(dv))) if dv != 0 else far
@@ -151,7 +144,7 @@ class _DigitsProgram:
                     most = most.min(-v / dv)
         return most
 
-    def _newton(self) -> Callable[[Sequence[Balls]], dict[str, Balls]]:
+    def _newton(self) -> Callable[[Balls], dict[str, Balls]]:
         """The solution of the linear equations, for what each product is to change by."""
         from flint import arb_mat
 
@@ -174,8 +167,8 @@ class _DigitsProgram:
         lack_t = [most - u[n] - t for n, most, t in zip(limited, self.most, self.t, strict=True)]
         lack_s = [1 - v - s for v, s in zip(_times(load, self.x), self.s, strict=True)]
 
-        def solve(aims: Sequence[Balls]) -> dict[str, Balls]:
-            of_x, of_s, of_t = aims
+        def solve(aims: Balls) -> dict[str, Balls]:
+            of_x, of_s, of_t = aims[: len(user)], aims[len(user) : len(user) + len(self.s)], aims[len(user) + len(self.s) :]
             rest = [(v - w * r) / t for v, w, r, t in zip(of_t, self.z, lack_t, self.t, strict=True)]
             h = [
                 v / d - f * (r + (rest[of[n]] if n in of else 0))
@@ -238,8 +231,9 @@ def _root(value: Any) -> Any:
     return value.upper().max(_ball(0)).sqrt()
 
 
-def _paired(step: Mapping[str, Balls]) -> list[tuple[Balls, Balls]]:
-    return [(step["x"], step["d"]), (step["s"], step["p"]), (step["t"], step["z"])]
+def _mean(values: Iterable[Any]) -> Any:
+    found = list(values)
+    return sum(found, _ball(0)) / len(found)
 
 
 def _scaled(matrix: Any, columns: Balls) -> Any:
@@ -272,45 +266,20 @@ class ManyDigitsOptions(AlgorithmOptions):
     max_arcs: int = 100
 
 
-class ManyDigitsMethod(Method):
-    """Tasks that are proved, where rounding leaves other methods none: weights many orders of magnitude apart."""
-
-    id = "many-digits"
-    kind = "interior-point"
-    packages: ClassVar[tuple[str, ...]] = ("flint",)
-    install = "pip install fairalloc"
-    options = ManyDigitsOptions()
-    canonical = False
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Nash bargaining and fds."""
-        return isinstance(mechanism, NashBargaining | FairDominantShares)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Not on many arcs."""
-        arcs, most = len(mechanism.domain(instance).arcs), self.options.max_arcs
-        return "" if arcs <= most else f"{self.id} is for at most {most} arcs, but there are {arcs}"
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The instance, in the units of the user."""
-        return ManyDigitsSession(mechanism, instance, limits)
-
-
 class ManyDigitsSession(Session):
     """The program of one instance."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
+    def __post_init__(self) -> None:
         from flint import ctx
 
-        super().__init__(instance, limits)
-        weights = instance.exact.weights
-        self.mechanism, self.apart = mechanism, int(max(weights) / min(weights)).bit_length()
+        weights = self.instance.exact.weights
+        self.apart = int(max(weights) / min(weights)).bit_length()
         self.bits = BITS + 3 * self.apart
         with ctx.workprec(self.bits):
             with self.phase("build"):
-                arcs = exact_arcs(instance)
+                arcs = exact_arcs(self.instance)
             with self.phase("compile"):
-                self.program = _DigitsProgram(arcs, *_utilities(mechanism, instance))
+                self.program = _DigitsProgram(arcs, *_utilities(self.mechanism, self.instance))
 
     def answer(self) -> ManyDigits | None:
         """What `many_digits` returns."""
@@ -347,6 +316,24 @@ class ManyDigitsSession(Session):
             return float(weights.sum())
         assert isinstance(item, FairDominantShares)
         return float(weights @ (item.rate(self.instance) * tasks) ** (1.0 - item.alpha)) if item.alpha <= 1 else 1.0
+
+
+class ManyDigitsMethod(Method):
+    """Tasks that are proved, where rounding leaves other methods none: weights many orders of magnitude apart."""
+
+    id = "many-digits"
+    kind = "interior-point"
+    packages: ClassVar[tuple[str, ...]] = ("flint",)
+    options = ManyDigitsOptions()
+    session = ManyDigitsSession
+    canonical = False
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        return isinstance(mechanism, NashBargaining | FairDominantShares)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        arcs, most = len(mechanism.domain(instance).arcs), self.options.max_arcs
+        return "" if arcs <= most else f"{self.id} is for at most {most} arcs, but there are {arcs}"
 
 
 methods = (ManyDigitsMethod(),)

@@ -6,8 +6,6 @@ r"""The rational answer of ps-dsf and ps-dsf-tdm next to one in floating point (
 3. Check exactly: Theorem 1 of P (`levels`) where users have one variant, else whether each user has its prices (`exact_layers`).
    Where it fails, repeat from 1 with the next tolerance.
 
-They may have many solutions: x on arcs is not unique in general, and x_n for ps-dsf not always.
-
 **Prices in rationals** (`exact_layers`, condition (*) of ps_dsf_variants.py). For the users n of one share at a server, with
 prices for full resources only that nobody with a larger share uses, all conditions on p are linear and homogeneous:
 
@@ -32,8 +30,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.simplex import RationalProgram, SimplexOptions, optimal_basic_solution
 from fairalloc.solvers.game.price_layers import Pattern, patterns
 from fairalloc.solvers.method import Limits, Stopped
-
-__all__ = ["ExactOptions", "exact_layers", "exact_levels", "levels", "unit"]
 
 UNLIMITED = Limits()
 

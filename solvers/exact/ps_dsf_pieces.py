@@ -17,20 +17,27 @@ Each P(S, r) has PS-DSF allocations only, since who has x_mi > 0 is in S; and an
 3. Leave out polytopes all of whose vertices are in another one.
 
 Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so few arcs are allowed.
+
+`psdsf-enumeration` is the best of them by an objective. It is linear, so a vertex is the best of all; of equal ones the
+lexicographically largest counts. Larger instances are for the mixed-integer program of formulations/ps_dsf.py.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+import numpy as np
+
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf, linear_objective
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.polytopes import LinearRow, Piece, capacity_rows, full_rows, outermost, polytope_vertices
+from fairalloc.models.exact.polytopes import LinearRow, Piece, best_vertex, capacity_rows, full_rows, outermost, polytope_vertices
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.exact.ps_dsf import unit
-
-__all__ = ["LARGEST", "ps_dsf_pieces", "too_large"]
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.exact.ps_dsf import levels, unit
+from fairalloc.solvers.method import Method, Session
 
 LARGEST = 6
 """Arcs, by default: a tenth of a second; each arc more takes about three times as long."""
@@ -121,3 +128,35 @@ def _order(arcs: ExactArcs, shares: Rationals, m: int, n: int) -> LinearRow:
         if value:
             row[a] = value
     return row, Fraction(0)
+
+
+class PsDsfEnumeration(Method):
+    """All answers, then the best one; `iterations` counts the vertices that were compared."""
+
+    id = "psdsf-enumeration"
+    kind = "exact"
+    packages: ClassVar[tuple[str, ...]] = ("flint",)
+    canonical = False
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """PS-DSF with an objective: without one, every other method is faster."""
+        return isinstance(mechanism, PsDsf) and mechanism.chooses
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        return too_large(mechanism.domain(instance))
+
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats]:
+        assert isinstance(mechanism, PsDsf)
+        assert mechanism.objective is not None
+        instance, cost = session.instance, linear_objective(session.instance, mechanism.objective)
+        with session.phase("solve"):
+            vertices = [x for piece in ps_dsf_pieces(instance) for x in piece.vertices]
+            _, x = best_vertex(cost, vertices)
+        session.count(len(vertices))
+        kappa = levels(instance, x)
+        assert kappa is not None, "every vertex is PS-DSF"
+        session.x_exact = x
+        return np.array(x, float), np.array(kappa, float).reshape(1, instance.K, instance.R)
+
+
+methods = (PsDsfEnumeration(),)

@@ -11,11 +11,8 @@ r"""A linear program in rational numbers, solved by the simplex method from a gi
 4. Primal simplex with the original costs: while some reduced cost is positive, the first such variable enters; the basic
    variable leaves that is the first to reach 0.
 
-Then z_B >= 0 and no reduced cost is positive: the basic solution is optimal. Taking always the first variable is Bland's rule,
-under which the simplex method does not cycle.
-
-A basis found in floating point needs no pivot or a few, since it names only which variables are 0 and contains no rounded
-number; `max_pivots` is the limit.
+Then the basic solution is optimal. Taking always the first variable is Bland's rule, under which the simplex method does not
+cycle. A basis found in floating point contains no rounded number, so it needs no pivot or a few; `max_pivots` is the limit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
     from flint import fmpq
 
 Flint: TypeAlias = "fmpq | int"
-
-__all__ = ["BasicSolution", "Flint", "RationalProgram", "SimplexOptions", "optimal_basic_solution"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 r"""The central path of the game (equations.py), and Newton's method for a point on it: the linear algebra of continuation.py.
 
 1. Evaluate E, its derivatives and the slacks at a point.
-2. Eliminate the changes of e, s, t and h. What is left is an arrow, without symmetry (kkt/elimination.py).
+2. Eliminate the changes of e, s, t and h. What is left is an arrow, without symmetry (kkt/schur.py).
 3. Factorise it.
 4. Solve for the Newton step or the tangent, and refine: what the rows still lack at the changes of y is solved for again.
 
@@ -34,8 +34,7 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations
-from fairalloc.solvers.kkt.elimination import Elimination
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination
 
 __all__ = ["CentralPathNewton", "CentralPathPoint"]
 

@@ -26,13 +26,10 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
-from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
 from fairalloc.solvers.kkt.schur import Plan, plan_for_game
-from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
 __all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal", "levels_at", "linear_in_price"]
@@ -231,11 +228,11 @@ class LevelEquations:
 class NewtonSession(GameSession):
     """A game solved by Newton steps; the point with the least residual is kept, and only a small residual is a success."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         with self.phase("compile"):
             self.levels = LevelEquations(self.game)
-            self.x, self.prices = self.levels.x(equal(self.levels)[0]), np.zeros((instance.K, instance.R))
+            self.x, self.prices = self.levels.x(equal(self.levels)[0]), np.zeros((self.instance.K, self.instance.R))
 
     @property
     def target(self) -> float:

@@ -4,11 +4,9 @@ With b_n the share z_ni that user n has from the other servers alone, the share 
 server sees of the rest of the system nothing but b. All numbers are those of formulations/game/game.py, without units.
 """
 
-import time
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +14,10 @@ from numpy.typing import NDArray
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
-from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.method import Iteration, Method
 
 __all__ = [
     "ForFilling",
@@ -80,42 +76,19 @@ def servers_of(game: Game) -> list[ServerArrays]:
     return [ServerArrays(i, a, n, game.w[a], weights[n], game.gamma[a], most[a]) for i, a, n in each]
 
 
-class GameSession(Session):
-    """The driver of all iterations on a game: `iterate` takes steps, `keep` has the best point, `solve` starts and ends.
+class GameSession(Iteration):
+    """An iteration on a game."""
 
-    `done` counts iterations. Where the residual of the kept point is too large, `why` is said and `ended` is the termination.
-    """
-
-    reads: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
-    why, ended = "its iterations ended", "iteration_limit"
-
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
-        assert isinstance(mechanism, Equilibrium)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert isinstance(self.mechanism, Equilibrium)
         with self.phase("build"):
-            self.game = mechanism.game(instance)
-        self.options: Any = limits.own(self.reads)
-        self.gap, self.done, self.began = np.inf, 0, time.perf_counter()
-        self.prices: Floats | None = None
+            self.game = self.mechanism.game(self.instance)
 
     @cached_property
     def servers(self) -> "list[ServerArrays]":
         """Those with arcs."""
         return servers_of(self.game)
-
-    def iterate(self) -> None:
-        """Iterate until the residual is small enough, or Stopped."""
-        raise NotImplementedError
-
-    def solve(self, round: Round | None) -> tuple[Floats, Any]:  # noqa: A002, ARG002 (one game)
-        """Iterate; success is a residual that keeps the promise of the accuracy word."""
-        with self.phase("solve"), np.errstate(all="ignore"), suppress(Stopped):  # numbers out of range are seen in the residual
-            self.iterate()
-        self.iterations = self.done
-        if self.gap <= self.limits.promised:
-            return self.x, self.prices
-        end, why = ("time_limit", "out of time") if self.limits.late else (self.ended, self.why)
-        raise Stopped(end, f"{why}: its own residual is {self.gap:.1e}")
 
     def first_point(self) -> Floats:
         """(A,) tasks to start at: the warm start, shrunk to fit, else none."""
@@ -127,32 +100,16 @@ class GameSession(Session):
         x = self.game.shrunk(np.maximum(x, 0.0))
         return float(self.game.gaps(x, kappa).max()) if self.game.defined(x) else 1.0
 
-    def keep(self, gap: float, x: Floats, prices: Floats | None, **facts: Any) -> float:
-        """Keep a point of residual `gap` if it is the best so far; facts go to the trace."""
-        if gap < self.gap:
-            self.gap, self.x, self.prices = gap, x, prices
-        self.record(residual=gap, **facts)
-        return gap
-
-    def record(self, **facts: Any) -> None:
-        """Facts of this iteration for the trace and the log."""
-        self.note(iteration=self.done, **facts, seconds=time.perf_counter() - self.began)
-
 
 class GameMethod(Method):
     """A method whose `session` computes a game, any alpha, without a choice among its answers."""
 
     kind = "iterative"
     warm = True
-    session: ClassVar[type[GameSession]]
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Every game, without a choice among its answers."""
         return isinstance(mechanism, Equilibrium) and not mechanism.chooses
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The game."""
-        return self.session(mechanism, instance, limits)
 
 
 class ForFiniteAlpha(GameMethod):

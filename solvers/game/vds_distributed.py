@@ -23,12 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
-from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
 EVERY = 100
@@ -55,12 +52,12 @@ class VdsDistributedSession(GameSession):
 
     reads = VdsDistributedOptions
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits)
-        self.merit, self.stiff = Merit(self.game), np.zeros(instance.K)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.merit, self.stiff = Merit(self.game), np.zeros(self.instance.K)
         for server in self.servers:
             self.stiff[server.index] = np.linalg.norm(server.w, 2) ** 2
-        self.everywhere = np.bincount(self.game.user, self.game.gamma, instance.N)[self.game.user]
+        self.everywhere = np.bincount(self.game.user, self.game.gamma, self.instance.N)[self.game.user]
 
     def iterate(self) -> None:
         """Decrease epsilon until the residual is at most what the accuracy allows."""

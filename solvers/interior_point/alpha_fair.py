@@ -136,12 +136,13 @@ class AlphaFairArrow(ArrowProgram):
 class AlphaFairSession(Session):
     """The arrow of one instance."""
 
-    def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
+    mechanism: NashBargaining | FairDominantShares
+
+    def __post_init__(self) -> None:
         with self.phase("build"):
-            self.arrow = AlphaFairArrow(mechanism, instance)
+            self.arrow = AlphaFairArrow(self.mechanism, self.instance)
         with self.phase("compile"):
-            self.arrow.compile(limits.own(InteriorPointOptions))
+            self.arrow.compile(self.limits.own(InteriorPointOptions))
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
         """The program; what stays above the promised residual is "inaccurate", or late."""

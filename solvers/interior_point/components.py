@@ -172,10 +172,12 @@ def _sorted_by(labels: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
 class MaxMinSession(Session):
     """The components of one instance, solved for every round anew where it is new for them."""
 
-    def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
+    mechanism: Leximin
+
+    def __post_init__(self) -> None:
         with self.phase("build"):
-            self.components = MaxMinComponents(mechanism.rate(instance), instance, limits.own(InteriorPointOptions))
+            rate, options = self.mechanism.rate(self.instance), self.limits.own(InteriorPointOptions)
+            self.components = MaxMinComponents(rate, self.instance, options)
         with self.phase("compile"):
             self.components.compile()
 

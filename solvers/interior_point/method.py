@@ -41,10 +41,7 @@ class InteriorPoint(Method):
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The matrices of the arrow."""
-        if isinstance(mechanism, Leximin):
-            return MaxMinSession(mechanism, instance, limits)
-        assert isinstance(mechanism, NashBargaining | FairDominantShares)
-        return AlphaFairSession(mechanism, instance, limits)
+        return (MaxMinSession if isinstance(mechanism, Leximin) else AlphaFairSession)(mechanism, instance, limits)
 
 
 methods = (InteriorPoint(),)

@@ -1,4 +1,4 @@
-r"""The Newton system of one iterate of program.py: the arrow of kkt/elimination.py with a border for g, and its refinement.
+r"""The Newton system of one iterate of program.py: the arrow of kkt/schur.py with a border for g, and its refinement.
 
 With theta = x / d on arcs, s / p on rows, E = -dt / dy where there is no limit and l = y - z it is symmetric,
 
@@ -11,7 +11,7 @@ what is left once one side is eliminated is all the linear algebra there is.
 **The last digits.** Near the answer theta spans the inverse of mu, up to 1e28, and plain formulas stop at a gap of 1e-7. So
 
 - the blocks of P - B (D + E)^-1 B^T are summed without cancellation, and the flow of each user's pivot is what its other arcs
-  leave (kkt/elimination.py); the dd of a pivot follows from its flow, and the dual point stays feasible to rounding;
+  leave (kkt/schur.py); the dd of a pivot follows from its flow, and the dual point stays feasible to rounding;
 - without its border the arrow is singular at the answer, where load^T p = owner^T y on all arcs in use. So rho times the border's
   row is added to the users' rows, which changes no solution: the matrix then has rho b b^T in the place of D + E, rho = 1 / (b^T
   (D + E)^-1 b), a matrix of rank one once the users are eliminated;
@@ -25,8 +25,7 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations
 from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
-from fairalloc.solvers.kkt.elimination import Elimination
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination, Plan
 
 __all__ = ["NEVER", "ArrowSystem", "Way"]
 

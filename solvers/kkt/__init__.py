@@ -1,4 +1,4 @@
-"""The linear algebra of all Newton steps: the arrow of users and servers (elimination.py), and its factors (schur.py).
+"""The linear algebra of all Newton steps: the arrow of users and servers and its factors (schur.py).
 
-loads.py has the products with loads; the other files factors of matrices: dense, sparse by blocks or numbers, users that stay.
+loads.py has the products with loads, matrices.py and sparse_factor.py the matrices and their factors.
 """

@@ -24,9 +24,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.block_matrix import of_blocks
-
-__all__ = ["ArcLoads", "Chosen", "GridLoads", "Loads", "MaskedLoads", "charged_for", "loads_of", "restricted", "twins"]
+from fairalloc.solvers.kkt.matrices import of_blocks
 
 Chosen: TypeAlias = slice | NDArray[np.bool_]
 """All users, or which of them (N,)."""

@@ -1,27 +1,43 @@
-r"""The arrow of elimination.py with one side eliminated and the other factorised.
+r"""The arrow: the linear system of every Newton step of this package, and what follows on users and arcs once prices are known.
 
-    [ P + S    -B   ] [p]   [b]          P + S   K blocks R x R
-    [ -C^T     F    ] [l] = [0]          F       diagonal, N;   B, C   K R x N, the coupling
+Of max-min rounds, nb and fds (interior_point/), of the game for every alpha, ps-dsf and ps-dsf-tdm (game/central_path.py), with
+unknowns p for rows (server, resource), l for users, and f for what flows away from arcs:
 
-What is wanted is the solution p. Three ways, of which `plan_for` chooses by sizes:
+    f_a = theta_a (charge_a p - l_n)      for every arc a of user n         theta > 0;  charge_a has R numbers
+    S p + load f = right                  for every row                     S >= 0
+    E l - owner f = users                 for every user                    E >= 0
+
+Eliminating f leaves an arrow with a diagonal shaft:
+
+    [ P + S    -B   ] [p]   [right]       P = load diag(theta) charge       K blocks R x R
+    [ -C^T   D + E  ] [l] = [users]       B = load diag(theta) owner^T,  C^T = owner diag(theta) charge      the coupling
+                                          D = owner diag(theta) owner^T     diagonal
+
+Where all charges are the loads the matrix is symmetric, and positive definite; in the game an arc is charged for prices by what
+they change of its costs, and the factor is that of LU.
+
+1. Sum theta by user: the shaft. Choose each user's pivot, its arc with the largest theta.
+2. The weights of the blocks that remain when l is eliminated: theta (D + E - theta) / (D + E), the bracket of pivots without
+   cancellation. A user with one arc in use thus costs neither digits nor a row.
+3. Eliminate one side and factorise the rest (below).
+4. From p follow l, and f on all arcs. Where theta of a pivot tends to infinity, its f is lost in rounding; it is what the user's
+   other arcs leave.
+
+**What is left is factorised** in one of three ways, of which `plan_for` chooses by sizes, with F for D + E:
 
 1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 C^T, dense with K R rows, formed by one symmetric product (BLAS-3).
 2. "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
 3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
 
-Where charges are the loads, as everywhere but in the game, C is B and the matrix symmetric. In the game it is not: the ways are 1
-and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
+In the game the ways are 1 and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
 
 Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
-with the largest guard and without the term of rank one, which later rounds end with in half of the iterations.
-
-**A preconditioner.** Where users have few arcs but most pairs of servers a user in common (`scattered`), "sparse rows" leaves out
-the coupling of arcs whose theta is a small part of their user's; in the blocks on the diagonal all arcs count. A part of the
-order of the error serves.
+with the largest guard and without the term of rank one. Where users have few arcs but most pairs of servers a user in common
+(`scattered`), "sparse rows" is a preconditioner that leaves out the coupling of arcs with a small part of their user's theta.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -32,23 +48,19 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.blas import blas
-from fairalloc.solvers.kkt.block_matrix import dense, on_the_diagonal, put_on_the_diagonal, separated
-from fairalloc.solvers.kkt.dense_factor import Dense, ScaledLU, cholesky, solved
 from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
+from fairalloc.solvers.kkt.matrices import (
+    Dense,
+    ScaledLU,
+    blas,
+    cholesky,
+    dense,
+    on_the_diagonal,
+    put_on_the_diagonal,
+    separated,
+    solved,
+)
 from fairalloc.solvers.kkt.sparse_factor import SparseFactor, SparseLU
-
-__all__ = [
-    "NEGLIGIBLE",
-    "Arrowhead",
-    "Factor",
-    "Plan",
-    "factorised",
-    "most_rows",
-    "plan_for",
-    "plan_for_game",
-    "scattered",
-]
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
@@ -80,32 +92,6 @@ class Factor(NamedTuple):
 
     solve: Solve
     sign: float = 1.0
-
-
-class Arrowhead(NamedTuple):
-    """The numbers of the system, `theta` (A,) of P, B and C and `shaft` (N,) F, with S.
-
-    own, twins : (A,), (T,) weights with which the blocks of P - B F^-1 C^T on the diagonal are summed, without cancellation
-    rho, border : a number and b (N,): the matrix has F + rho b b^T in the place of F, with rho b^T F^-1 b = 1, or rho = 0
-    along : (K R,) B F^-1 b: half of rho times its square is what that adds once the users are eliminated
-    guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
-    single : whether the matrix of "rows" may be formed and factorised in single precision, which is twice as fast
-    negligible : arcs with a smaller part of what their user's arcs have together couple nothing
-    most : rows of a dense matrix
-    """
-
-    theta: Floats
-    shaft: Floats
-    own: Floats
-    twins: Floats
-    s: Floats
-    rho: float
-    border: Floats
-    along: Floats
-    guards: tuple[float, ...]
-    single: bool
-    negligible: float
-    most: int
 
 
 def plan_for(instance: Instance, most: int) -> Plan:
@@ -144,7 +130,7 @@ def plan_for_game(loads: Loads) -> Plan:
     return "sparse rows" if loads.K * loads.R > LARGE and SPARSEST * len(loads) < loads.N * loads.K else "rows"
 
 
-def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
+def factorised(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
     if loads.charges is not None:
         return _unsymmetric(loads, head, plan)
@@ -152,28 +138,27 @@ def factorised(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
     return Factor(ways[plan](loads, head))
 
 
-def _unsymmetric(loads: Loads, head: Arrowhead, plan: Plan) -> Factor:
+def _unsymmetric(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """The same by LU; what cannot be factorised has no sign, and solutions without numbers."""
-    blocks = loads.blocks(head.own, head.twins)
+    blocks = loads.blocks(head.own, head.twin_weights)
     try:
         _check_finite(blocks, head.s)
         here = np.arange(loads.R)
         blocks[:, here, here] += head.s.reshape(-1, loads.R)  # may be negative: a user's loads and charges need not rise together
-        factor = SparseLU(blocks, _apart(loads, head)) if plan == "sparse rows" else _dense_lu(loads, head, blocks)
+        if plan == "sparse rows":
+            factor: SparseLU | ScaledLU = SparseLU(blocks, _apart(loads, head))
+        else:
+            matrix = _coupled(loads, head, np.float64)
+            put_on_the_diagonal(matrix, blocks)
+            factor = ScaledLU(matrix)
     except np.linalg.LinAlgError:
         return Factor(lambda right: np.full(len(right), np.nan), 0.0)
     return Factor(factor.solve, factor.sign)
 
 
-def _dense_lu(loads: Loads, head: Arrowhead, blocks: Floats) -> ScaledLU:
-    matrix = _coupled(loads, head, np.float64)
-    put_on_the_diagonal(matrix, blocks)
-    return ScaledLU(matrix)
-
-
-def _rows(loads: Loads, head: Arrowhead) -> Solve:
-    blocks = loads.blocks(head.own, head.twins)
-    matrix = _coupled(loads, head, np.float32 if head.single else np.float64)
+def _rows(loads: Loads, head: "Elimination") -> Solve:
+    blocks = loads.blocks(head.own, head.twin_weights)
+    matrix = _coupled(loads, head, np.float64 if head.refined else np.float32)
     put_on_the_diagonal(matrix, blocks)
     if head.rho:
         syr = blas("syr", matrix.dtype)
@@ -182,7 +167,7 @@ def _rows(loads: Loads, head: Arrowhead) -> Solve:
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
 
-def _coupled(loads: Loads, head: Arrowhead, kind: type[np.floating[Any]]) -> Dense:
+def _coupled(loads: Loads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
     """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; for users with many arcs the product is dense,
     for others sparse.
     """
@@ -206,7 +191,7 @@ def _dense_product(loads: Loads, scaled: Floats, kind: type[np.floating[Any]], u
     return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
 
 
-def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
+def _scaled(loads: Loads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
     """(A,) the weights of the coupling B F^-1/2, 0 where it changes less than rounding or is of a server with itself alone;
     (N,) how many others each user has.
     """
@@ -217,7 +202,7 @@ def _scaled(loads: Loads, head: Arrowhead) -> tuple[Floats, NDArray[np.intp]]:
     return scaled, counts.astype(np.intp)
 
 
-def _pivots(diagonal: Floats, head: Arrowhead, guard: float) -> Floats:
+def _pivots(diagonal: Floats, head: "Elimination", guard: float) -> Floats:
     own = diagonal * (1.0 + guard) + head.s
     return np.where(own > 0, own, 1.0)  # nothing there: an equation that others imply, as the matrix is symmetric
 
@@ -233,8 +218,8 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
     raise np.linalg.LinAlgError
 
 
-def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
-    apart, blocks, single = _apart(loads, head), loads.blocks(head.own, head.twins), head.negligible > ROUGH
+def _sparse_rows(loads: Loads, head: "Elimination") -> Solve:
+    apart, blocks, single = _apart(loads, head), loads.blocks(head.own, head.twin_weights), head.negligible > ROUGH
     _check_finite(blocks, head.s)
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
@@ -242,10 +227,10 @@ def _sparse_rows(loads: Loads, head: Arrowhead) -> Solve:
     raise np.linalg.LinAlgError
 
 
-def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
+def _sparse_equations(loads: Loads, head: "Elimination") -> Solve:
     from scipy.sparse.linalg import splu
 
-    blocks, apart = loads.blocks(head.own, head.twins), _apart(loads, head)
+    blocks, apart = loads.blocks(head.own, head.twin_weights), _apart(loads, head)
     _check_finite(blocks, head.s)
     matrix = sp.csc_array(apart + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
     try:
@@ -255,7 +240,7 @@ def _sparse_equations(loads: Loads, head: Arrowhead) -> Solve:
     return factor.solve  # type: ignore[no-any-return]
 
 
-def _apart(loads: Loads, head: Arrowhead) -> sp.bsr_array:
+def _apart(loads: Loads, head: "Elimination") -> sp.bsr_array:
     """(K R, K R) -B F^-1 C^T without its blocks on the diagonal; LinAlgError where it has nan or inf."""
     apart = separated(_product(loads, _scaled(loads, head)[0]))[1]
     _check_finite(apart.data)
@@ -274,7 +259,7 @@ def _product(loads: Loads, scaled: Floats) -> sp.bsr_array:
     return coupling.T @ -(coupling if loads.charges is None else loads.charging.sparse_coupling(scaled))
 
 
-def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:
+def _guarded(blocks: Floats, head: "Elimination", guard: float) -> Floats:
     """(K, R, R) the blocks on the diagonal with S and the guard."""
     here = np.arange(blocks.shape[1])
     result = blocks.copy()
@@ -282,10 +267,8 @@ def _guarded(blocks: Floats, head: Arrowhead, guard: float) -> Floats:
     return result
 
 
-def _users(loads: Loads, head: Arrowhead) -> Solve:
-    blocks = loads.blocks(head.theta, np.zeros(loads.twins.shape[1]))
-    here = np.arange(loads.R)
-    blocks[:, here, here] = _pivots(blocks[:, here, here].ravel(), head, head.guards[-1]).reshape(-1, loads.R)
+def _users(loads: Loads, head: "Elimination") -> Solve:
+    blocks = _guarded(loads.blocks(head.theta, np.zeros(loads.twins.shape[1])), head, head.guards[-1])
     inverse = np.linalg.inv(np.linalg.cholesky(blocks))
     coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)
     half = np.matmul(coupling, inverse.transpose(0, 2, 1)).transpose(1, 0, 2).reshape(loads.N, -1)
@@ -306,3 +289,89 @@ def _users(loads: Loads, head: Arrowhead) -> Solve:
         return of_blocks(right + loads.rows(head.theta * loads.of_users(l)))
 
     return solve
+
+
+class Followed(NamedTuple):
+    """What follows from prices: l (N,), charge p - l of the user (A,), and theta times that, the flow away from each arc."""
+
+    l: Floats  # noqa: E741 (the letter above)
+    reduced: Floats
+    flow: Floats
+
+
+class Elimination:
+    """The arrow at one point; without `refined` the last digits are not kept, and there are no pivots.
+
+    shaft : (N,) D + E, of `ends` E;  s : (K R,) S
+    pivot, others : (N,) the arc of each user with the largest theta, and the shaft without that arc
+    largest, rest : the arcs with their user's largest theta, of which there may be several, and the shaft without each
+    factor : of what is left for the prices, once `factorise` was called, with these:
+    own, twin_weights : (A,), (T,) with which the blocks of P - B (D + E)^-1 C^T on the diagonal are summed, without cancellation
+    rho, border, along : of a term rho b b^T that is added to D + E, b (N,) and B (D + E)^-1 b (K R,), or rho = 0
+    guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
+    negligible : arcs with a smaller part of what their user's arcs have together couple nothing
+    most : rows of a dense matrix, which without `refined` may be in single precision: that is twice as fast
+    """
+
+    pivot: Any  # an index of arrays (A,), of a stack (B, A)
+    factor: Factor
+
+    def __init__(self, loads: Loads, theta: Floats, ends: Floats, s: Floats, refined: bool = True) -> None:
+        self.loads, self.theta, self.ends, self.s, self.refined = loads, theta, ends, s, refined
+        self.shaft = loads.totals(theta) + ends  # 1
+        if refined:
+            self._choose_pivots()
+
+    def _choose_pivots(self) -> None:
+        """And what their users' shafts are without them, without cancellation."""
+        loads, theta, users = self.loads, self.theta, len(self.ends)
+        most = loads.most(theta)
+        self.largest = np.flatnonzero(~(theta < loads.of_users(most)))  # those that are no numbers, too
+        user = loads.user[self.largest]
+        small = theta.copy()
+        small[self.largest] = 0.0
+        equal = np.bincount(user, minlength=users) - 1
+        left = (loads.totals(small) + self.ends) + equal * most
+        first = np.searchsorted(user, np.arange(users))
+        self.pivot, self.rest, self.others = self.largest[first], left[user], left
+
+    def factorise(
+        self,
+        plan: Plan,
+        most: int,
+        negligible: float,
+        guards: Sequence[float] = (0.0,),
+        border: tuple[float, Floats, Floats] | None = None,
+    ) -> None:
+        """Steps 2 and 3; LinAlgError where a symmetric matrix is not positive definite. `border` are rho, border and along."""
+        shaft = self.loads.of_users(self.shaft)
+        rest, part = shaft - self.theta, self.theta / shaft
+        if self.refined:
+            rest[self.largest] = self.rest
+        one, two = self.loads.twins
+        self.own, self.twin_weights = part * rest, -part[one] * self.theta[two]
+        self.rho, self.border, self.along = border or (0.0, np.zeros(0), np.zeros(0))
+        self.guards, self.negligible, self.most = tuple(guards), negligible, most
+        self.factor = factorised(self.loads, self, plan)
+
+    def at_fixed_prices(self, pushed: Floats, users: Floats) -> tuple[Floats, Floats]:
+        """What arcs gain, theta (pushed - v) (A,), and v (N,), where p = 0; E v is the sum of a user's gains and `users`."""
+        loads, pivot = self.loads, self.pivot
+        wanted = self.theta * pushed
+        own = wanted[pivot]
+        wanted[pivot] = 0.0
+        others = loads.totals(wanted) + users
+        v = (others + own) / self.shaft
+        flow = self.theta * (pushed - loads.of_users(v))
+        flow[pivot] = self.theta[pivot] * (pushed[pivot] * self.others - others) / self.shaft
+        return flow, v
+
+    def follow(self, priced: Floats, pushed: Floats, users: Floats) -> Followed:
+        """Step 4, from charge p (A,), its sums owner theta charge p (N,), and the right-hand side `users` (N,)."""
+        l = (users + pushed) / self.shaft  # noqa: E741 (the letter above)
+        reduced = priced - self.loads.of_users(l)
+        flow = self.theta * reduced
+        if self.refined:
+            flow[self.pivot] = 0.0
+            flow[self.pivot] = self.ends * l - users - self.loads.totals(flow)
+        return Followed(l, reduced, flow)

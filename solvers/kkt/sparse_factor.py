@@ -23,10 +23,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.block_matrix import dense, of_blocks, on_the_diagonal, put_on_the_diagonal, rows_of, separated
-from fairalloc.solvers.kkt.dense_factor import SMALLEST, Dense, Precision, ScaledLU, bordered, solved
-
-__all__ = ["SparseFactor", "SparseLU", "independent"]
+from fairalloc.solvers.kkt.matrices import (
+    SMALLEST,
+    Dense,
+    ScaledLU,
+    bordered,
+    dense,
+    of_blocks,
+    on_the_diagonal,
+    rows_of,
+    separated,
+    solved,
+)
 
 DENSE = 0.55
 """The part of a matrix that may be nonzero where more is eliminated from it."""
@@ -143,7 +151,7 @@ class SparseFactor(BlockElimination):
             raise np.linalg.LinAlgError
         self.rho = 1.0 / (1.0 / rho + sum(float(one.border @ one.border) for one in self.passes)) if rho else 0.0
         if len(self.a):
-            self.rest = bordered(lambda kind: _dense(diagonal, apart, kind), self.a, self.rho, single)  # 3
+            self.rest = bordered(lambda kind: dense(apart, kind, diagonal), self.a, self.rho, single)  # 3
 
 
 class SparseLU(BlockElimination):
@@ -161,15 +169,8 @@ class SparseLU(BlockElimination):
             diagonal, apart = self.eliminate(diagonal, apart, chosen, inverses[sound], np.repeat(unit, chosen.sum(), axis=0))  # 2
             self.sign *= float(np.prod(signs[sound]))
         if len(diagonal):
-            self.rest = rest = ScaledLU(_dense(diagonal, apart, np.float64))  # 3
+            self.rest = rest = ScaledLU(dense(apart, np.float64, diagonal))  # 3
             self.sign *= rest.sign
-
-
-def _dense(diagonal: Floats, apart: sp.bsr_array, kind: Precision) -> Dense:
-    """(servers R, servers R) in the order of LAPACK."""
-    matrix = dense(apart, kind)
-    put_on_the_diagonal(matrix, diagonal)
-    return matrix
 
 
 def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:

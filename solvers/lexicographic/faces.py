@@ -16,8 +16,6 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["RoundProof", "lifted", "next_face"]
-
 
 @dataclass(frozen=True)
 class RoundProof:

@@ -19,8 +19,7 @@ Users who need the full row, or whose tasks all run, stop there; others go on. S
 3. What stops is taken off the sums of its own rows alone. A row is added up again from its users before it is full, and where
    most of a sum has gone, so that no digits are lost.
 
-The event that fills row r gives the price layer p = e_r, 1 for row r and 0 for all others; it proves that each user who stops
-there is stuck (docs/theory/algorithms.md). Those whose tasks all run need no proof.
+The event that fills row r gives the price layer p = e_r, which proves that who stops there is stuck (docs/theory/algorithms.md).
 """
 
 from typing import Any
@@ -33,7 +32,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import Method, Session
 
 KEPT = 1e-3
 """Where less than this part is left of a sum, it is added up again."""
@@ -45,12 +44,16 @@ TIED = 1e-12
 class Filling(Session):
     """The users of an instance with one arc each, rising together."""
 
-    def __init__(self, mechanism: Leximin, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
+    mechanism: Leximin
+
+    def __post_init__(self) -> None:
         with self.phase("build"):
-            self.rate = mechanism.rate(instance)  # sigma_n / phi_n
+            self.rate = self.mechanism.rate(self.instance)  # sigma_n / phi_n
         with self.phase("compile"):
-            self.servers = [_FillingServer(self, i, users) for i, users in enumerate(_users_of(instance)) if len(users)]
+            server, count = self.instance.arcs.server, self.instance.K
+            order = np.argsort(server, kind="stable")
+            users = np.split(order, np.searchsorted(server[order], np.arange(1, count)))
+            self.servers = [_FillingServer(self, i, here) for i, here in enumerate(users) if len(here)]
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (all rounds in one)
         """All events; the prices have a layer for each row that filled up."""
@@ -84,13 +87,6 @@ class Filling(Session):
                 stopped=tuple(instance.users[n] for n in np.flatnonzero(here & ~self.finished)),
                 finished=tuple(instance.users[n] for n in np.flatnonzero(here & self.finished)),
             )
-
-
-def _users_of(instance: Instance) -> list[NDArray[np.intp]]:
-    """For each server the users who run there."""
-    server = instance.arcs.server
-    order = np.argsort(server, kind="stable")
-    return np.split(order, np.searchsorted(server[order], np.arange(1, instance.K)))
 
 
 class _FillingServer:
@@ -168,6 +164,7 @@ class ProgressiveFilling(Method):
 
     id = "progressive-filling"
     kind = "exact"
+    session = Filling
     canonical = False  # only ratios of like quantities are compared, so levels can be told in the user's units
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -175,20 +172,13 @@ class ProgressiveFilling(Method):
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Every user has one arc in the mechanism's domain."""
         domain = mechanism.domain(instance)
         arcs = np.diff(domain.arcs.owner.indptr)
         for n in np.flatnonzero(arcs > 1)[:1]:
             return f"{self.id} needs one variant and one server for each user, but user {domain.users[n]!r} has {arcs[n]} choices"
         return ""
 
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """Nobody has a task."""
-        assert isinstance(mechanism, Leximin)
-        return Filling(mechanism, instance, limits)
-
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
-        """All rounds at once."""
         return session.solve(None)
 
 

@@ -18,20 +18,19 @@ The rise is measured from g: a user that holds more than g, even one at its own 
 still need what it has. docs/theory/lmmf.md says why Z's printed test of saturation is not used.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face
-
-__all__ = ["RoundSolver", "solve_rounds"]
 
 NOISE = 1e-7, 1e-9
 """Prices and reduced costs below this part of the level are taken for 0: at first, and where that was too much."""
@@ -40,22 +39,25 @@ DRIFT = 1e-11
 """The part of their levels that fixed users lose by rounding: usually below 1e-13."""
 
 
-class RoundSolver(Protocol):
-    """Whatever solves one round."""
+POSITIVE = 1e-6
+"""The part of the largest dual price from which a dual price counts as positive: below it is what solvers leave of zeros."""
 
-    def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
-        """Tasks (A,) and prices (K, R) of the round."""
+EditedSolver: TypeAlias = Callable[[Round], tuple[Floats, Floats, Floats | None]]
+"""Gives tasks (A,), dual prices (N,) of "fairness", 0 for fixed users, and prices (K, R) of the capacities or None."""
+
+Solver: TypeAlias = Callable[[Round], tuple[Floats, Floats]]
+"""Gives tasks (A,) and prices (K, R) of a round."""
 
 
 def solve_rounds(
-    rule: Leximin, instance: Instance, solver: RoundSolver, tolerance: float, faces: bool = True
+    rule: Leximin, instance: Instance, solver: Solver, tolerance: float, faces: bool = True
 ) -> tuple[Floats, Floats]:
     """All rounds of a rule, of a max-min rule the first: (A,) tasks of the last, (rounds, K, R) prices that prove every round.
 
     Without `faces` levels are inequalities, as Z III-A prints them; users whose bound is at most `tolerance` are fixed.
     """
     now = Round.first(instance)  # 1.
-    x, prices = solver.solve_round(now)  # 2.
+    x, prices = solver(now)  # 2.
     if not rule.several_rounds:
         return x, prices[None]
     x, rate = feasible(instance, x), rule.rate(instance)
@@ -81,15 +83,13 @@ def solve_rounds(
         now, x = later, x_later
 
 
-def _solved(
-    instance: Instance, rate: Floats, solver: RoundSolver, candidates: Iterable[Round]
-) -> tuple[Round, Floats, Floats, float]:
+def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterable[Round]) -> tuple[Round, Floats, Floats, float]:
     """The first round whose answer takes nothing from fixed users, or takes least; its x, prices, and the part it takes."""
     answers: list[tuple[Round, Floats, Floats, float]] = []
     for now in candidates:
         if answers and now.is_like(answers[-1][0]):
             break
-        x, prices = solver.solve_round(now)
+        x, prices = solver(now)
         x = feasible(instance, x)
         taken = _taken(now, rate * (instance.arcs.owner @ x))
         answers.append((now, x, prices, taken))
@@ -112,3 +112,29 @@ def _taken(now: Round, v: Floats) -> float:
 def _layers(proofs: Sequence[RoundProof], like: Floats) -> Floats:
     """(T, K, R) the prices of the proofs."""
     return np.array([proof.prices.reshape(like.shape) for proof in proofs])
+
+
+def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: EditedSolver) -> tuple[Floats, Floats | None]:
+    """All rounds of an edited rule: (A,) tasks of the last, (rounds, K, R) prices of the capacities, None where a round has none.
+
+    1. Everybody is active.
+    2. Solve the edited round; it gives tasks x, the level g and the dual prices y of "fairness", whose sum is 1 for active users.
+    3. Fix the active users with y_n > 0 at their level: in every optimal answer of the round they have exactly that, by
+       complementary slackness, for the added constraints are convex. At least one y_n is positive, so every round fixes somebody.
+    4. Go on with 2 until nobody is active. Who can rise no further but has y_n = 0 is fixed in a later round of the same level.
+    """
+    assert isinstance(mechanism.base, Leximin)
+    rate = mechanism.base.rate(instance)
+    now = Round.first(instance)  # 1.
+    layers: list[Floats | None] = []
+    while True:
+        x, y, prices = solver(now)  # 2.
+        layers.append(prices)
+        v = rate * (instance.arcs.owner @ np.maximum(x, 0.0))
+        y = np.where(now.active, y, 0.0)
+        fixed = now.active & (y >= POSITIVE * y.max())  # 3.
+        g = v[now.active].min()
+        now = replace(now, active=now.active & ~fixed, level=np.where(fixed, g, np.minimum(v, now.level)))
+        if not now.active.any():  # 4.
+            found = [layer for layer in layers if layer is not None]
+            return x, np.array(found) if len(found) == len(layers) else None

@@ -19,26 +19,23 @@ primal-dual hybrid gradient method (Chambolle and Pock 2011) takes T(x, u, p, q)
     p' = max(p + sigma (load (2 x' - x) - 1), 0)              tatonnement: a price rises where demand exceeds supply
     q' = q + sigma (2 u' - u - owner (2 x' - x))              q_n rises where user n has fewer tasks than it demands at q_n
 
-Steps tau, sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|.
-Halpern's iteration of the reflection, from an anchor z_0, z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). The rules
-for restarts are those of PDLP. docs/theory/algorithms.md says what is known of convergence.
+Steps tau, sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|. In
+Halpern's iteration z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). docs/theory/algorithms.md has its convergence.
 """
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Method, Session, Stopped
+from fairalloc.solvers.method import Iteration, Method
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
 TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
@@ -190,29 +187,20 @@ class Epoch:
         return Epoch(self.saddle, self.new, dual / primal if moved else self.omega, self.options)
 
 
-class PdhgSession(Session):
+class PdhgSession(Iteration):
     """The saddle point of one instance."""
 
-    def __init__(self, instance: Instance, limits: Limits) -> None:
-        super().__init__(instance, limits)
+    reads = PdhgOptions
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         with self.phase("build"):
-            self.saddle = SaddleProblem(instance)
+            self.saddle = SaddleProblem(self.instance)
         with self.phase("compile"):
             self.saddle.scale()
-        self.best = np.inf
-        self.options = limits.own(PdhgOptions)
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002 (one program)
-        """Iterate to the target; the point that proves most is kept."""
-        with self.phase("solve"):
-            self._iterate()
-        if self.best > self.limits.promised:
-            termination = "time_limit" if self.limits.late else "iteration_limit"
-            raise Stopped(termination, f"its own bound on the residual is {self.best:.1e}")
-        return self.x, self.last_prices
-
-    def _iterate(self) -> None:
-        start = time.perf_counter()
+    def iterate(self) -> None:
+        """To the target; the residual is what the prices of a point prove."""
         every, target = max(self.options.check_every, 1), self.options.target or at_accuracy(TARGET, self.limits.accuracy)
         omega = float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N))
         given, first = self.limits.start, self.saddle.start()
@@ -220,22 +208,16 @@ class PdhgSession(Session):
             first = self.saddle.near(feasible(self.instance, given), self.limits.start_prices)
         epoch = Epoch(self.saddle, first, omega, self.options)  # 1
         for done in range(0, self.options.max_iterations + 1, every):
-            self._look(epoch.new, done, start)  # 4
-            if self.best <= target or self.limits.late:
+            self.done = done
+            x, prices = self.saddle.tasks(epoch.new), self.saddle.prices(epoch.new)
+            self.keep(self.saddle.bound(x, prices), x, prices)  # 4
+            if self.x is x:
+                self.offer(x, prices)
+            if self.gap <= target or self.limits.late:
                 return
             for _ in range(every):
                 epoch.advance()  # 2, 3
             epoch = epoch.restarted() if epoch.over(done + every) else epoch  # 5
-
-    def _look(self, point: SaddlePoint, done: int, start: float) -> None:
-        """Keep the point if it proves more than those before."""
-        x, prices = self.saddle.tasks(point), self.saddle.prices(point)
-        bound = self.saddle.bound(x, prices)
-        if not len(self.x) or bound < self.best:
-            self.best = bound
-            self.offer(x, prices)
-        self.iterations = done
-        self.note(iteration=done, residual=bound, seconds=time.perf_counter() - start)
 
 
 class Pdhg(Method):
@@ -244,16 +226,12 @@ class Pdhg(Method):
     id = "pdhg"
     kind = "first-order"
     anytime = True
+    session = PdhgSession
     options = PdhgOptions()
     warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Nash bargaining."""
         return isinstance(mechanism, NashBargaining)
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002 (there is one)
-        """The matrix and the steps."""
-        return PdhgSession(instance, limits)
 
 
 methods = (Pdhg(),)

@@ -25,9 +25,6 @@ from fairalloc.solvers.exact.simplex import SimplexOptions
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
 from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
-__all__ = ["ExactNjcMethod"]
-
-
 NEAR = 1e-3
 """The largest distance of the exact answer from the floating-point one, in fractions of a request."""
 
@@ -38,17 +35,14 @@ class ExactNjcMethod(Method):
     kind = "exact"
     canonical = False
     options = SimplexOptions()
-    install = "pip install fairalloc"
     free = False
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """NJC."""
         return isinstance(mechanism, NoJustifiedComplaints)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002
         """Methods that compute one particular NJC allocation take no objective."""
-        assert isinstance(mechanism, NoJustifiedComplaints)
-        if mechanism.objective is not None and not self.free:
+        if getattr(mechanism, "objective", None) is not None and not self.free:
             return f"{self.id} ends at one NJC allocation, so it takes no objective: njc-milp and njc-enumeration do"
         return ""
 
@@ -64,27 +58,11 @@ class ExactNjcMethod(Method):
             termination, message = stop.termination, str(stop)
         x = session.x if exact is None else as_floats(exact)
         tasks = x * as_floats(d.unit) if len(x) else np.full(instance.N, np.nan)
-        facts = (termination, session.times, session.iterations, message or session.message)
-        rational = None if exact is None else d.tasks(exact)
-        return Answer(tasks, prices, *facts, x_exact=rational, trace=tuple(session.trace), log=tuple(session.log))
+        session.x_exact = None if exact is None else d.tasks(exact)
+        return session.as_answer(tasks, prices, termination, message or session.message)
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
-        """The exact allocation.
-
-        Parameters
-        ----------
-        mechanism : with its objective
-        d : requests and entitlements
-        session : opened on the canonical instance; keeps the floating-point x
-
-        Returns
-        -------
-        (N,) x in fractions of full requests, and (K, R) prices if there are any
-
-        Raises
-        ------
-        Stopped : no exact allocation was found
-        """
+        """The exact x (N,) in fractions of full requests, and prices (K, R) if there are any; Stopped where none was found."""
         raise NotImplementedError
 
 

@@ -7,13 +7,11 @@ r"""`njc-enumeration`: the bottleneck sets one after the other (D 5.2), with the
 4. If P_I has no point, or none that is better than the best known, prune I and its supersets if the same holds for G_I (below).
 
 Sets of at most N resources suffice: one bottleneck for each user justifies everybody, so x is in P_I for the set I of these.
-
-**Pruning.** Let M be the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the first assumption), and
+With M the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the first assumption), pruning is by
 
     G_I = {x feasible:  sum_i x_i r_ij = 1 for j in I,  x_i >= l_i(M)}
 
-Nothing is lost by it (docs/theory/algorithms.md). The sets that are kept contain all their subsets, so it is enough to test the
-subsets with one resource less. Floating-point bounds prune only what is worse by more than PRUNING.
+by which nothing is lost (docs/theory/algorithms.md). Floating-point bounds prune only what is worse by more than PRUNING.
 """
 
 from collections.abc import Iterator
@@ -23,17 +21,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats, value
-
-__all__ = ["enumerate_pieces"]
-
 
 PRUNING = 1e-7
 """A set is pruned where its bound is worse by more, in units of the objective; HiGHS' bounds are rounded."""
@@ -42,25 +35,10 @@ PRUNING = 1e-7
 def enumerate_pieces(
     mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, limits: Limits, session: Session | None = None
 ) -> Iterator[tuple[frozenset[int], Rationals]]:
-    """The sets I with a point in P_I, each with its best point, as long as the point may be better than those before.
+    """The sets I with a point in P_I, each with its best point x (N,), as long as it may be better than those before.
 
-    Without an objective these are all sets I, of at most N resources, for which P_I is not empty.
-
-    Parameters
-    ----------
-    mechanism : with its objective
-    d : requests and entitlements
-    wish : (N,) target in fractions of full requests, or nothing
-    limits : of which the deadline counts
-    session : counts the sets as iterations
-
-    Yields
-    ------
-    I, and (N,) x in fractions of full requests
-
-    Raises
-    ------
-    Stopped : no time is left
+    Without an objective these are all sets I, of at most N resources, for which P_I is not empty. `wish` (N,) is the target in
+    fractions of full requests, or nothing. The session counts the sets. Stopped where no time is left.
     """
     most = d.loads([Fraction(1)] * len(d.parts))
     order = sorted((j for j in range(d.R) if most[j] >= 1), key=lambda j: -most[j])
@@ -92,10 +70,6 @@ class Enumeration(ExactNjcMethod):
     id = "njc-enumeration"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
     free = True
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
-        """Nothing is written before the first set."""
-        return Session(instance, limits)
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The first, or with an objective the best; the best so far when time is over."""

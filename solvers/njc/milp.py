@@ -13,13 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpySession
-from fairalloc.solvers.method import Limits, Session, Stopped
+from fairalloc.solvers.method import Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
 
@@ -29,28 +27,14 @@ GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e
 class MilpSession(CvxpySession):
     """The MILP in CVXPY."""
 
-    def __init__(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> None:
-        super().__init__(mechanism, instance, limits, "HIGHS")
-
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
-        """x; the bottlenecks are in `self.bottlenecks`."""
-        with self.phase("build"):
-            assert isinstance(self.mechanism, NoJustifiedComplaints)
-            self.problem = self.mechanism.write_cvxpy(self.instance, model="milp")
-        self._run()
-        values = self.problem.var_dict
-        if values["x"].value is not None:
-            self.x = np.asarray(values["x"].value, dtype=float)
-            self.bottlenecks = frozenset(np.flatnonzero(np.round(values["bottleneck"].value)).tolist())
-        self.conclude(TERMINATION.get(self.problem.status, "error"))
-        return self.x, None
+    def write(self, round: Round | None) -> Any:  # noqa: A002, ARG002
+        """Program (b), also without an objective."""
+        assert isinstance(self.mechanism, NoJustifiedComplaints)
+        return self.mechanism.write_cvxpy(self.instance, model="milp")
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
         options.update(GAP | dict(self.limits.solver_options))
         return super()._compile(options)
-
-
-TERMINATION = {"optimal": "optimal", "user_limit": "time_limit", "infeasible": "infeasible"}
 
 
 class Milp(ExactNjcMethod):
@@ -60,19 +44,15 @@ class Milp(ExactNjcMethod):
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy", "flint")
     free = True
     solver = "HIGHS"
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The MILP on requests and entitlements; a target is in tasks, which are fractions of requests there."""
-        assert isinstance(mechanism, NoJustifiedComplaints)
-        return MilpSession(mechanism, instance, limits)
+    session = MilpSession
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The best x of P_I."""
         assert isinstance(session, MilpSession)
         session.solve(None)  # 1
         with session.phase("read"):
-            wish = mechanism.wish(d)
-            piece = PieceProgram(d, session.bottlenecks, d.lowest(session.bottlenecks), mechanism.objective, wish)
+            bottlenecks = frozenset(np.flatnonzero(np.round(session.problem.var_dict["bottleneck"].value)).tolist())
+            piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), mechanism.objective, mechanism.wish(d))
             x = piece.best_point(session.limits)  # 2
         if x is None or not d.fair(x):  # 3
             raise Stopped("inaccurate", "the bottlenecks that HiGHS found do not hold exactly")

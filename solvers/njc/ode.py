@@ -13,37 +13,24 @@ With a dummy resource for each user (r_i,m'+i = 1, D 5), m resources in all and 
 
 so summed over i: c = sum_j (1 - s_j) / s_j. The derivatives in t, with b_ij = r_ij / s_j, are
 
-    sum_j sum_k x'_k r_kj / s_j = 1        (D prints this without its sum over j)
-    sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i     for every i   (D 13; the indices of D's compact form run
-                                                                                 over k = 1..N and j = 1..m, not m and N)
+    sum_j sum_k x'_k r_kj / s_j = 1,      sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i  for every i        (D 13)
 
-The second is solved for c' = 1 and the result scaled to fulfil the first. Its matrix  diag(sum_j b_ij) + diag(x) B B^T  is not
-symmetric, as D says it is, but diag(x) times a symmetric positive definite matrix where x > 0, and diagonal at x = 0: regular.
-
-**Where it ends.** The trajectory is the central path of the Eisenberg-Gale program with the barrier parameter 1 / c, so it
-converges, to the market's allocation of njc.py (c), and p_j = 1 / (c s_j) are prices (docs/theory/algorithms.md).
-
-**Accuracy.** The run ends at the first t where the residual of the definition (njc.py) is what was asked for. Where a resource is
-full without having a price, x is only within sqrt(1 / c) of the limit, and rounding in s may come first: at a slack of FLOOR
-the run stops and says so. Steps 3 and 4 then give an exact NJC allocation.
+The second is solved for c' = 1 and the result scaled to fulfil the first. docs/theory/algorithms.md says what D prints otherwise,
+why the matrix is regular, and where the trajectory ends: at the market's allocation of njc.py (c). Where a resource is full
+without a price, rounding in s may come before the residual that was asked for, and the run says so.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, largest_complaint
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
-
-__all__ = ["NjcTrajectory", "trajectory"]
-
 
 FLOOR = 1e-11
 """The least slack that is worth computing with: it is a difference of numbers of order one."""
@@ -57,17 +44,7 @@ RTOL = 1e-8
 
 @dataclass(frozen=True)
 class NjcTrajectory:
-    """What was integrated.
-
-    Attributes
-    ----------
-    t : (T,) values of f, from 0
-    x : (T, N) fractions of requests
-    complaint : the residual of the definition at the end
-    reached : whether that is what was asked for
-    evaluations : of the right-hand side
-    message : why it stopped where it did
-    """
+    """The values t (T,) of f, x (T, N), the residual at the end and whether it is what was asked for, calls, and why."""
 
     t: Floats
     x: Floats
@@ -111,25 +88,15 @@ class TrajectoryEquations:
 
     def prices(self, x: Floats) -> Floats:
         """(m',) w_j / (c s_j)."""
-        result: Floats = (self.w / self.slack(x) / self.scale(x))[: self.r.shape[1]]
-        return result
+        return (self.w / self.slack(x) / self.scale(x))[: self.r.shape[1]]
 
 
 def trajectory(
     d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None
 ) -> NjcTrajectory:
-    """Integrate from the origin until the largest complaint is `accuracy`, or as far as floating point goes.
+    """Integrate from the origin until the largest complaint is `accuracy`, or as far as floating point goes; Stopped when late.
 
-    Parameters
-    ----------
-    d : requests and entitlements
-    accuracy : the residual of the definition at which to end
-    limits : of which the deadline counts; None = no limit
-    weighting : (m' + N,) w_j > 0 of the terms of f, those of the dummy resources last; None = 1
-
-    Raises
-    ------
-    Stopped : no time is left
+    weighting (m' + N,) are the w_j > 0 of the terms of f, those of the dummy resources last; None = 1.
     """
     from scipy.integrate import solve_ivp
 
@@ -142,10 +109,9 @@ def trajectory(
         return float(path.slack(x).min()) - FLOOR
 
     fair.terminal = boundary.terminal = True  # type: ignore[attr-defined]
-    start = np.zeros(len(d.parts))
     scale = max(FLOOR / 100, min(1e-8, accuracy / 100))
-    events, rtol = (fair, boundary), RTOL
-    run = solve_ivp(path.velocity, (0.0, np.inf), start, "DOP853", rtol=rtol, atol=scale, events=events, first_step=1e-3)
+    given: dict[str, Any] = {"rtol": RTOL, "atol": scale, "events": (fair, boundary), "first_step": 1e-3}
+    run = solve_ivp(path.velocity, (0.0, np.inf), np.zeros(len(d.parts)), "DOP853", **given)
     x = run.y[:, -1]
     complaint = path.complaint(x)
     reached = bool(len(run.t_events[0])) and complaint <= 2 * accuracy
@@ -159,10 +125,6 @@ class Ode(ExactNjcMethod):
 
     id = "njc-ode"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
-
-    def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002
-        """Nothing but the clock."""
-        return Session(instance, limits)
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
         """The end of the trajectory, and the exact answer next to it."""

@@ -35,8 +35,7 @@ from fairalloc.solvers.backends.highs import highs_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
-__all__ = ["PieceProgram", "bottleneck_candidates", "exact_point_near", "far_apart", "linear_coefficients"]
-
+SILENT = {"output_flag": False, "threads": 1, "presolve": "off"}
 
 PENALTIES = (10**6, 10**18)
 """Costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one."""
@@ -170,24 +169,17 @@ class PieceProgram:
         most = np.array([np.inf if column.upper is None else float(column.upper) for column in self.columns])
         cost = np.array([float(column.cost) for column in self.columns])
         highs = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("presolve", "off"),
-            ("primal_feasibility_tolerance", 1e-9),
-        ):
+        for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9}.items():
             highs.setOptionValue(option, value)
         highs.passModel(highs_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale)))
         highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None, -np.inf
-        start = sum((float(c.cost) * float(self.base[c.user]) for c in self.columns if c.user is not None), 0.0)
-        offset = -self._moved if self.objective == "closest" else start
+        if self.objective == "closest":
+            offset = -float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
+        else:
+            offset = sum((float(c.cost) * float(self.base[c.user]) for c in self.columns if c.user is not None), 0.0)
         return self._basis(highs.getBasis()), offset + highs.getInfo().objective_function_value / scale
-
-    @property
-    def _moved(self) -> float:
-        return float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
 
     @property
     def _scale(self) -> float:
@@ -215,15 +207,7 @@ def linear_coefficients(d: Requests, objective: str | None) -> Rationals:
 
 
 def value(mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, x: Rationals) -> Fraction:
-    """The objective at x.
-
-    Parameters
-    ----------
-    mechanism : with its objective
-    d : requests and entitlements
-    wish : (N,) target in fractions of full requests, for "closest"
-    x : (N,) fractions of full requests
-    """
+    """The objective at x (N,); for "closest" with the target `wish` (N,), both in fractions of full requests."""
     if mechanism.objective == "min":
         return min(x)
     if mechanism.objective == "closest":
@@ -243,19 +227,9 @@ def bottleneck_candidates(slack: Floats, most: float) -> list[frozenset[int]]:
 def exact_point_near(
     d: Requests, x: Floats, candidates: Iterable[frozenset[int]], near: float, limits: Limits
 ) -> tuple[Rationals, frozenset[int]] | None:
-    """The point nearest to x, in the sum of relative differences, of the first P_I that has a point near x.
+    """The point nearest to x (N,), in the sum of relative differences, of the first P_I that has a point near x, and its I.
 
-    Parameters
-    ----------
-    d : requests and entitlements
-    x : (N,) fractions of full requests in floating point
-    candidates : sets I, in this order
-    near : the largest difference of a coordinate, relative to it
-    limits : of which the deadline and the `SimplexOptions` count
-
-    Returns
-    -------
-    (N,) the exact point and its I; None where no P_I has such a point
+    The candidates are sets I; `near` is the largest difference of a coordinate, relative to it. None where no P_I has one.
     """
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):

@@ -41,9 +41,9 @@ PARTS = {
     ),
     "solvers": (
         *("options", "running.threads", "running.warm_start", "running.solver_log"),
-        *("lexicographic.faces", "lexicographic.rounds", "lexicographic.edited_rounds", "method"),
+        *("lexicographic.faces", "lexicographic.rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
-        *("catalogue.choice", "catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
+        *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
         *("gap_of_given", "model_page", "__init__"),
     ),
     "analysis": (

@@ -226,7 +226,7 @@ def test_pdhg_claims_nothing_that_it_does_not_prove(family, iterations):
     assert allocation.residual <= bound + ROUNDING
     if not allocation.claims_success:
         assert allocation.termination == "iteration_limit"
-        assert allocation.message == f"its own bound on the residual is {bound:.1e}"
+        assert allocation.message == f"its iterations ended: its own residual is {bound:.1e}"
 
 
 def test_a_loose_target_is_still_within_the_promise(monkeypatch):

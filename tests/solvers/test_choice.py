@@ -11,7 +11,7 @@ import fairalloc as fa
 from fairalloc.formulations.common.tasks import cvxpy_tasks
 from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.catalogue.choice import MANY, ORDER, order
+from fairalloc.solvers.catalogue.method_registry import MANY, ORDER, order
 
 
 def test_every_name_of_the_order_is_a_method_that_may_be_asked():

@@ -1,5 +1,7 @@
 """The structured interior-point method: against HiGHS, its claim against weak duality, its algebra, when it is not believed."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,9 +24,9 @@ from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.interior_point.steps import combined, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
-from fairalloc.solvers.kkt import elimination
+from fairalloc.solvers.kkt import schur
 from fairalloc.solvers.kkt.loads import ArcLoads, GridLoads, MaskedLoads, twins
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Arrowhead, factorised, plan_for, scattered
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, factorised, plan_for, scattered
 from fairalloc.solvers.kkt.sparse_factor import SparseFactor
 from fairalloc.solvers.method import Limits
 
@@ -289,9 +291,9 @@ def test_a_sparse_matrix_that_is_no_numbers_is_refused():
     arrow, _, _ = posed(generators.sparse(300, 300, 2, 1), "drfh")
     ratio = arrow.loads.of_users(np.arange(1.0, 301.0))
     zeros, ones = np.zeros(300), np.ones(len(arrow.loads))
-    head = Arrowhead(
-        ratio, zeros, ones, np.zeros(0), np.ones(600), 0.0, zeros, np.zeros(600), (1e-16, 1e-10), False, NEGLIGIBLE, 600
-    )
+    weights = {"theta": ratio, "shaft": zeros, "own": ones, "twin_weights": np.zeros(0), "s": np.ones(600)}
+    border = {"rho": 0.0, "border": zeros, "along": np.zeros(600)}
+    head = SimpleNamespace(**weights, **border, guards=(1e-16, 1e-10), refined=True, negligible=NEGLIGIBLE, most=600)
     for plan in ("sparse rows", "sparse equations"):
         with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError):
             factorised(arrow.loads, head, plan)
@@ -316,7 +318,7 @@ def test_plans_follow_sizes():
 @pytest.mark.parametrize("name", ["drfh", "nb"])
 def test_the_users_own_bound_on_rows_decides(name, monkeypatch):
     plans = []
-    monkeypatch.setattr(elimination, "factorised", lambda *a: plans.append(a[2]) or factorised(*a))
+    monkeypatch.setattr(schur, "factorised", lambda *a: plans.append(a[2]) or factorised(*a))
     for most, plan in ((40, "rows"), (39, "users")):
         plans.clear()
         assert solve(generators.generic(30, 20, 2, 1), name, METHOD, options={"max_rows": most}).residual <= RESIDUAL

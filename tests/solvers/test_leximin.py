@@ -56,12 +56,11 @@ def test_the_rounds_of_zs_three_users():
     scaled, _ = item.canonical(instance)
     session = METHODS["highs:leximin"].open(item, scaled, Limits())
 
-    class Watched:
-        def solve_round(self, now):
-            seen.append(now)
-            return session.solve(now)
+    def watched(now):
+        seen.append(now)
+        return session.solve(now)
 
-    solve_rounds(item, scaled, Watched(), 1e-9)
+    solve_rounds(item, scaled, watched, 1e-9)
     assert [now.active.tolist() for now in seen] == [[True, True, True], [False, False, True]]
 
 
@@ -84,11 +83,11 @@ def test_a_round_lost_in_rounding_is_not_used():
             return self.answers[-1], prices
 
     lost, kept = Spoilt(0.01), Spoilt(1.0)
-    x, layers = solve_rounds(item, scaled, lost, 1e-8)
+    x, layers = solve_rounds(item, scaled, lost.solve_round, 1e-8)
     assert len(lost.answers) == 2
     assert len(layers) == 1
     np.testing.assert_array_equal(x, lost.answers[0])
-    x, layers = solve_rounds(item, scaled, kept, 1e-8)
+    x, layers = solve_rounds(item, scaled, kept.solve_round, 1e-8)
     assert len(layers) == 2
     assert not np.array_equal(x, kept.answers[0])
 

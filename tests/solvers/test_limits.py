@@ -30,8 +30,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.solvers import METHODS, judged, solve
 from fairalloc.solvers.backends.pyomo import CasadiProgram
 from fairalloc.solvers.iis import conflict
-from fairalloc.solvers.judge import proved
-from fairalloc.solvers.lexicographic.reference import reference_allocation
+from fairalloc.solvers.judge import proved, reference_allocation
 from fairalloc.solvers.method import UNFOUNDED, Limits, Method, Session, Stopped
 from fairalloc.solvers.options import Judging
 from fairalloc.solvers.running import dispatch, time_limits
@@ -67,7 +66,7 @@ class Double(Method):
         return True
 
     def open(self, mechanism, instance, limits):
-        return Session(instance, limits)
+        return Session(mechanism, instance, limits)
 
     def compute(self, mechanism, session):
         return self.action(session)

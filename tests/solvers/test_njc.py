@@ -886,7 +886,7 @@ def test_without_matplotlib_there_is_one_sentence():
 
 def test_iterations_that_highs_does_not_count_are_not_reported():
     """It says -1 four times of an integer program."""
-    session = Session(example("dolev-fig2").instance, Limits())
+    session = Session(NJC, example("dolev-fig2").instance, Limits())
     session.count(-4)
     assert session.iterations is None
     session.count(3)

@@ -31,7 +31,7 @@ class Mine(fa.Method):
         return mechanism.id == "drfh"
 
     def open(self, mechanism, instance, limits):
-        return Equal(instance, limits)
+        return Equal(mechanism, instance, limits)
 
 
 class Equal(Session):

@@ -12,7 +12,7 @@ from fairalloc.formulations.game.merit import StartingPoint
 from fairalloc.models import NotInstalled
 from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
-from fairalloc.solvers.backends.gamspy import data
+from fairalloc.solvers.backends.path import data
 
 ONES = """#!/usr/bin/env python3
 # Reads the size of the problem and answers that everything is 1.

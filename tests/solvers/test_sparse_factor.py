@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 from profiles import drawn
 from tolerances import EXACT, SINGLE
 
-from fairalloc.solvers.kkt.block_matrix import (
+from fairalloc.solvers.kkt.matrices import (
+    bordered,
+    cholesky,
     dense,
     of_blocks,
     on_the_diagonal,
     put_on_the_diagonal,
     rows_of,
     separated,
+    solved,
 )
-from fairalloc.solvers.kkt.dense_factor import bordered, cholesky, solved
 from fairalloc.solvers.kkt.sparse_factor import SparseFactor, independent
 
 

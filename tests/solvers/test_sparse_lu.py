@@ -13,11 +13,9 @@ from fairalloc.models import Instance, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.game.equations import LevelEquations
-from fairalloc.solvers.kkt.block_matrix import separated
-from fairalloc.solvers.kkt.dense_factor import ScaledLU
-from fairalloc.solvers.kkt.elimination import Elimination
 from fairalloc.solvers.kkt.loads import ArcLoads, loads_of
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE, plan_for_game
+from fairalloc.solvers.kkt.matrices import ScaledLU, separated
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination, plan_for_game
 from fairalloc.solvers.kkt.sparse_factor import SparseLU
 
 GAME = "alpha-pf-vds"
