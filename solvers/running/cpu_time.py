@@ -12,8 +12,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["adopt", "processes_below", "processor_seconds"]
-
 _PR_SET_CHILD_SUBREAPER = 36
 
 

@@ -41,8 +41,6 @@ from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.threads import threads_used
 from fairalloc.solvers.running.warm_start import equal_partition, scaled_down, start_on
 
-__all__ = ["LARGE", "Keep", "Request", "best_attempt", "is_ours", "meets", "whole_call"]
-
 Keep: TypeAlias = Callable[[Allocation], None]
 """Takes an allocation that is better than those before, in case that the work is ended."""
 
@@ -132,10 +130,7 @@ def _is_far_apart(instance: Instance) -> bool:
 def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocation]) -> Allocation:
     """What the work returns, in a child where the limit of the call would not be kept here.
 
-    Parameters
-    ----------
-    request : of the call; its mechanism may be any
-    work : gets the request, and a function that takes what is found on the way, None where nobody waits for it
+    The work gets the request, and a function that takes what is found on the way, None where nobody waits for it.
     """
     if not _isolates_call(request):
         return work(request, None)
@@ -156,17 +151,10 @@ def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) ->
 
 
 def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Allocation) -> Allocation:
-    """What the work returns from a child, or the last allocation that it had kept when it was ended.
+    """What the work returns from a child, or the last allocation that it had kept when it was ended, or `nothing`.
 
-    Parameters
-    ----------
-    work : gets a function that keeps an allocation
-    limits : its deadline is when a solver should end; the child is ended a little later, after its answer is read and judged
-    nothing : what is returned where no allocation arrived; its instance does not travel
-
-    Raises
-    ------
-    KeyboardInterrupt : Ctrl-C before there was a point
+    The child is ended a little after the deadline, when its answer is read and judged. The instance of `nothing` does not travel.
+    KeyboardInterrupt is raised at Ctrl-C before there was a point.
     """
     names = [field.name for field in fields(Allocation) if field.name != "rule"]
 
@@ -199,21 +187,10 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
 
 
 def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None = None) -> Allocation | None:
-    """The first allocation that meets the accuracy, else the best when methods or time have come to an end.
+    """The first judged allocation that meets the accuracy, else the best when methods or time have come to an end.
 
-    Parameters
-    ----------
-    request : what is asked
-    methods : that compute the mechanism there, fastest first
-    keep : gets each allocation that is better than those before; None = nobody waits for them
-
-    Returns
-    -------
-    The allocation, judged; None where there are no methods
-
-    Raises
-    ------
-    KeyboardInterrupt : Ctrl-C before there was a point
+    Methods are asked in their order; None where there are none. `keep` gets each allocation that is better than those before.
+    KeyboardInterrupt is raised at Ctrl-C before there was a point.
     """
     limits, promise = request.limits, request.limits.promised
     best: Allocation | None = None

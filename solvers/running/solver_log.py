@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["captured", "pyomo_alone", "uncaptured", "unlogged"]
-
 
 class _Locks:
     """One for the file descriptors, one for Pyomo's switches; new ones in a forked child, whose locks nobody frees."""

@@ -24,8 +24,6 @@ from typing import Any
 
 from fairalloc.models.errors import InstanceError, shown
 
-__all__ = ["THREADED", "checked_threads", "limited_threads", "threads_used"]
-
 THREADED = 10_000
 """Arcs from which on linear algebra has products that use several threads; looking for the libraries takes 5 ms."""
 

@@ -40,19 +40,6 @@ import numpy as np
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.solvers.running.cpu_time import adopt, processes_below
 
-__all__ = [
-    "AVAILABLE",
-    "Outcome",
-    "alarm",
-    "be_watched",
-    "checked_limit",
-    "end_of",
-    "import_all",
-    "isolated",
-    "watched",
-    "within",
-]
-
 AVAILABLE = hasattr(os, "fork") and sys.platform != "darwin"
 """Whether this system can fork safely: the system libraries of macOS may crash in a forked child."""
 
@@ -122,18 +109,9 @@ def end_of(start: float, seconds: float) -> float:
 
 
 def within(seconds: float, work: Callable[[], T], late: T) -> T:
-    """What the work returns, or `late` where it has not ended at the limit.
+    """What the work returns, which can be pickled, or `late` where it has not ended at the limit; FairallocError where it died.
 
-    Parameters
-    ----------
-    seconds : the limit; inf = none
-    work : returns what can be pickled; in a child, where there is a limit, and what it changes in memory stays there
-    late : what is returned otherwise
-
-    Raises
-    ------
-    KeyboardInterrupt : Ctrl-C
-    FairallocError : its process died
+    Under a limit it runs in a child, and what it changes in memory stays there.
     """
     if seconds == inf or watched() or not AVAILABLE:
         return work()
@@ -172,21 +150,9 @@ def alarm(seconds: float) -> Iterator[list[bool]]:
 
 
 def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, clock: Callable[[], float]) -> Outcome:
-    """Run `work(send)` in a child until it ends or the clock shows the deadline.
+    """Run `work(send)` in a child until it ends or the clock shows the deadline; GRACE later it is killed.
 
-    Parameters
-    ----------
-    work : gets a function that sends an object to the caller; an exception that it raises is sent and raised here
-    deadline : seconds of the clock at which the child is asked to end; GRACE later it is killed
-    clock : gives the seconds now
-
-    Returns
-    -------
-    The messages in order, and how the child ended
-
-    Raises
-    ------
-    Exception : what the work raised
+    `send` sends an object to the caller. What the work raises is raised here.
     """
     sys.stdout.flush()
     sys.stderr.flush()

@@ -7,8 +7,6 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["equal_partition", "interior", "scaled_down", "start_on"]
-
 INSIDE = 0.1
 """How far `interior` keeps from the boundary, as a part of an equal partition: closer starts made barriers take small steps."""
 
