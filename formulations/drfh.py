@@ -4,15 +4,15 @@ The global dominant share of a task of user n is what it takes of the resource i
 
     sigma_n = max_r d_nr / sum_i c_ir                                                                       (W 3, K 5)
 
-and DRFH equalises the weighted shares g as far up as the servers allow:
+and DRFH finds the largest weighted share g that all users can have (W (6), in K's letters):
 
     max g   s.t.   sum_n x_ni d_nr <= c_ir,    sigma_n sum_i x_ni / phi_n = g                                  (W 6)
 
-The models write `>= g`, which has the same g and does not forbid leftovers. W's single LP is the whole answer when demands are
-positive, tasks unlimited and every user may use every server. Otherwise some users cannot be raised any more while others can (K
-Fig. 1), and the answer is the lexicographic one: later rounds keep the levels of users who are stuck (`cvxpy_round` and
-`pyomo_round` of lexicographic/linear_program.py make them of the models below). With placement constraints P and K call it
-C-DRFH: the same shares, which ignore the constraints, on fewer arcs; here that is an alias.
+The models write `>= g`: the optimal g is the same, and users may hold more than g. W's single LP is the whole answer when
+demands are positive, tasks unlimited and every user may use every server. Otherwise some users cannot be raised any more while
+others can (K Fig. 1), and the answer is the lexicographic one: later rounds keep the levels of users who are stuck (`cvxpy_round`
+and `pyomo_round` of lexicographic/linear_program.py make them of the models below). With placement constraints P and K call it
+C-DRFH, here an alias: the shares are the same, for they ignore the constraints, and there are fewer arcs.
 """
 
 from typing import TYPE_CHECKING

@@ -2,15 +2,15 @@ r"""NB: the Nash bargaining allocation, which is the competitive equilibrium fro
 
     max   sum_n w_n log u_n                            (the logarithm of Z's product (3), with weights)
     s.t.  u_n = sum over its variants and servers of x  (Z 1)
-          sum_n d_nr x_ni <= c_ir                       (Z 4, here per server)
+          sum_n d_nr x_ni <= c_ir                       (Z 4, here per server, for one variant)
           u_n <= max_tasks_n
 
 The dual prices p of the capacities are market prices: user n has the income w_n and buys its cheapest way to run tasks
 (analysis/market.py). Even for rational data the answer is irrational in general: three users with d_1 = (1, 0), d_2 = (0, 1),
 d_3 = (1, 1) on a pool (1, 2) run u_3 = 1 - 1/sqrt(3) tasks of the third. So there are no exact answers, only rational bounds.
 
-**Residual.** The largest mean relative gain of K footnote 5, max over feasible u' of sum_n (w_n / W)(u'_n / u_n) - 1 with
-W = sum_n w_n, proved by prices as in common/duality_gap.py. By Jensen's inequality a residual rho bounds the objective gap:
+**Residual.** A bound, by prices (common/duality_gap.py), on the largest mean relative gain of K footnote 5, the maximum over
+feasible u' of sum_n (w_n / W)(u'_n / u_n) - 1 with W = sum_n w_n. By Jensen's inequality a residual rho bounds the objective gap:
 sum_n w_n log u*_n - sum_n w_n log u_n <= W log(1 + rho).
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -45,19 +45,26 @@ class NashBargaining(Mechanism):
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
         import cvxpy as cp
 
-        x, constraints = cvxpy_tasks(instance)
-        return cp.Problem(cp.Maximize(instance.weights @ cp.log(instance.arcs.owner @ x)), constraints)
+        arcs, w = instance.arcs, instance.weights
+
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        u = arcs.owner @ x  # (Z 1)
+        capacity = (arcs.load @ x <= 1).set_label("capacity")  # (Z 4): sum_n x_ni d_nr / c_ir <= 1
+
+        x.value = arcs.gamma / instance.N  # where nonlinear solvers start
+        return cp.Problem(cp.Maximize(w @ cp.log(u)), [capacity, *cvxpy_limit(instance, x)])
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `limit`."""
         import pyomo.environ as pyo
 
-        model = pyomo_tasks(instance)
-        start = instance.arcs.owner @ (instance.arcs.gamma / instance.N)
+        model, load, tasks = pyomo_arcs(instance)  # sum_n x_ni d_nr / c_ir, and the sums of x of each user
+        start, w = instance.arcs.owner @ (instance.arcs.gamma / instance.N), by_user(instance, instance.weights)
+
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        pyomo_limit(model, instance, tasks)
         model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=by_user(instance, start))
-        tasks = by_user(instance, linear_rows(instance.arcs.owner, list(model.x.values())))
         model.tasks = pyo.Constraint(instance.users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
-        w = by_user(instance, instance.weights)
         model.objective = pyo.Objective(expr=sum(w[n] * pyo.log(model.u[n]) for n in instance.users), sense=pyo.maximize)
         return model
 
@@ -66,19 +73,19 @@ class NashBargaining(Mechanism):
         return canonical(instance)
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
-        """In units of the weights, which the canonical ones divide by their mean; parameters as in `Mechanism.model_prices`."""
+        """In units of the weights, for canonical weights are divided by their mean; parameters as in `Mechanism.model_prices`."""
         result: Floats = given[-1] * (domain.weights[0] / scaled.weights[0])
         return result
 
     def values(self, allocation: Allocation) -> dict[str, float]:
-        """The objective sum_n w_n log u_n; where a user has no task, the certainty equivalent, the geometric mean 0."""
+        """The objective sum_n w_n log u_n; where a user has no task, only the certainty equivalent, 0."""
         if np.any(allocation.tasks <= 0):
             return {"certainty_equivalent": 0.0}
         return {"objective": float(allocation.instance.weights @ np.log(allocation.tasks))}
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def marginal(self, allocation: Allocation) -> Floats | None:
-        """w_n / u_n; None where a user has no task, or so few that this is no number."""
+        """w_n / u_n; None where that is no finite number, as where a user has no task."""
         served = allocation.has_point and bool(np.all(allocation.tasks > 0))
         result = allocation.instance.weights / allocation.tasks if served else np.full(1, np.inf)
         return result if np.all(np.isfinite(result)) else None

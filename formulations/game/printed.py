@@ -6,11 +6,12 @@ r"""The equilibrium as K prints it: the complementarity conditions (28)-(31) and
     min  Psi = sum_ni psi(x_ni, f_ni),    psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2                            (K 35-37)
     s.t. f_ir >= 0,    lambda_ir >= 0,    lambda_ir f_ir = 0                                                     (K 38-40)
 
-with g_i'(z) = z^-alpha_i (K 22 for A = 1, B = 0). Psi = 0 exactly at equilibria. The models deviate in two points: x_n is a
-variable `u`, which keeps the Hessian sparse, and (K 40) is lambda_ir f_ir <= `relaxation` (1e-8), for no point is interior where
-it is 0. With `form="printed"` other A and B and utilities of one's own have their g_i' in its place.
+with g_i'(z) = z^-alpha_i (K 22 for A = 1, B = 0). Of the points with (38)-(40) exactly the equilibria have Psi = 0. The models
+deviate in three points: x_n is a variable `u`, which keeps the Hessian sparse, (K 38) is divided by c_ir, and (K 40) is
+lambda_ir f_ir <= `relaxation` (1e-8), for no point is interior where it is 0. With `form="printed"` g_i' is that of
+other A and B, or of a utility of one's own.
 
-f_ni has the scale of z^-alpha, so this is fit for small alpha; merit.py and ncp.py are the same in levels.
+f_ni has the scale of z^-alpha, so this is fit for small alpha; merit.py and ncp.py are the same in levels, scaled.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -96,11 +97,13 @@ def printed_functions(game: Game) -> "tuple[pyo.ConcreteModel, dict[Any, Any], d
     c, first = (dict(zip(rows, v.ravel().tolist(), strict=True)) for v in (instance.pools, first_prices(game, start)))
     gamma, alpha = (dict(zip(model.x, v.tolist(), strict=True)) for v in (game.gamma, game.alpha[game.server]))
     phi, u = by_user(instance, instance.weights), by_user(instance, start.u)
-    vector = dict(zip(model.x, (game.w * instance.pools[game.server] / game.gamma[:, None]).tolist(), strict=True))
-    d = {ni: {r: d_nr for r, d_nr in zip(instance.resources, one, strict=True) if d_nr > 0} for ni, one in vector.items()}
+    demand = dict(zip(model.x, instance.arcs.demand.tolist(), strict=True))
+    d = {ni: {r: d_nr for r, d_nr in zip(instance.resources, one, strict=True) if d_nr > 0} for ni, one in demand.items()}
 
     model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=u)  # x_n
     model.lam = pyo.Var(rows, domain=pyo.NonNegativeReals, initialize=first)
+    for ir in set(rows) - set(load):
+        model.lam[ir].fix(0.0)  # (28): nobody uses it
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *ir: load[ir] <= 1)
     model.tasks = pyo.Constraint(instance.users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
 

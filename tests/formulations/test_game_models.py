@@ -160,6 +160,14 @@ def test_printed_problem_is_solved(instance):
     np.testing.assert_allclose(instance.arcs.owner @ x, expected.tasks, rtol=EQUILIBRIUM)
 
 
+@pytest.mark.parametrize("form", ["printed", "ncp-printed"])
+def test_the_price_of_a_resource_that_nobody_uses_is_zero(form):
+    """As (K 28) and (K 40) say: it has no row."""
+    model = configured(alpha=0.5).pyomo(Instance([[1, 0], [2, 0]], [[4, 3], [1, 2]]), form=form)
+    assert [row for row, price in model.lam.items() if price.fixed] == [("s1", "r2"), ("s2", "r2")]
+    assert {price.value for price in model.lam.values() if price.fixed} == {0.0}
+
+
 def test_printed_problem_in_cvxpy():
     """A researcher tightens the relaxation step by step."""
     item = configured(alpha=2)

@@ -83,7 +83,7 @@ def test_another_coefficient_in_lmmf_is_another_answer(tmp_path):
 
 
 OTHERS = [
-    ("nb.py", "cvxpy", "cp.Maximize(instance.weights @", "cp.Maximize(instance.weights**2 @", {}),
+    ("nb.py", "cvxpy", "cp.Maximize(w @", "cp.Maximize(instance.weights**2 @", {}),
     ("nb.py", "pyomo", "sum(w[n] * pyo.log", "sum(w[n] ** 2 * pyo.log", {}),
     ("fds.py", "cvxpy", "np.log(phi) + (1 - alpha)", "np.log(phi**2) + (1 - alpha)", {}),
     ("fds.py", "pyomo", "sum(phi[n] * model.v[n] ** (1 - alpha)", "sum(phi[n] ** 2 * model.v[n] ** (1 - alpha)", {}),
