@@ -119,7 +119,7 @@ def test_what_its_prices_do_not_prove_is_not_claimed(name, part, monkeypatch):
             values[::2, 0] *= 1 - 1e-3
         return replace(answer, **{part: values})
 
-    monkeypatch.setattr(module, "solve_stack", perturbed)
+    monkeypatch.setattr("fairalloc.solvers.interior_point.batch.solve_stack", perturbed)
     answers = fa.solve_many(GENERIC, name)
     assert [is_stacked(answer) for answer in answers] == [False, True] * 6
     assert all(answer.claims_success and answer.residual <= RESIDUAL for answer in answers)
@@ -130,7 +130,7 @@ def test_points_that_are_no_numbers_are_not_claimed(monkeypatch):
         answer = solve_stack(stack, late)
         return replace(answer, x=np.full_like(answer.x, np.nan), prices=np.full_like(answer.prices, np.nan))
 
-    monkeypatch.setattr(module, "solve_stack", nowhere)
+    monkeypatch.setattr("fairalloc.solvers.interior_point.batch.solve_stack", nowhere)
     assert not any(map(is_stacked, fa.solve_many(GENERIC[:2], "nb")))
 
 
