@@ -84,7 +84,7 @@ class Mechanism:
     def layers(self) -> frozenset[str]:
         """The modelling layers that it is written in, of "cvxpy" and "pyomo"."""
         written = {"cvxpy": Mechanism.write_cvxpy, "pyomo": Mechanism.write_pyomo}
-        return frozenset(layer for layer, blank in written.items() if getattr(type(self), f"write_{layer}") is not blank)
+        return frozenset([layer for layer, blank in written.items() if getattr(type(self), f"write_{layer}") is not blank])
 
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
         """The functions that say what its model in "cvxpy" or "pyomo" is, for readers."""

@@ -292,7 +292,7 @@ def _moved(rule: Any, how: str) -> Any:
 
 
 def _shaped(value: Floats, what: str, shape: tuple[int, ...]) -> Floats:
-    if len(value.shape) != len(shape) or any(size >= 0 and size != own for size, own in zip(shape, value.shape, strict=True)):
+    if len(value.shape) != len(shape) or [own for size, own in zip(shape, value.shape, strict=True) if 0 <= size != own]:
         sizes = " x ".join("any" if size < 0 else str(size) for size in shape)
         raise InstanceError(f"{what} has shape {value.shape}, but it must be {sizes}")
     return value

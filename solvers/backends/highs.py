@@ -86,7 +86,8 @@ class HighsSession(Session):
             termination = self._termination()
             solution = self.highs.getSolution()
             info = self.highs.getInfo()
-            self.count(sum(max(0, getattr(info, f"{part}_iteration_count")) for part in ("simplex", "ipm", "pdlp")))
+            counts = info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count
+            self.count(sum([count for count in counts if count > 0]))
             if solution.value_valid:
                 self.x = np.asarray(solution.col_value)[: len(self.instance.arcs)]
             self.conclude(termination)

@@ -89,8 +89,8 @@ class Request:
 def is_ours(item: Mechanism | Method) -> bool:
     """Whether nothing of it was written outside this package."""
     functions = (item.share,) if isinstance(item, Leximin) else getattr(item, "functions", ())
-    places = [type(item).__module__, *[getattr(function, "__module__", None) or "" for function in functions]]
-    return not isinstance(item, Edited) and {place.partition(".")[0] for place in places} == {"fairalloc"}
+    places = {str(getattr(place, "__module__", None)).partition(".")[0] for place in (type(item), *functions)}
+    return not isinstance(item, Edited) and places == {"fairalloc"}
 
 
 def _isolates_call(request: Request) -> bool:

@@ -111,7 +111,7 @@ def _paths(libraries: Any, own: bool) -> list[str]:
 
 def threads_used() -> int:
     """How many threads linear algebra may use here and now."""
-    return max((library.num_threads for library in _libraries("scipy.linalg" in sys.modules).lib_controllers), default=1)
+    return max([library.num_threads for library in _libraries("scipy.linalg" in sys.modules).lib_controllers], default=1)
 
 
 @cache
