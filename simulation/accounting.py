@@ -56,7 +56,7 @@ class Accounts:
 def account(log: TaskLog | FluidLog) -> Accounts:
     """The books of a simulation, of tasks or of divisible tasks; of the latter nothing is ever lost.
 
-    >>> from fairalloc.simulation import Workload, simulate_tasks
+    >>> from fairalloc.simulation import Cluster, Workload, simulate_tasks
     >>> jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [3], [10], [[0.5]])
     >>> books = account(simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "first-fit-drfh", until=15))
     >>> books.work, books.done, books.left, books.balance, books.violations
