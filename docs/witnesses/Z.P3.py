@@ -1,6 +1,6 @@
-"""Z.III.procedure is refuted. It says (Z III-A, to the letter):
+"""Z.P3 is refuted. It says (Z Proposition 3, of the iterations in III-A):
 
-    The iterations of LMMF as printed continue until all users are placed, and then output the fair allocation.
+    The LMMF mechanism, by its iterations as printed, places all users and is lexicographically max-min fair.
 
 Assumed: one server, same demands, unlimited, equal weights, at least 2 users. Shown for every answer of the
 mechanism.
@@ -66,6 +66,6 @@ def iteration_that_places_nobody(variants, capacity, weights, tasks, rounds, mor
 
 found = iteration_that_places_nobody(variants, capacity, weights, tasks, rounds, more)
 print(
-    "Z.III.procedure: users {placed} are placed in iteration 1; in iteration 2 all others "
-    "could have more than {level}: nobody is placed".format(**found)
+    "Z.P3: users {placed} are placed in iteration 1; in iteration 2 all others could have "
+    "more than {level}: nobody is placed".format(**found)
 )
