@@ -110,8 +110,8 @@ def _shared(item: Statement, how: Writing) -> str:
 
 
 def _read(item: Statement) -> str:
-    """Who read its proof beside its author."""
-    return f"\nRead by a second reader, with the paper, on {item.proof_read}.\n" * bool(item.proof_read)
+    """Who read its proof beside its author, and what was checked."""
+    return f"\nRead {item.proof_read}.\n" if item.proof_read else "\nOnly its author has read it so far.\n"
 
 
 def _by_machine(item: Statement, how: Writing) -> str:

@@ -20,7 +20,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.proofs import Proof
-from fairalloc.theorems.readings import read_on
+from fairalloc.theorems.readings import reading_of
 from fairalloc.theorems.status import FLOATING_POINT, Status
 
 __all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status", "answers_known", "weakest"]
@@ -97,8 +97,8 @@ class Statement:
 
     @cached_property
     def proof_read(self) -> str:
-        """The day on which a second reader read its proof as it now is; "" where nobody has (readings.py)."""
-        return read_on(self.id, self.proof) if self.proof else ""
+        """When and by whom beside its author its proof was read as it now is, and what was checked (readings.py)."""
+        return reading_of(self.id, self.proof) if self.proof else ""
 
     @cached_property
     def of_several(self) -> bool:

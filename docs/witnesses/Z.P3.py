@@ -14,12 +14,12 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-variants = exact([[[0, 1]], [[3, 0]], [[0, 1]]])
-capacity = exact([1, 1])
+variants = exact([[[0, 1]], [[2, 0]], [[0, 1]]])
+capacity = exact([1, 2])
 weights = exact([1, 1, 1])
-tasks = exact([["1/2"], ["1/3"], ["1/2"]])
-rounds = exact([["1/3", 0], [0, "1/2"]])
-more = exact([[[1], ["1/3"], [0]], [["1/2"], ["1/3"], ["1/2"]], [[0], ["1/3"], [1]]])
+tasks = exact([[1], ["1/2"], [1]])
+rounds = exact([["1/2", 0], [0, "1/2"]])
+more = exact([[[2], ["1/2"], [0]], [[1], ["1/2"], [1]], [[0], ["1/2"], [2]]])
 
 
 def lexicographic_in_a_pool(demands, capacity, unit, tasks, rounds):

@@ -16,6 +16,7 @@ from fairalloc.theorems.lone.definitions import (
     fits,
     listed,
     merit_gradient,
+    no_descent,
     price_moves,
     ps_dsf,
     whole_root,
@@ -450,6 +451,62 @@ def stop_without_solution(
     i, n = max(((i, n) for i in range(len(by_x)) for n in range(len(demands))), key=lambda place: abs(by_x[place[0]][place[1]]))
     assert by_x[i][n] != 0
     return {"server": i + 1, "user": n + 1, "slope": by_x[i][n]}
+
+
+@argument(
+    "K.E116",
+    sentence="v_x = 0, and for resource {resource} of server {server} beta is 0 and varsigma {factor}",
+    formula=r"v_x = 0, \qquad \beta_{{{server}{resource}}} = 0, \qquad \varsigma_{{{server}{resource}}} = {factor} \ne 0",
+    more=_normal_cone,
+    assumed="g' = z^-alpha of each server; the demands for full resources are independent",
+)
+def factor_without_beta(
+    demands: Rows,
+    capacities: Rows,
+    eligible: Places,
+    weights: Row,
+    alphas: list[int],
+    tasks: Rows,
+    prices: Rows,
+    factors: Rows,
+) -> dict[str, Any]:
+    """v_x = 0 by (115) with these factors, of which one is not 0 where beta is; (45)."""
+    assert fits(demands, capacities, eligible, tasks)
+    by_x, _ = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
+    for i, capacity in enumerate(capacities):
+        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+        columns = [[d[r] for d in demands] for r in full]
+        assert no_descent(by_x[i], columns, [prices[i][r] > 0 for r in full], factors[i])
+        if len(full) == 2:
+            cross = [a * demands[0][full[1]] - b * demands[0][full[0]] for a, b in zip(*columns)]
+            assert any(cross)  # they are independent
+            for r, column, factor in zip(full, columns, factors[i]):
+                if factor and sum(a * b for a, b in zip(by_x[i], column)) == 0:
+                    return {"server": i + 1, "resource": r + 1, "factor": factor}
+    raise AssertionError("no factor without beta")
+
+
+@argument(
+    "K.E107",
+    sentence="the change {change} of lambda and x solves (105), so [D, V] times it is 0: its {columns} columns are dependent",
+    formula=r"[D, V] \, {change}^T = 0",
+)
+def kernel_of_107(demands: Rows, capacities: Rows, weights: Row, alpha: int, A: F, B: F, points: list[Rows]) -> dict[str, Any]:
+    """Everybody is served everywhere, all pay alike, and dx = 1 for all users with dlambda = -omega / d for all servers."""
+    (tasks,) = points
+    rates = []
+    for i, capacity in enumerate(capacities):
+        assert sum(row[i] * d[0] for row, d in zip(tasks, demands)) == capacity[0]
+        for d, row, phi in zip(demands, tasks, weights):
+            assert row[i] > 0
+            x, gamma = sum(row), alone(d, capacity)
+            h = (A * phi * gamma / x) ** alpha / gamma + B * phi / x
+            omega = alpha * h / x + B * (1 - alpha) / x**2  # (106)
+            rates.append((h / d[0], omega / d[0]))
+    assert len(set(rates)) == 1
+    assert len(rates) >= len(demands) + len(capacities)
+    change = [-rates[0][1]] * len(capacities) + [F(1)] * len(demands)
+    return {"change": listed(change), "columns": len(change)}
 
 
 @argument(

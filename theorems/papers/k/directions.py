@@ -35,8 +35,9 @@ from fairalloc.models.exact.rationals import exact_arcs, solved
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3 import alphas
+from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 
-__all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "slopes", "stops"]
+__all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "factors", "factors_in_floats", "slopes", "stops"]
 
 F = Fraction
 Rows: TypeAlias = list[list[Fraction]]
@@ -121,6 +122,40 @@ def stops(letter: bool) -> Callable[[Case], Verdict]:
         )
 
     return check
+
+
+def factors(case: Case) -> Verdict:
+    """(116): where v_x = 0, a full resource with beta = 0 has varsigma = 0 in (115); NotApplicable where d_r are dependent."""
+    at, instance = Direction.of(case), case.instance
+    for i in [i for i, moves in enumerate(at.moves) if not moves]:
+        full = [r for r in range(instance.R) if at.full[i * instance.R + r]]
+        columns = [[d[0][r] for d in instance.exact.demands] for r in full]
+        betas = [-_dot(column, at.by_x[i]) for column in columns]
+        found = solved([[_dot(one, other) for other in columns] for one in columns], betas)
+        if found is None:
+            raise NotApplicable("the demands for full resources are dependent")
+        for r, beta, factor in zip(full, betas, found, strict=True):
+            if factor and not beta:
+                where = f"{instance.resources[r]!r} at {instance.servers[i]!r}"
+                return Verdict("factor", False, 1.0, f"beta is 0 and varsigma {factor} for {where}", METHOD)
+    return Verdict("factor", True, -1.0, "varsigma is 0 where beta is", METHOD)
+
+
+def factors_in_floats(case: Case) -> Verdict:
+    """The same, with the gradient in floating point and least squares."""
+    at, instance = PsMfaDirection(case), case.instance
+    for i in range(instance.K):
+        here = instance.arcs.server == i
+        rows = [row for row in at.full if row // instance.R == i]
+        if not rows or np.abs(at.v_x[here]).max() > 1e-6:
+            continue
+        columns = np.array([[float(d[0][row % instance.R]) for row in rows] for d in instance.exact.demands])
+        gradient = np.zeros(instance.N)
+        gradient[instance.arcs.user[here]] = at.by_x[here]
+        found = np.linalg.lstsq(columns, -gradient, rcond=None)[0]
+        if np.any((np.abs(columns.T @ gradient) <= 1e-6) & (np.abs(found) > 1e-3)):
+            return Verdict("factor", False, 1.0, "beta is 0 and varsigma is not", "floating point")
+    return Verdict("factor", True, -1.0, "varsigma is 0 where beta is", "floating point")
 
 
 def _gradient(case: Case) -> tuple[Rows, list[Fraction]]:

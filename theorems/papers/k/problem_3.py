@@ -33,6 +33,7 @@ __all__ = [
     "alphas",
     "complementary",
     "descent_by_price",
+    "projection_descends",
     "rests",
     "stationary",
     "stay_complementary",
@@ -114,11 +115,15 @@ class ExactMeritPoint:
 
     def moves(self, server: int, by_x: Sequence[Surd]) -> bool:
         """Whether the projection (46) of -grad_x_i Psi is not 0."""
+        return any(part.sign() for part in self.projection(server, by_x)[1])
+
+    def projection(self, server: int, by_x: Sequence[Surd]) -> tuple[list[Surd], list[Surd]]:
+        """-grad_x_i Psi and its projection (46)."""
         here = [a for a, i in enumerate(self.server) if i == server]
         rows = sorted({row for a in here for row in self.part[a] if row in self.full})
         normals = {row: [self.part[a].get(row, ZERO) for a in here] for row in rows}
-        v = next(self._projections([by_x[a] * Fraction(-1) for a in here], normals))
-        return any(part.sign() for part in v)
+        g = [by_x[a] * Fraction(-1) for a in here]
+        return g, next(self._projections(g, normals))
 
     def _projections(self, g: Sequence[Surd], normals: Mapping[int, Sequence[Fraction]]) -> Iterator[list[Surd]]:
         """V = g - sum_r s_r d_r with v.d_r = 0 or v.d_r <= 0 (lambda = 0), s_r >= 0 where lambda = 0, s_r = 0 where v.d_r < 0."""
@@ -203,6 +208,15 @@ def rests(case: Case) -> Verdict:
     still = all(max(x + step, ZERO) == x for (x, _), step in zip(pairs, v, strict=True))
     words = f"the iteration changes {'nothing' if still else 'something'}, and (29) is {point.complementary()}"
     return _verdict("rest", still == point.complementary(), words)
+
+
+def projection_descends(case: Case) -> Verdict:
+    """(K 110): the slope along v_x is at most -|v_x|^2 at every server."""
+    point, left = ExactMeritPoint.of(case), Surd()
+    for server in sorted(set(point.server)):
+        g, v = point.projection(server, point.by_x())
+        left = total([left] + [part.times(own - part) for own, part in zip(g, v, strict=True)])
+    return _verdict("descent", left.sign() >= 0, f"the slope along v_x is {float(left):.3g} less than -|v_x|^2")
 
 
 def stay_complementary(case: Case) -> Verdict:

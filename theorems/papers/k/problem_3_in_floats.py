@@ -21,6 +21,7 @@ __all__ = [
     "complementary",
     "descends",
     "descent_by_price",
+    "projection_descends",
     "rests",
     "stationary",
     "stay_complementary",
@@ -190,6 +191,13 @@ def descends(letter: bool) -> Callable[[Case], Verdict]:
         return Verdict("descent", slope < -1e-9, slope + 1e-9, f"the slope along v is {slope:.2g} |v|^2", "floating point")
 
     return check
+
+
+def projection_descends(case: Case) -> Verdict:
+    """(K 110): the slope along v_x is at most -|v_x|^2."""
+    at = PsMfaDirection(case)
+    over = float(at.by_x @ at.v_x + at.v_x @ at.v_x) / max(float(at.by_x @ at.by_x), NOTHING) - 1e-9
+    return Verdict("descent", over <= 0, over, f"the slope along v_x is {over:.2g} |grad|^2 above -|v_x|^2", "floating point")
 
 
 def stay_complementary(case: Case) -> Verdict:

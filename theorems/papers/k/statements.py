@@ -48,7 +48,7 @@ from fairalloc.theorems.judges.game import (
     utilisation,
 )
 from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.papers.k import directions, problem_3, small_steps
+from fairalloc.theorems.papers.k import directions, problem_3, small_steps, theorem_7
 from fairalloc.theorems.papers.k import problem_3_in_floats as floats
 from fairalloc.theorems.papers.k.printed_formulas import (
     approximate_prices,
@@ -503,19 +503,25 @@ statements = [
     # ---- 3.1 and 3.2
     Statement(
         "K.3.1.existence",
-        "Problem 1 has a Nash equilibrium.",
+        "Problem 1 has a Nash equilibrium, for any increasing, strictly concave, twice differentiable g_i.",
         "K 3.1, of [26]",
         "all",
         _equilibrium_found,
         equilibrium_exists,
         with_alpha(USED, (*BELOW, *ABOVE)),
-        proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
-        ">= e phi_n gamma_ni / sum phi. At an equilibrium there the multipliers of these bounds are at most sum_r lambda_ir "
-        "d_nr, so (64), times x_ni and summed, gives (1 - e) sum_r lambda_ir c_ir <= sum_m (x_mi / gamma_mi) g'(z_mi). With that "
-        "for (69), x_n is at least 1 - e times (41), as for K.T3.sharing. So tasks stay away from 0 and multipliers are bounded "
-        "(lambda_ir = 0 where c_ir = 0, for nobody who may use i demands r): a limit point for e to 0 satisfies (28)-(29). For "
-        "alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
-        note="Rosen needs U_i finite and continuous; g(0) is -inf for alpha >= 1, which K does not treat. Tried by solving.",
+        proof="For any increasing, concave, differentiable g_i on z > 0. Let 0 < e <= 1/2 and ask x_ni >= e phi_n gamma_ni / sum"
+        " phi, as e times an equal division does: there U_i is continuous and, in x_i, concave on compact convex sets, so "
+        "an equilibrium exists. With k_ni >= 0 for these bounds, g_i'(z_ni) / gamma_ni = sum_r lambda_ir d_nr - k_ni. Let "
+        "L_i = sum_r lambda_ir c_ir, lambda_ir = 0 where c_ir = 0 (nobody who may use i demands r). As k_ni <= sum_r "
+        "lambda_ir d_nr and gamma_ni d_nr <= c_ir, g_i'(z_ni) <= L_i, and sum_n k_ni x_ni <= e L_i; so times x_ni, summed,"
+        " (1 - e) L_i <= sum_m (x_mi / gamma_mi) g_i'(z_mi). Let M be the largest g_i'(z_ni), and D = 1 / (4 sum phi). "
+        "Where z_mi < D, x_mi / gamma_mi <= phi_m z_mi < phi_m D; elsewhere it is <= 1 and g_i'(z_mi) <= g_i'(D). So M / 2"
+        " <= L_i / 2 <= M / 4 + N g_i'(D), hence M <= 4 N g_i'(D), whatever e. So z_ni stays away from 0 where g_i'(0+) is"
+        " infinite, and L_i is bounded. In a limit for e to 0 g_i'(z_ni) / gamma_ni = sum_r lambda_ir d_nr - k_ni with "
+        "k_ni x_ni = 0: (28)-(29), so x_i is best, as U_i is concave. For alpha = inf, which is tried too, take a limit "
+        "for alpha to infinity (K.T2.limit).",
+        note="Rosen needs U_i finite and continuous; g(0) may be -inf, which K does not treat. Tried by solving, for g' = "
+        "z^-alpha.",
     ),
     Statement(
         "K.T1",
@@ -671,7 +677,7 @@ statements = [
         "all",
         hypotheses=with_alpha(USED, WHOLE),
         proof="Time is the one resource of each server, so Theorem 4 applies: its proof asks of g that g' is positive and falls "
-        "strictly, and does not need a user's demands to be the same everywhere.",
+        "strictly.",
         **same_as_ps_dsf(time_shared),
     ),
     *(
@@ -812,19 +818,45 @@ statements = [
         **UNIQUE,
         note="It rests on Lemma 2. A solution that is isolated is locally unique; here there are two.",
     ),
-    printed_claim(
+    Statement(
         "K.T7",
         "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
         "K Theorem 7",
-        FIG3,
-        missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by"),
-        note="true where all other resources have slack (an argument of ours, read by a second reader on 2026-11-22): solutions "
-        "that accumulate contain an analytic arc along which some x_n moves (curve selection). With one price a server, "
-        "lambda_i d_nr = g_i' / gamma_ni: all served x_n move against lambda_i. So, on the arc or back on it, some servers "
-        "serve just the users who rise, who are served nowhere else. These equations tie x_m to x_n by analytic functions, "
-        "hence on to infinity, where g_i' is a multiple of 1 / z, so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the "
-        "same for all served at i. What is full keeps sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these users; but all of "
-        "them rise.",
+        "all",
+        *[missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by")]
+        * 2,
+        with_alpha(USED, (2,), A=(1,), B=(1,)),
+        note="K's proof rests on (107), which is false: K.E107. It is true where all other resources have slack (an argument of "
+        "ours, read by a second reader on 2026-11-22): solutions that accumulate contain an analytic arc along which some "
+        "x_n moves (curve selection). With one price a server, lambda_i d_nr = g_i' / gamma_ni: all served x_n move against"
+        " lambda_i. So, on the arc or back on it, some servers serve just the users who rise, who are served nowhere else. "
+        "These equations tie x_m to x_n by analytic functions, hence on to infinity, where g_i' is a multiple of 1 / z, so "
+        "with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the same for all served at i. What is full keeps sum_n d_nr "
+        "x_ni, hence sum_n x_n phi_n / l_n over these users; but all of them rise.",
+    ),
+    Statement(
+        "K.E105",
+        "With weights of 1, omega of (106) makes (105) the first order of (101) where (104) holds.",
+        "K (105)-(106), where phi_n = 1; with other weights the term of B lacks phi_n (K.E104)",
+        "all",
+        theorem_7.omega_in_floats,
+        theorem_7.omega,
+        replace(with_alpha(replace(USED, equal_weights=True), (2, 3, 1), A=(1, 2), B=(1, 0.5, 0)), points=1),
+        proof="The right side of (104) is h = F + B / x, F a multiple of x^-alpha, so -dh/dx = alpha F / x + B / x^2, and with F"
+        " = h - B / x this is alpha h / x + B (1 - alpha) / x^2.",
+    ),
+    Statement(
+        "K.E107",
+        "At a solution with one priced resource at each server and B_i > 0, the matrix [D, V] of (107) has column rank N + S.",
+        "K Theorem 7, proof",
+        "all",
+        theorem_7.rank_in_floats,
+        theorem_7.rank,
+        replace(with_alpha(USED, (2, 3), A=(1, 2), B=(1, 0.5)), points=1),
+        printed=theorem_7.ALIKE,
+        note="A case of ours: two alike users and servers, where (-3, -3, 1, 1) is in the kernel. That no column of D is a "
+        "combination of columns of V, nor the other way round, does not make all of them independent. Here (102) excludes "
+        "that change; of the theorem see K.T7.",
     ),
     Statement(
         "K.T7.bottleneck",
@@ -885,6 +917,30 @@ statements = [
     ),
     # ---- 5
     *(_of_ps_mfa("K.L3", DESCENDS, directions.descends, floats.descends, directions.LEMMA_3, letter) for letter in (False, True)),
+    Statement(
+        "K.E110",
+        "The slope of Psi along v_x is at most -|v_x|^2.",
+        "K (110), the proof of Lemma 3",
+        "all",
+        floats.projection_descends,
+        problem_3.projection_descends,
+        replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
+        proof="v_x is the point of the cone (46) nearest to -grad, so (grad + v_x) . (w - v_x) >= 0 for every w in it, and w = 0"
+        " is.",
+    ),
+    Statement(
+        "K.E116",
+        "Where v_x = 0 and the d_r of full resources are independent, beta_r = 0 only when varsigma_r = 0.",
+        "K after (116), the proof of Lemma 4",
+        "all",
+        directions.factors_in_floats,
+        directions.factors,
+        replace(with_alpha(USED, (directions.LEMMA_4.parameters["alpha"],)), points=1),
+        printed=directions.LEMMA_4,
+        note="The point of K.L4. beta_r = d_r . sum_q varsigma_q d_q is 0 too where the other full resources make up for r. True"
+        " if beta = 0 for all full resources, as under Assumption 1: |sum_r varsigma_r d_r|^2 = sum_r varsigma_r beta_r = "
+        "0.",
+    ),
     Statement(
         "K.E111",
         "dPsi/dlambda v_lambda < 0 for each price that moves.",
@@ -1014,6 +1070,7 @@ statements = [
         hypotheses=replace(USED, one_server=True),
         note="K's own claims are K.6.2.Fig7 and K.6.2.Fig9. On several servers an equilibrium need not be unique, and its "
         "utilisation may be anything in an interval; on one server it is unique.",
+        reading="ours",
         **not_rising_in_alpha(utilisation),
     ),
     Statement(
@@ -1024,6 +1081,7 @@ statements = [
         hypotheses=replace(USED, one_server=True, positive=True, everywhere=True),
         note="K's own claim is K.6.2.Fig10. On several servers the deviation of an equilibrium depends on where its tasks are, "
         "which is one answer's choice; on one server there is one.",
+        reading="ours",
         **not_rising_in_alpha(_deviation),
     ),
     Statement(
