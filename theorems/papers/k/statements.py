@@ -930,7 +930,7 @@ statements = [
     ),
     Statement(
         "K.E116",
-        "Where v_x = 0 and the d_r of full resources are independent, beta_r = 0 only when varsigma_r = 0.",
+        "Where v_x = 0 at a server and the d_r of its full resources are independent, beta_r = 0 only when varsigma_r = 0.",
         "K after (116), the proof of Lemma 4",
         "all",
         directions.factors_in_floats,
