@@ -40,7 +40,8 @@ from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 __all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "factors", "factors_in_floats", "slopes", "stops"]
 
 F = Fraction
-Rows: TypeAlias = list[list[Fraction]]
+Row: TypeAlias = list[Fraction]
+Rows: TypeAlias = list[Row]
 METHOD = "rational arithmetic"
 STUCK = "prices move, nothing else does, and Psi depends on none of them"
 
@@ -256,13 +257,14 @@ def lemma_4_point() -> Case:
         ((F(1), F(2)), (F(8), F(797, 798)), (F(4), F(93)), F(81, 4)),
         ((F(1, 9), F(4, 3)), (F(31, 9), F(554, 555)), (F(1, 2), F(21)), F(18, 5)),
     )
-    powers, x, f, a, b, t = (2, 3), [], [], [], [], []
+    powers = (2, 3)
+    x, f, a, b, t = made = tuple(list[Row]() for _ in range(5))
     for j, (*parts, second) in enumerate(servers):
         own = [(v, v * (k - 1 / k) / 2) for v, k in parts]
         psi = [slopes(*both) for both in own]
         demand = [F(1), second, -(psi[0][1] + psi[1][1] * second) / psi[2][1]]
         order = (1, 0, 2) if j else (0, 1, 2)  # user 2 is the first at server 2
-        for kept, values in zip((x, f, a, b, t), (*zip(*own, strict=True), *zip(*psi, strict=True), demand), strict=True):
+        for kept, values in zip(made, (*zip(*own, strict=True), *zip(*psi, strict=True), demand), strict=True):
             kept.append([values[n] for n in order])
     users, total = range(3), [x[0][n] + x[1][n] for n in range(3)]
     rate = [[powers[j] * b[j][n] / total[n] for n in users] for j in (0, 1)]

@@ -343,6 +343,10 @@ EXPERIMENTS = [
 ]
 
 
+_UNDECIDED = missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by")
+"""What is known of K.T7."""
+
+
 def _experiment(name: str, text: str, place: str, figure: str) -> Statement:
     """A claim that rests on an experiment of ours."""
     if name in MISSING:
@@ -368,7 +372,7 @@ ENDS = (
     "Started at the point of K.L4 it ends there, since v = 0. Under Assumption 1 see K.L4.priced, for the steps K.T8.steps, from "
     "its own start with other steps K.T8.start.",
 )
-REPAIRED = " Here prices of resources with room stay 0, as (40) asks and (47)-(48) do not (K.E48); to the letter: "
+REPAIRED = " Prices of resources with room stay 0 here, as (40) asks and (47)-(48) do not (K.E48); to the letter: "
 LETTER = " Here the price of every resource moves by (47)-(48), as is printed, against (40) (K.E48). Repaired: "
 
 
@@ -823,8 +827,8 @@ statements = [
         "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
         "K Theorem 7",
         "all",
-        *[missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by")]
-        * 2,
+        _UNDECIDED,
+        _UNDECIDED,
         with_alpha(USED, (2,), A=(1,), B=(1,)),
         note="K's proof rests on (107), which is false: K.E107. It is true where all other resources have slack (an argument of "
         "ours, read by a second reader on 2026-11-22): solutions that accumulate contain an analytic arc along which some "
