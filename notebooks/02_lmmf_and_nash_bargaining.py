@@ -416,8 +416,8 @@ assert [(part.level, part.prices) for part in rounds] == [(1, (0, 1, 0, 0)), (2,
 assert np.allclose(by_print, 3)
 assert np.allclose(by_first_test, a_2)
 assert np.allclose(list(shared_levels.values()), [1, 1.5, 1.5])
-assert {findings[name].status for name in ("Z.C2", "Z.Cor1", "Z.III.procedure")} == {"refuted"}
-assert {findings[name].status for name in ("Z.C2.if", "Z.Cor1.all", "Z.P3")} == {"proved"}
+assert {findings[name].status for name in ("Z.C2", "Z.Cor1", "Z.P3")} == {"refuted"}
+assert {findings[name].status for name in ("Z.C2.if", "Z.Cor1.all", "Z.P3.true")} == {"proved"}
 assert np.allclose(nash.tasks, 2, atol=1e-6)
 assert np.allclose(market.spending, 1, atol=1e-6)
 assert fa.solve(ex3, "lmmf", "exact").tasks_exact == (F(2, 3), F(2, 3))

@@ -46,6 +46,7 @@ class Hypotheses:
     same_demands : nobody has demands of its own for a server (no demands_on)
     everywhere : no placement constraints, and every server has what every user demands
     no_idle_server : every server has a user who may use it and finds there what it demands (K 2: N_i is not empty)
+    outsiders : for every server and resource somebody who may not use the server demands it (K Assumption 2)
     positive : every user demands every resource
     unlimited : no max_tasks
     equal_weights : all weights are 1
@@ -66,6 +67,7 @@ class Hypotheses:
     same_demands: bool = True
     everywhere: bool = False
     no_idle_server: bool = False
+    outsiders: bool = False
     positive: bool = False
     unlimited: bool = True
     equal_weights: bool = False
@@ -226,10 +228,14 @@ class Hypotheses:
     def words(self) -> list[str]:
         """Each assumption in words."""
         names = [name.replace("_", " ") for name in self._flags]
-        ranges = [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
         counts = [f"at least {self.users} users"] if self.users > 1 else []
         family = [] if self.instances is None else [f"instances of {getattr(self.instances, '__name__', 'a function')}"]
-        return [*names, *counts, *ranges, *family]
+        return [*names, *counts, *self.ranges, *family]
+
+    @property
+    def ranges(self) -> list[str]:
+        """What each parameter may be, in words."""
+        return [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
 
     @property
     def spelled(self) -> str:
@@ -269,6 +275,12 @@ def _is_everywhere(instance: Instance) -> bool:
     return bool(instance.placement.all()) and len(pairs) == instance.K * sum(len(d) for d in instance.demands)
 
 
+def _has_outsiders(instance: Instance) -> bool:
+    demands, placement = instance.exact.demands, instance.placement
+    pairs = ((i, r) for i in range(instance.K) for r in range(instance.R))
+    return all(any(demands[n][0][r] and not placement[n, i] for n in range(instance.N)) for i, r in pairs)
+
+
 def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:
     exact = instance.exact
     return [row for rows in (*exact.demands, *exact.demands_on.values()) for row in rows]
@@ -290,6 +302,7 @@ _TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "same_demands": lambda instance: not instance.demands_on,
     "everywhere": _is_everywhere,
     "no_idle_server": lambda instance: len(set(instance.arcs.server.tolist())) == instance.K,
+    "outsiders": _has_outsiders,
     "positive": lambda instance: all(v > 0 for row in _vectors(instance) for v in row),
     "unlimited": lambda instance: all(limit is None for limit in instance.exact.max_tasks),
     "equal_weights": lambda instance: all(w == 1 for w in instance.exact.weights),

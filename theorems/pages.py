@@ -1,7 +1,7 @@
 """What is known of a statement, as a page of Markdown: `fairalloc theorems show ID` prints it, and the site has it with links."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
@@ -89,7 +89,10 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
         yield f"Property: {how.name('property', item.property)}"
     yield f"Quantifier: {'an experiment' if item.experiment else QUANTIFIERS[item.quantifier]}"
     if item.quantifier != "one" and not item.experiment:
-        yield f"Hypotheses: {how.text(str(item.hypotheses))}"
+        assumed = replace(item.hypotheses, parameters={})
+        yield f"Hypotheses: {how.text(str(assumed))}"
+        if item.hypotheses.ranges:
+            yield f"Tried with: {how.text('; '.join(item.hypotheses.ranges))}"
     if item.misreports:
         yield "Misreports: " + ("of one user" if item.misreports == 1 else f"of up to {item.misreports} users together")
     if item.table:
@@ -107,8 +110,8 @@ def _shared(item: Statement, how: Writing) -> str:
 
 
 def _read(item: Statement) -> str:
-    """Who read its proof beside its author."""
-    return f"\nRead by a second reader, with the paper, on {item.proof_read}.\n" * bool(item.proof_read)
+    """Who read its proof beside its author, and what was checked."""
+    return f"\nRead {item.proof_read}.\n" if item.proof_read else "\nOnly its author has read it so far.\n"
 
 
 def _by_machine(item: Statement, how: Writing) -> str:

@@ -1,7 +1,8 @@
 """Proofs that a second reader read, with the paper in hand: readings.json beside this file, by statement.
 
-A reading is of a text: it is kept with the fingerprint of the proof as it then was, and a proof that was changed since counts as
-not read, until somebody other than its author reads it again and `keep_readings` writes that down.
+A reading says who read what, and what was checked. It is of a text: it is kept with the fingerprint of the proof as it then was,
+and a proof that was changed since counts as not read, until somebody other than its author reads it again and `keep_readings`
+writes that down.
 """
 
 import json
@@ -10,17 +11,18 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.proofs import Proof
 
-__all__ = ["keep_readings", "read_on"]
+__all__ = ["keep_readings", "reading_of"]
 
-SCHEMA = "fairalloc/proofs-read-1"
+SCHEMA = "fairalloc/proofs-read-2"
 
 
-def read_on(name: str, proof: Proof | str) -> str:
-    """The day on which a second reader read the proof of a statement as it is now; "" where nobody has.
+def reading_of(name: str, proof: Proof | str) -> str:
+    """When the proof of a statement was read as it is now, by whom, and what was checked; "" where only its author has read it.
 
     Parameters
     ----------
@@ -29,25 +31,28 @@ def read_on(name: str, proof: Proof | str) -> str:
 
     Examples
     --------
-    >>> read_on("K.T1", "Clear.")
+    >>> reading_of("K.T1", "Clear.")
     ''
     """
-    day, read = _readings().get(name, ("", ""))
-    return day if read == _fingerprint(proof) else ""
+    document = _document()
+    day, read = document["readings"].get(name, ("", ""))
+    return f"on {day} {document['readers'][day]}" if read == _fingerprint(proof) else ""
 
 
-def keep_readings(proofs: Mapping[str, Proof | str], day: str, path: str | Path) -> None:
+def keep_readings(proofs: Mapping[str, Proof | str], day: str, told: str, path: str | Path) -> None:
     """Write down that these proofs were read, in the place of earlier readings.
 
     Parameters
     ----------
     proofs : by the id of the statement
     day : such as "2026-11-22"
+    told : by whom, and what was checked: "by ...: ..."
     path : the JSON file, made where it is not there
     """
-    known = read_json(path)["readings"] if Path(path).exists() else {}
-    known |= {name: [day, _fingerprint(proof)] for name, proof in proofs.items()}
-    write_json({"schema": SCHEMA, "readings": {name: known[name] for name in sorted(known)}}, path)
+    known = read_json(path) if Path(path).exists() else {"readers": {}, "readings": {}}
+    readings = known["readings"] | {name: [day, _fingerprint(proof)] for name, proof in proofs.items()}
+    readers = known["readers"] | {day: told}
+    write_json({"schema": SCHEMA, "readers": readers, "readings": {name: readings[name] for name in sorted(readings)}}, path)
 
 
 def _fingerprint(proof: Proof | str) -> str:
@@ -55,7 +60,7 @@ def _fingerprint(proof: Proof | str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _readings() -> Mapping[str, tuple[str, str]]:
-    """The committed readings: day and fingerprint by statement."""
-    text = files("fairalloc.theorems").joinpath("readings.json").read_text(encoding="utf-8")
-    return {name: (day, read) for name, (day, read) in json.loads(text)["readings"].items()}
+def _document() -> Mapping[str, Any]:
+    """The committed readings: who read on a day, and day and fingerprint by statement."""
+    found: Mapping[str, Any] = json.loads(files("fairalloc.theorems").joinpath("readings.json").read_text(encoding="utf-8"))
+    return found

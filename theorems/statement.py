@@ -20,7 +20,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.proofs import Proof
-from fairalloc.theorems.readings import read_on
+from fairalloc.theorems.readings import reading_of
 from fairalloc.theorems.status import FLOATING_POINT, Status
 
 __all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status", "answers_known", "weakest"]
@@ -32,6 +32,7 @@ FAILED = "the check failed"
 """What the sentence of a finding says of a check that broke; a run that is resumed tries it again."""
 
 Quantifier = Literal["all", "some", "run", "one"]
+Reading = Literal["to the letter", "of a repaired text", "ours"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Statement:
     note : what is known about the claim, for the docs
     experiment : the experiment of ours whose kept verdict it rests on (simulation/experiments), "" where it rests on none
     own : whether the mechanism is an object of the claim's author and not the registered one of this id
+    reading : of the printed words: to the letter; of a text in which a slip that would decide the claim is repaired, as the note
+        says; or ours, where the paper does not say so in these words
     answers : of which answers its proof speaks, where a mechanism allows several and it is not all of them (analysis/verdict.py)
     """
 
@@ -76,6 +79,7 @@ class Statement:
     experiment: str = ""
     own: bool = False
     answers: str = ""
+    reading: Reading = "to the letter"
 
     def __post_init__(self) -> None:
         if self.quantifier == "one" and self.printed is None:
@@ -93,8 +97,8 @@ class Statement:
 
     @cached_property
     def proof_read(self) -> str:
-        """The day on which a second reader read its proof as it now is; "" where nobody has (readings.py)."""
-        return read_on(self.id, self.proof) if self.proof else ""
+        """When and by whom beside its author its proof was read as it now is, and what was checked (readings.py)."""
+        return reading_of(self.id, self.proof) if self.proof else ""
 
     @cached_property
     def of_several(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Protocol
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.theorems.machine.record import sizes_proved
 
-__all__ = ["FLOATING_POINT", "MEANINGS", "Claimed", "Status", "described", "status_by_case", "status_of"]
+__all__ = ["FLOATING_POINT", "MEANINGS", "Claimed", "Status", "described", "status_by_case", "status_of", "with_reading"]
 
 FLOATING_POINT = "floating point"
 """How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""
@@ -35,7 +35,8 @@ MEANINGS = {
     Status.PROVED: "by the proof in prose that is named, which somebody else than its author has read; or, where a case is all "
     "that is asserted, by this case in exact arithmetic",
     Status.BY_MACHINE: "for all instances of the sizes that are named (users x servers x resources)",
-    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim, which the page rebuilds",
+    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim, which the page rebuilds; "
+    "read to the letter, of a text in which a slip is repaired, or in a way that is ours",
     Status.NOT_REFUTED: "in so many trials, which is no proof",
     Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
@@ -57,6 +58,10 @@ class Claimed(Protocol):
     @property
     def proof_name(self) -> str:
         """The name of its proof, "" where it has none."""
+
+    @property
+    def reading(self) -> str:
+        """How the printed words are read."""
 
 
 def status_by_case(item: Claimed, verdict: Verdict) -> Status:
@@ -95,6 +100,11 @@ def status_of(item: Claimed, searched: Status) -> Status:
     return Status.NOT_DECIDED if searched == Status.NOT_DECIDED else Status.NOT_REFUTED
 
 
+def with_reading(item: Claimed, status: Status) -> str:
+    """The status, and of a refutation how the printed words are read."""
+    return f"{status} ({item.reading})" if status == Status.REFUTED else str(status)
+
+
 def described(item: Claimed, status: Status, trials: int) -> str:
     """The status with its proof, its sizes or its trials, such as "proved (W: equal shares), by machine for 2x2x2".
 
@@ -111,4 +121,4 @@ def described(item: Claimed, status: Status, trials: int) -> str:
         return f"proved by machine for {sizes}"
     if status == Status.NOT_REFUTED:
         return f"not refuted in {trials:,} trial{'s' * (trials != 1)}"
-    return str(status)
+    return with_reading(item, status)

@@ -21,7 +21,7 @@ from fairalloc.theorems.pages import Writing, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import MEANINGS
+from fairalloc.theorems.status import MEANINGS, with_reading
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -148,7 +148,7 @@ def _table(statements: Mapping[str, Statement], known: WitnessRecord, columns: t
     for item in statements.values():
         cells = {
             "paper": item.paper,
-            "status": on_record(item, known, again=False).status,
+            "status": with_reading(item, on_record(item, known, again=False).status),
             "mechanism": item.mechanism,
             "property": item.property,
             "claim": plain(item.text),

@@ -36,8 +36,8 @@ def fits(demands, capacities, eligible, tasks):
     return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
 
 
-def merit_gradient(demands, capacities, eligible, weights, A, B, tasks, prices):
-    """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for alpha = 2.
+def merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices):
+    """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for g' = z^-alpha of each server.
 
     Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
     """
@@ -50,13 +50,12 @@ def merit_gradient(demands, capacities, eligible, weights, A, B, tasks, prices):
             if not eligible[n][i]:
                 continue
             gamma, x = alone(d, capacity), tasks[n][i]
-            z = have[n] / (weights[n] * gamma)
-            first, second = (A / z) ** 2 / gamma, B / z / gamma
-            f = sum(p * q for p, q in zip(prices[i], d)) - first - second
+            need = (weights[n] * gamma / have[n]) ** alphas[i] / gamma
+            f = sum(p * q for p, q in zip(prices[i], d)) - need
             rho = root(x**2 + f**2)
             by_f = (rho - x - f) * (f / rho - 1)
             by_x[i][n] = (rho - x - f) * (x / rho - 1)
-            pull[n] += by_f * (2 * first + second) / have[n]
+            pull[n] += by_f * alphas[i] * need / have[n]
             for r, q in enumerate(d):
                 by_price[i][r] += by_f * q
     return [[v + pull[n] if eligible[n][i] else F(0) for n, v in enumerate(row)] for i, row in enumerate(by_x)], by_price
@@ -80,7 +79,7 @@ def whole_root(square):
 def price_that_moves_along_nothing(demands, capacities, eligible, weights, tasks, prices):
     """alpha = 2. With dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1, so the direction of a price > 0 is beta (48)."""
     assert fits(demands, capacities, eligible, tasks)
-    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, F(1), F(0), tasks, prices)
+    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, [2 for _ in capacities], tasks, prices)
     for i, capacity in enumerate(capacities):
         for r, c in enumerate(capacity):
             full = sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c

@@ -14,9 +14,9 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-alpha = 3
+alpha = 2
 start = exact("1/2")
-first = exact("1/4")
+first = exact("1/2")
 shrink = exact("1/2")
 
 

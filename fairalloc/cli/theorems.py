@@ -32,6 +32,7 @@ from fairalloc.theorems.matrix import printed_tables, write_matrix
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
+from fairalloc.theorems.status import with_reading
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 
 STORE = Path("results/theorems.sqlite")
@@ -219,8 +220,11 @@ def _export(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     found = _fitting(all_statements(), options.named, options).values()
-    rows = [[item.id, item.quantifier, item.text] for item in found]
-    emit(Grid("", ["id", "quantifier", "text"], rows).text())
+    rows = [
+        [item.id, item.quantifier, with_reading(item, on_record(item, _record(), again=False).status), item.text]
+        for item in found
+    ]
+    emit(Grid("", ["id", "quantifier", "status", "text"], rows).text())
     return 0
 
 

@@ -42,7 +42,7 @@ CHANGED = {
     "W.P8.alone": ("tasks", -1),
     "Z.Fig1": ("tasks", 1),
     "Z.P7.numbers": ("prices", -1),
-    "Z.III.procedure": ("more", 1),
+    "Z.P3": ("more", 1),
     "Z.T1.GSP.strict": ("tasks_after", -1),
     "D.S4.strategyproof": ("least_after", -1),
     "D.L3.step": ("x", -1),

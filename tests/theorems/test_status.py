@@ -4,17 +4,20 @@ import json
 import re
 from dataclasses import replace
 from importlib.resources import files
+from typing import get_args
 
 import pytest
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
+from fairalloc.models.errors import FairallocError
 from fairalloc.theorems import status
+from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.machine.record import recorded, sizes_proved
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import FLOATING_POINT, Finding
+from fairalloc.theorems.statement import FLOATING_POINT, Finding, Reading
 from fairalloc.theorems.status import MEANINGS, Status, described, status_by_case, status_of
 
 STATEMENTS = all_statements()
@@ -103,6 +106,37 @@ def test_a_page_has_all_that_is_known():
     assert "Status: **proved (ps-dsf: envy-freeness), by machine for 2x2x2" in pages["P.T2.envy"]
     assert "The same proof, *ps-dsf: envy-freeness*, serves K.Table1.ps-dsf.envy" in pages["P.T2.envy"]
     assert "Hypotheses: one variant" in pages["P.T2.envy"]
-    assert "## Witness\n\nthese numbers determine a point" in pages["K.L3"]
+    assert "## Witness\n\nprices move, nothing else does" in pages["K.L3"]
+    assert "Status: **refuted (of a repaired text)**" in pages["K.L3"]
+    assert "Status: **refuted (to the letter)**" in pages["K.L3.letter"]
+    assert "Only its author has read it so far." in pages["K.3.1.existence"]
+    assert "Read on 2026-11-22 by a session that had not written it" in pages["K.T1"]
     assert "What is true instead: docs/ERRATA.md, at K.L3" in pages["K.L3"]
     assert "## Evidence\n\nexperiment K.Fig9 " in pages["K.6.2.Fig9"]
+
+
+def test_no_hypothesis_excludes_its_own_witness():
+    """The case that a page shows is what its judge looks at, and not a stand-in beside parameters."""
+    for witness in packaged().witnesses:
+        item, case = STATEMENTS[witness["statement"]], parse_case(witness["case"])
+        if item.quantifier == "one" or witness["without"]:
+            continue
+        assert item.applies_to(case), item.id
+        with pytest.raises((LookupError, FairallocError)):  # FairallocError where a mechanism asks for an instance
+            item.confirm(replace(case, instance=Unread()))
+
+
+class Unread:
+    """An instance that must not be ignored."""
+
+    def __getattr__(self, name):
+        raise LookupError(name)
+
+
+def test_every_refutation_says_how_the_words_are_read():
+    record = packaged()
+    read = {name: item.reading for name, item in STATEMENTS.items() if on_record(item, record, again=False).status == "refuted"}
+    assert {read[name] for name in ("K.L3", "K.L4", "K.T8", "K.T8.steps")} == {"of a repaired text"}
+    assert {read[name] for name in ("K.L3.letter", "K.L4.letter", "K.T8.letter", "K.E48", "Z.P3")} == {"to the letter"}
+    assert read["K.6.2.deviation"] == "ours"
+    assert set(read.values()) == set(get_args(Reading))

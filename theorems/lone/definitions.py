@@ -30,6 +30,7 @@ __all__ = [
     "no_descent",
     "packed",
     "part_of_the_truth",
+    "price_moves",
     "ps_dsf",
     "ps_dsf_rows",
     "reasons",
@@ -311,6 +312,29 @@ def whole_root(square: int) -> int:
     return found
 
 
+def price_moves(
+    demands: Rows,
+    capacities: Rows,
+    eligible: Places,
+    tasks: Rows,
+    prices: Rows,
+    factors: Rows,
+    by_x: Rows,
+    by_price: Rows,
+) -> Rows:
+    """v_lambda (47-48) at a point (38-40) where v_x = 0 by these factors, for every resource, full or not."""
+    assert fits(demands, capacities, eligible, tasks)
+    moves = []
+    for i, capacity in enumerate(capacities):
+        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+        assert all(price >= 0 and (r in full or price == 0) for r, price in enumerate(prices[i]))
+        assert no_descent(by_x[i], [[d[r] for d in demands] for r in full], [prices[i][r] > 0 for r in full], factors[i])
+        betas = [-sum(a * d[r] for a, d in zip(by_x[i], demands)) for r in range(len(capacity))]
+        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(by_price[i], betas)]  # (47), U(0) = 1
+        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
+    return moves
+
+
 def root(square: F) -> F:
     """The square root of the square of a rational."""
     found = F(whole_root(square.numerator), whole_root(square.denominator))
@@ -319,9 +343,9 @@ def root(square: F) -> F:
 
 
 def merit_gradient(
-    demands: Rows, capacities: Rows, eligible: Places, weights: Row, A: F, B: F, tasks: Rows, prices: Rows
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alphas: list[int], tasks: Rows, prices: Rows
 ) -> tuple[Rows, Rows]:
-    """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for alpha = 2.
+    """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for g' = z^-alpha of each server.
 
     Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
     """
@@ -334,13 +358,12 @@ def merit_gradient(
             if not eligible[n][i]:
                 continue
             gamma, x = alone(d, capacity), tasks[n][i]
-            z = have[n] / (weights[n] * gamma)
-            first, second = (A / z) ** 2 / gamma, B / z / gamma
-            f = sum(p * q for p, q in zip(prices[i], d)) - first - second
+            need = (weights[n] * gamma / have[n]) ** alphas[i] / gamma
+            f = sum(p * q for p, q in zip(prices[i], d)) - need
             rho = root(x**2 + f**2)
             by_f = (rho - x - f) * (f / rho - 1)
             by_x[i][n] = (rho - x - f) * (x / rho - 1)
-            pull[n] += by_f * (2 * first + second) / have[n]
+            pull[n] += by_f * alphas[i] * need / have[n]
             for r, q in enumerate(d):
                 by_price[i][r] += by_f * q
     return [[v + pull[n] if eligible[n][i] else F(0) for n, v in enumerate(row)] for i, row in enumerate(by_x)], by_price

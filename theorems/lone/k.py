@@ -17,11 +17,12 @@ from fairalloc.theorems.lone.definitions import (
     listed,
     merit_gradient,
     no_descent,
+    price_moves,
     ps_dsf,
     whole_root,
 )
 from fairalloc.theorems.lone.script import argument, given
-from fairalloc.theorems.papers.k import lemma_3, lemma_4
+from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
 
 __all__ = ["prices_of"]
@@ -324,7 +325,7 @@ def price_that_moves_along_nothing(
 ) -> dict[str, Any]:
     """alpha = 2. With dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1, so the direction of a price > 0 is beta (48)."""
     assert fits(demands, capacities, eligible, tasks)
-    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, F(1), F(0), tasks, prices)
+    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, [2 for _ in capacities], tasks, prices)
     for i, capacity in enumerate(capacities):
         for r, c in enumerate(capacity):
             full = sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c
@@ -332,6 +333,31 @@ def price_that_moves_along_nothing(
             if full and prices[i][r] > 0 and by_price[i][r] == 0 and beta > 0:
                 return {"server": i + 1, "resource": r + 1, "beta": beta}
     raise AssertionError("no such price")
+
+
+@argument(
+    "K.E48",
+    sentence="resource {resource} of server {server} has room and the price 0, which rises by {v} or more",
+    formula=r"\lambda = 0, \qquad v_\lambda = {v} > 0, \qquad \text{{and there is room}}",
+    more=lambda case: {"prices": [[F(0)] * case.instance.R for _ in range(case.instance.K)], "tasks": given(case)["points"][0]},
+)
+def price_where_there_is_room(
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alpha: int, tasks: Rows, prices: Rows
+) -> dict[str, Any]:
+    """All prices are 0. psi_FB = rho - x - f is enclosed by a bound of rho; psi_b < 0 for f < 0, so -dPsi/dlambda > 0 (47)."""
+    assert fits(demands, capacities, eligible, tasks)
+    assert not any(map(any, prices))
+    for i, capacity in enumerate(capacities):
+        for r, c in enumerate(capacity):
+            users = [n for n, d in enumerate(demands) if d[r] and eligible[n][i]]
+            if users and sum(tasks[n][i] * demands[n][r] for n in users) < c:
+                gamma = [alone(demands[n], capacity) for n in users]
+                f = [-((weights[n] * g / sum(tasks[n])) ** alpha) / g for n, g in zip(users, gamma)]
+                least = [max(tasks[n][i], -v) for n, v in zip(users, f)]  # rho is at least that, and b / rho - 1 is below -1
+                v = sum((rho - tasks[n][i] - b) * demands[n][r] for n, b, rho in zip(users, f, least))
+                assert v > 0  # at most -dPsi/dlambda; with beta of the same sign (47) adds it, else U = 0
+                return {"server": i + 1, "resource": r + 1, "v": v}
+    raise AssertionError("all resources are full")
 
 
 def _priced_point(case: Case) -> dict[str, Any]:
@@ -347,16 +373,18 @@ def _priced_point(case: Case) -> dict[str, Any]:
     return {"tasks": tasks, "prices": prices}
 
 
-def _normal_cone(case: Case, prices: Rows, A: Fraction, B: Fraction) -> dict[str, Any]:
+def _normal_cone(case: Case) -> dict[str, Any]:
     """The data of a point of PS-MFA, and for each server factors of d_r of its full resources that add up to -grad_x."""
-    data = given(case)
+    data, R = given(case), case.instance.R
     demands, capacities, (tasks,) = data["demands"], data["capacities"], data["points"]
-    by_x, _ = merit_gradient(demands, capacities, data["eligible"], data["weights"], A, B, tasks, prices)
+    prices = [list(data["prices"][i * R : (i + 1) * R]) for i in range(case.instance.K)]
+    data |= {"tasks": tasks, "prices": prices, "alphas": alphas(case)}
+    by_x, _ = merit_gradient(demands, capacities, data["eligible"], data["weights"], data["alphas"], tasks, prices)
     factors = []
     for i, capacity in enumerate(capacities):
         full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands, strict=True)) == c]
         factors.append(_combination([[d[r] for d in demands] for r in full], [-v for v in by_x[i]]))
-    return data | {"tasks": tasks, "prices": prices, "factors": factors}
+    return data | {"factors": factors}
 
 
 def _combination(columns: Sequence[Sequence[Fraction]], target: Sequence[Fraction]) -> Row:
@@ -368,90 +396,124 @@ def _combination(columns: Sequence[Sequence[Fraction]], target: Sequence[Fractio
     return list(found)
 
 
-def _lemma_3(case: Case) -> dict[str, Any]:
-    """The constructed point in units in which nobody demands what its server does not have."""
-    point = lemma_3.constructed(case.parameters)
-    data = given(point)
-    (tasks,), prices = data["points"], [[F(0)] * len(row) for row in data["capacities"]]
-    for i, (capacity, factor) in enumerate(zip(data["capacities"], point.parameters["price"], strict=True)):
-        loads = [sum(x[i] * d[r] for x, d in zip(tasks, data["demands"], strict=True)) for r in range(len(capacity))]
-        r = next(r for r, c in enumerate(capacity) if loads[r] == c)
-        n = next(n for n, row in enumerate(tasks) if row[i] and data["demands"][n][r])
-        gamma = alone(data["demands"][n], capacity)
-        prices[i][r] = factor * (sum(tasks[n]) / (data["weights"][n] * gamma)) ** -2 / gamma / data["demands"][n][r]
-    return _normal_cone(point, prices, F(1), F(0))
-
-
 @argument(
-    "K.L3",
+    *("K.L3", "K.L3.letter"),
     sentence="nothing but prices with dPsi/dlambda = 0 moves, by {moves}: v is not 0, and Psi has the slope 0 along it",
-    formula=r"v_x = 0, \qquad \frac{{\partial \Psi}}{{\partial \lambda}} = 0, \qquad v_\lambda = {moves}",
-    more=_lemma_3,
-    assumed="alpha = 2, A = 1 and B = 0 in (22); only prices of full resources move, as (40) asks",
+    formula=r"v_x = 0, \qquad \frac{{\partial \Psi}}{{\partial \lambda}} v_\lambda = 0, \qquad v_\lambda = {moves}",
+    more=_normal_cone,
+    assumed="g' = z^-alpha; it is shown of all prices (to the letter), and so of those of full resources (as (40) asks)",
 )
 def direction_without_descent(
-    demands: Rows, capacities: Rows, eligible: Places, weights: Row, tasks: Rows, prices: Rows, factors: Rows
+    demands: Rows,
+    capacities: Rows,
+    eligible: Places,
+    weights: Row,
+    alphas: list[int],
+    tasks: Rows,
+    prices: Rows,
+    factors: Rows,
 ) -> dict[str, Any]:
-    """alpha = 2. -grad_x is normal to what (46) allows at every server, so v_x = 0; prices of full resources move by (47-48)."""
-    assert fits(demands, capacities, eligible, tasks)
-    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, F(1), F(0), tasks, prices)
-    moves = []
-    for i, capacity in enumerate(capacities):
-        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
-        columns = [[d[r] for d in demands] for r in full]
-        assert no_descent(by_x[i], columns, [prices[i][r] > 0 for r in full], factors[i])
-        for r, column in zip(full, columns):
-            beta, slope = -sum(a * b for a, b in zip(by_x[i], column)), by_price[i][r]
-            v = -slope + (beta if slope * beta <= 0 else 0)  # (47), U(0) = 1
-            v = v if prices[i][r] > 0 else max(v, F(0))  # (48)
-            assert prices[i][r] >= 0
-            assert v == 0 or slope == 0
-            moves.append(v)
-    assert any(moves)
-    return {"moves": listed(moves)}
-
-
-def _lemma_4(case: Case) -> dict[str, Any]:
-    point = lemma_4.constructed(case.parameters)
-    R, prices = point.instance.R, point.parameters["prices"]
-    rows = [list(prices[i * R : (i + 1) * R]) for i in range(point.instance.K)]
-    A, B = F(point.parameters["A"]), F(point.parameters["B"])
-    return _normal_cone(point, rows, A, B) | {"A": A, "B": B}
+    """-grad_x is normal to what (46) allows at every server, so v_x = 0; prices move by (47-48), and Psi with none of them."""
+    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
+    v = price_moves(demands, capacities, eligible, tasks, prices, factors, by_x, by_price)
+    full = [
+        [sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c for r, c in enumerate(row)] for i, row in enumerate(capacities)
+    ]
+    assert all(move == 0 or slope == 0 for row, slopes in zip(v, by_price) for move, slope in zip(row, slopes))
+    assert any(move for row, at in zip(v, full) for move, is_full in zip(row, at) if is_full)
+    return {"moves": listed([move for row in v for move in row])}
 
 
 @argument(
-    *("K.L4", "K.T8"),
+    *("K.L4", "K.L4.letter", "K.T8", "K.T8.letter"),
     sentence="v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}: PS-MFA ends where it starts",
     formula=r"v = 0, \qquad \frac{{\partial \Psi}}{{\partial x_{{{user}{server}}}}} = {slope} \ne 0",
-    more=_lemma_4,
-    assumed="Assumption 2, alpha = 2 in (22); only prices of full resources move, as (40) asks",
+    more=_normal_cone,
+    assumed="Assumption 2, g' = z^-alpha of each server; it is shown of all prices (to the letter), and so of those of full "
+    "resources (as (40) asks)",
 )
 def stop_without_solution(
-    demands: Rows, capacities: Rows, eligible: Places, weights: Row, A: F, B: F, tasks: Rows, prices: Rows, factors: Rows
+    demands: Rows,
+    capacities: Rows,
+    eligible: Places,
+    weights: Row,
+    alphas: list[int],
+    tasks: Rows,
+    prices: Rows,
+    factors: Rows,
 ) -> dict[str, Any]:
-    """alpha = 2 and g' = (A / z)^2 + B / z. Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
-    assert fits(demands, capacities, eligible, tasks)
+    """Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
     for i, capacity in enumerate(capacities):
         assert all(any(d[r] and not places[i] for d, places in zip(demands, eligible)) for r in range(len(capacity)))
-    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, A, B, tasks, prices)
-    for i, capacity in enumerate(capacities):
-        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
-        assert all(price >= 0 and (r in full or price == 0) for r, price in enumerate(prices[i]))
-        columns = [[d[r] for d in demands] for r in full]
-        assert no_descent(by_x[i], columns, [prices[i][r] > 0 for r in full], factors[i])
-        for r, column in zip(full, columns):
-            beta, slope = -sum(a * b for a, b in zip(by_x[i], column)), by_price[i][r]
-            v = -slope + (beta if slope * beta <= 0 else 0)  # (47), U(0) = 1
-            assert v == 0 if prices[i][r] > 0 else v <= 0  # (48)
+    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
+    v = price_moves(demands, capacities, eligible, tasks, prices, factors, by_x, by_price)
+    assert not any(move for row in v for move in row)
     i, n = max(((i, n) for i in range(len(by_x)) for n in range(len(demands))), key=lambda place: abs(by_x[place[0]][place[1]]))
     assert by_x[i][n] != 0
     return {"server": i + 1, "user": n + 1, "slope": by_x[i][n]}
 
 
 @argument(
+    "K.E116",
+    sentence="v_x = 0, and for resource {resource} of server {server} beta is 0 and varsigma {factor}",
+    formula=r"v_x = 0, \qquad \beta_{{{server}{resource}}} = 0, \qquad \varsigma_{{{server}{resource}}} = {factor} \ne 0",
+    more=_normal_cone,
+    assumed="g' = z^-alpha of each server; the demands for full resources are independent",
+)
+def factor_without_beta(
+    demands: Rows,
+    capacities: Rows,
+    eligible: Places,
+    weights: Row,
+    alphas: list[int],
+    tasks: Rows,
+    prices: Rows,
+    factors: Rows,
+) -> dict[str, Any]:
+    """v_x = 0 at a server by (115) with its factors, of which one is not 0 where beta is; (45)."""
+    assert fits(demands, capacities, eligible, tasks)
+    by_x, _ = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
+    for i, capacity in enumerate(capacities):
+        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+        columns = [[d[r] for d in demands] for r in full]
+        still = no_descent(by_x[i], columns, [prices[i][r] > 0 for r in full], factors[i])
+        if still and len(full) == 2:
+            cross = [a * demands[0][full[1]] - b * demands[0][full[0]] for a, b in zip(*columns)]
+            assert any(cross)  # they are independent
+            for r, column, factor in zip(full, columns, factors[i]):
+                if factor and sum(a * b for a, b in zip(by_x[i], column)) == 0:
+                    return {"server": i + 1, "resource": r + 1, "factor": factor}
+    raise AssertionError("no factor without beta")
+
+
+@argument(
+    "K.E107",
+    sentence="the change {change} of lambda and x solves (105), so [D, V] times it is 0: its {columns} columns are dependent",
+    formula=r"[D, V] \, {change}^T = 0",
+)
+def kernel_of_107(demands: Rows, capacities: Rows, weights: Row, alpha: int, A: F, B: F, points: list[Rows]) -> dict[str, Any]:
+    """Everybody is served everywhere, all pay alike, and dx = 1 for all users with dlambda = -omega / d for all servers."""
+    (tasks,) = points
+    rates = []
+    for i, capacity in enumerate(capacities):
+        assert sum(row[i] * d[0] for row, d in zip(tasks, demands)) == capacity[0]
+        for d, row, phi in zip(demands, tasks, weights):
+            assert row[i] > 0
+            x, gamma = sum(row), alone(d, capacity)
+            h = (A * phi * gamma / x) ** alpha / gamma + B * phi / x
+            omega = alpha * h / x + B * (1 - alpha) / x**2  # (106)
+            rates.append((h / d[0], omega / d[0]))
+    assert len(set(rates)) == 1
+    assert len(rates) >= len(demands) + len(capacities)
+    change = [-rates[0][1]] * len(capacities) + [F(1)] * len(demands)
+    return {"change": listed(change), "columns": len(change)}
+
+
+@argument(
     "K.T8.steps",
     sentence="all steps together are at most {most}, so x stays below {end}, and |v| is at least {least} in every iteration",
     formula=r"\sum_h \eta^h v^h \le {most}, \qquad x^h < {end}, \qquad |v^h| \ge {least}",
+    more=lambda case: {"start": case.points[0][0]},
     assumed="steps that satisfy (51)-(53); only prices of full resources move, as (40) asks",
 )
 def steps_that_become_small(alpha: int, start: F, first: F, shrink: F) -> dict[str, Any]:

@@ -287,7 +287,8 @@ def _lines(parts: Any, indent: str) -> list[str]:
     """The parts of a list."""
     if not any(isinstance(part, list | tuple) for part in parts):
         text = ", ".join(_literal(part).replace(" ", GLUE) for part in parts)
-        return [f"{indent}{line.replace(GLUE, ' ').rstrip()}" for line in textwrap.wrap(text + ",", WIDTH - len(indent))]
+        lines = textwrap.wrap(text + ",", WIDTH - len(indent), break_long_words=False)
+        return [f"{indent}{line.replace(GLUE, ' ').rstrip()}" for line in lines]
     lines = []
     for part in parts:
         literal = f"{indent}{_literal(part)},"

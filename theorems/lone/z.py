@@ -98,7 +98,7 @@ def _more_for_each(case: Case) -> dict[str, Any]:
 
 
 @argument(
-    "Z.III.procedure",
+    "Z.P3",
     answers="all",
     sentence="users {placed} are placed in iteration 1; in iteration 2 all others could have more than {level}: nobody is placed",
     formula=r"p_2 = \emptyset, \qquad a_2 = {level}",

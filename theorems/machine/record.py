@@ -36,7 +36,7 @@ WITHOUT_FORMULAS: Mapping[str, str] = {
     "D.L2": _LOGARITHMS,
     "D.L2.true": _LOGARITHMS,
     "D.L3": _LOGARITHMS,
-    "Z.P3": _DEFINED_SO,
+    "Z.P3.true": _DEFINED_SO,
     "Z.V.LMMF.LMMF": _DEFINED_SO,
     "Z.P1": "it is about the number of linear programs, not about an answer",
 }

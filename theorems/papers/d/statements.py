@@ -321,6 +321,7 @@ _DEFINITION = [
         *for_every(judges.pareto),
         ZEROS,
         note="a user with e_i = 0 has no complaint as soon as there is a bottleneck, even one it does not use",
+        reading="ours",
     ),
     Statement(
         "D.S3.pareto-not-fair",
@@ -352,11 +353,19 @@ _DEFINITION = [
 
 # ---- section 4: attributes --------------------------------------------------------------------------------------------
 
+_MARKET = Proof(
+    "D: the market",
+    "For e > 0 the market maximises sum_i e_i log x_i over sum_i x_i r_ij <= 1 and x_i <= 1: e_i / x_i = sum_j p_j r_ij + q_i, "
+    "with prices p and q of what is full. Times x_i and summed, 1 = sum_j p_j + sum_i q_i. So e_i = sum_j p_j x_i r_ij + q_i x_i"
+    " is an average of x_i r_ij over full j, of x_i if that is 1, and of zeros. Not all are less than e_i: x_i = 1, or x_i r_ij "
+    ">= e_i for a full j, so x is fair.",
+)
+
 _SAME_PROFILE = Proof(
     "D: bounds on one user",
     "Let u be the user's tasks at the market's optimum without its own bound. The largest sum e log x is a "
     "concave function of the tasks of one user, so with a bound b that user runs min(b, u): with a request of q' for q it "
-    "can use min(q, q', u), and min(q, u) by the truth. Both are NJC allocations (njc.py), so the worst after it is no better "
+    "can use min(q, q', u), and min(q, u) by the truth. Both are NJC allocations (D.T1), so the worst after it is no better "
     "than the best before.",
 )
 
@@ -440,9 +449,9 @@ _ATTRIBUTES = [
         attempted("nb", judges.market_envy),
         proved("nb", judges.market_envy),
         EQUALS,
-        proof="At the prices p of njc.py (c) n with x_n < 1 has e_n = x_n sum_j p_j r_nj > 0, and what m holds costs at most "
-        "e_m = e_n. So if y r_nj <= x_m r_mj for all j, then y sum_j p_j r_nj <= e_n, and y <= x_n. With x_n = 1 nobody "
-        "envies.",
+        proof=_MARKET
+        + " If x_n < 1, q_n = 0 and e_n = x_n sum_j p_j r_nj > 0, and what m holds costs at most e_m = e_n. So if y r_nj <= x_m "
+        "r_mj for all j, then y sum_j p_j r_nj <= e_n, and y <= x_n. With x_n = 1 nobody envies.",
     ),
     Statement(
         "D.S4.envy-free.step",
@@ -589,7 +598,7 @@ _EXISTENCE = [
         "all",
         *two_ways(judges.existence),
         ZEROS,
-        proof="For e > 0 the market's optimum is one (njc.py). For e >= 0 let e(k) > 0 tend to e: on a subsequence x(k) "
+        proof=_MARKET + " For e >= 0 let e(k) > 0 tend to e: on a subsequence x(k) "
         "converges, the same resources are full and each user has the same reason, x_i(k) = 1 or x_i(k) r_ij >= e_i(k), "
         "which the limit keeps.",
     ),
@@ -613,6 +622,7 @@ _EXISTENCE = [
         judges.dummies,
         replace(ZEROS, points=1),
         note="the dummy that one user fills is a bottleneck, which is all that a user with e_i = 0 asks for",
+        reading="ours",
     ),
     Statement(
         "D.S5.1.ignored",
@@ -662,6 +672,7 @@ _EXISTENCE = [
         replace(ZEROS, users=2),
         note="Not where the removed user is entitled to everything, e_1 = 1 and all r_1j < 1: 1 - e_1 = 0. Nothing is lost, for "
         "the others have no complaint as soon as each has x_i = 1 or something is full.",
+        reading="ours",
     ),
     Statement(
         "D.S5.1.all.true",
@@ -763,6 +774,7 @@ _EXISTENCE = [
         *two_ways(judges.unique_for_two),
         replace(ZEROS, users=2),
         note="a user with e_i = 0 has no complaint as soon as there is a bottleneck, whatever it gets",
+        reading="ours",
     ),
     Statement(
         "D.S5.3.not-unique",
@@ -935,7 +947,7 @@ _TRAJECTORY = [
         POOL,
         mechanism="njc",
         property="njc",
-        proof="All of x(t) tends to the market's allocation (D.L2.true), which has no justified complaints (njc.py (c)).",
+        proof="All of x(t) tends to the market's allocation (D.L2.true). " + _MARKET,
         answers=for_the_answer_of("njc-ode"),
     ),
     Statement(

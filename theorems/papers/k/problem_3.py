@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
@@ -27,7 +28,17 @@ from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.surds import Surd, root, total
 
-__all__ = ["ExactMeritPoint", "complementary", "descent", "descent_by_price", "rests", "stationary", "zero_direction"]
+__all__ = [
+    "ExactMeritPoint",
+    "alphas",
+    "complementary",
+    "descent_by_price",
+    "projection_descends",
+    "rests",
+    "stationary",
+    "stay_complementary",
+    "zero_direction",
+]
 
 ZERO = Fraction(0)
 METHOD = "square roots of rationals"
@@ -104,11 +115,15 @@ class ExactMeritPoint:
 
     def moves(self, server: int, by_x: Sequence[Surd]) -> bool:
         """Whether the projection (46) of -grad_x_i Psi is not 0."""
+        return any(part.sign() for part in self.projection(server, by_x)[1])
+
+    def projection(self, server: int, by_x: Sequence[Surd]) -> tuple[list[Surd], list[Surd]]:
+        """-grad_x_i Psi and its projection (46)."""
         here = [a for a, i in enumerate(self.server) if i == server]
         rows = sorted({row for a in here for row in self.part[a] if row in self.full})
         normals = {row: [self.part[a].get(row, ZERO) for a in here] for row in rows}
-        v = next(self._projections([by_x[a] * Fraction(-1) for a in here], normals))
-        return any(part.sign() for part in v)
+        g = [by_x[a] * Fraction(-1) for a in here]
+        return g, next(self._projections(g, normals))
 
     def _projections(self, g: Sequence[Surd], normals: Mapping[int, Sequence[Fraction]]) -> Iterator[list[Surd]]:
         """V = g - sum_r s_r d_r with v.d_r = 0 or v.d_r <= 0 (lambda = 0), s_r >= 0 where lambda = 0, s_r = 0 where v.d_r < 0."""
@@ -124,9 +139,15 @@ class ExactMeritPoint:
                     yield v
 
 
+def alphas(case: Case) -> list[Any]:
+    """Alpha of each server."""
+    alpha = case.parameters["alpha"]
+    return list(alpha) if isinstance(alpha, tuple) else [alpha] * case.instance.K
+
+
 def price_factor(case: Case, server: int) -> Fraction:
     """The parameter `price`, or its entry for the server."""
-    price = case.parameters["price"]
+    price = case.parameters.get("price", 1)
     return Fraction(price[server] if isinstance(price, tuple) else price)
 
 
@@ -189,18 +210,25 @@ def rests(case: Case) -> Verdict:
     return _verdict("rest", still == point.complementary(), words)
 
 
-def descent(case: Case) -> Verdict:
-    """K Lemma 3: v = 0, or the slope along v is negative.
+def projection_descends(case: Case) -> Verdict:
+    """(K 110): the slope along v_x is at most -|v_x|^2 at every server."""
+    point, left = ExactMeritPoint.of(case), Surd()
+    for server in sorted(set(point.server)):
+        g, v = point.projection(server, point.by_x())
+        left = total([left] + [part.times(own - part) for own, part in zip(g, v, strict=True)])
+    return _verdict("descent", left.sign() >= 0, f"the slope along v_x is {float(left):.3g} less than -|v_x|^2")
 
-    The slope along the projection v_x is -|v_x|^2, and no price adds to the slope (111). So it is 0 iff v_x = 0 and every price
-    that moves has dPsi/dlambda = 0.
-    """
+
+def stay_complementary(case: Case) -> Verdict:
+    """(40) after a small step (47)-(50), to the letter: the price of a resource with room stays 0."""
     point = ExactMeritPoint.of(case)
     by_x, by_price = point.by_x(), point.by_price()
-    moving = [row for row in point.full if row in by_price and _price_moves(point, row, by_price[row], by_x)]
-    stuck = [row for row in moving if by_price[row].sign() == 0]
-    still = len(stuck) == len(moving) and not any(point.moves(i, by_x) for i in set(point.server))
-    return _verdict("descent", not (stuck and still), "a price moves, nothing else does, and Psi does not depend on it")
+    rising = [row for row, slope in by_price.items() if row not in point.full and _price_moves(point, row, slope, by_x)]
+    if not rising:
+        return Verdict("feasibility", True, -1.0, "no resource with room gets a price", METHOD)
+    i, r = divmod(rising[0], case.instance.R)
+    words = f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r} has room, and its price 0 rises, whatever the step"
+    return Verdict("feasibility", False, 1.0, words, METHOD)
 
 
 def zero_direction(case: Case) -> Verdict:

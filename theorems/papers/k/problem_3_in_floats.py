@@ -3,6 +3,7 @@
 The tasks are those of the case's point; prices are set on full resources by the parameter `price` (`price_factor`).
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,19 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.k.problem_3 import price_factor
+from fairalloc.theorems.papers.k.problem_3 import alphas, price_factor
 
-__all__ = ["complementary", "descent_by_price", "rests", "stationary", "zero_direction"]
+__all__ = [
+    "complementary",
+    "descends",
+    "descent_by_price",
+    "projection_descends",
+    "rests",
+    "stationary",
+    "stay_complementary",
+    "stops",
+    "zero_direction",
+]
 
 
 class MeritPoint:
@@ -86,12 +97,14 @@ class PsMfaDirection:
     ----------
     full, price : rows that are used up, (K R,) prices
     by_x, by_price : (A,), (K R,) the gradient of Psi (93-94), resources in parts of capacity
-    v_x, v_price : (A,), (K R,) K (46-48), to the letter but for users who are not eligible
+    v_x, v_price : (A,), (K R,) K (46-48), for the users who are eligible; `letter` = prices of all resources move, as is printed,
+        and not those of full ones alone
     """
 
-    def __init__(self, case: Case) -> None:
-        instance, alpha = case.instance, float(case.parameters["alpha"])
+    def __init__(self, case: Case, letter: bool = False) -> None:
+        instance = case.instance
         user, server, gamma = instance.arcs.user, instance.arcs.server, instance.arcs.gamma
+        alpha = np.array([float(v) for v in alphas(case)])[server]
         part, x = instance.arcs.load.toarray().T, np.array([float(v) for v in case.points[0]])
         tasks = np.bincount(user, x, instance.N)
         if not tasks.min() > 0:
@@ -108,11 +121,13 @@ class PsMfaDirection:
         beta = -self.by_x @ part
         v = -self.by_price + np.where(-beta * self.by_price >= -NOTHING, beta, 0.0)
         v = np.where(price > 0, v, np.maximum(v, 0.0))
-        self.v_price = np.where(np.isin(np.arange(len(v)), full), v, 0.0)
+        self.v_price = v if letter else np.where(np.isin(np.arange(len(v)), full), v, 0.0)
 
     def _prices(self, case: Case, part: Floats, x: Floats, full: Any) -> Floats:
-        """(K R,) prices on the first full resource of each server that somebody uses."""
+        """(K R,) the case's prices, or one on the first full resource of each server that somebody uses."""
         price, R = np.zeros(part.shape[1]), case.instance.R
+        if "prices" in case.parameters:
+            return np.array([float(v) for v in case.parameters["prices"]]) * case.instance.capacities.ravel()
         for row in full:
             served = np.flatnonzero((x > 0) & (part[:, row] > 0))
             if len(served) and not price[row // R * R : (row // R + 1) * R].any():
@@ -147,9 +162,47 @@ def zero_direction(case: Case) -> Verdict:
     at = PsMfaDirection(case)
     if not at.price[at.full].all():
         raise NotApplicable("a full resource has no price: Assumption 1 does not hold")
+    return _still(at)
+
+
+def stops(letter: bool) -> Callable[[Case], Verdict]:
+    """K Lemma 4: the gradient by x is 0 where v is."""
+    return lambda case: _still(PsMfaDirection(case, letter))
+
+
+def _still(at: PsMfaDirection) -> Verdict:
     size, length = float(np.linalg.norm(at.by_x)), float(np.hypot(np.linalg.norm(at.v_x), np.linalg.norm(at.v_price)))
     if size <= NOTHING:
         return Verdict("direction", True, -1.0, "the gradient by x is 0", "floating point")
-    margin = 1e-9 - length / size
+    margin = 1e-8 - length / size
     sentence = f"|v| is {length:.2g} where the gradient by x is {size:.2g}"
     return Verdict("direction", not margin > 0, margin, sentence, "floating point")
+
+
+def descends(letter: bool) -> Callable[[Case], Verdict]:
+    """K Lemma 3: the slope of Psi along v, in parts of |v|^2, is negative unless v = 0."""
+
+    def check(case: Case) -> Verdict:
+        at = PsMfaDirection(case, letter)
+        length = float(np.linalg.norm(at.v_x) ** 2 + np.linalg.norm(at.v_price) ** 2)
+        if length <= NOTHING:
+            return Verdict("descent", True, -1.0, "v is 0", "floating point")
+        slope = float(at.by_x @ at.v_x + at.by_price @ at.v_price) / length
+        return Verdict("descent", slope < -1e-9, slope + 1e-9, f"the slope along v is {slope:.2g} |v|^2", "floating point")
+
+    return check
+
+
+def projection_descends(case: Case) -> Verdict:
+    """(K 110): the slope along v_x is at most -|v_x|^2."""
+    at = PsMfaDirection(case)
+    over = float(at.by_x @ at.v_x + at.v_x @ at.v_x) / max(float(at.by_x @ at.by_x), NOTHING) - 1e-9
+    return Verdict("descent", over <= 0, over, f"the slope along v_x is {over:.2g} |grad|^2 above -|v_x|^2", "floating point")
+
+
+def stay_complementary(case: Case) -> Verdict:
+    """(40) after a small step (47)-(50): a resource with room has no price."""
+    at = PsMfaDirection(case, letter=True)
+    with_room = np.delete(at.v_price, at.full)
+    rise = float(with_room.max(initial=-1.0))
+    return Verdict("feasibility", rise <= 0, rise, f"the price of a resource with room rises by {rise:.2g}", "floating point")

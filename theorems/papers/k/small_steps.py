@@ -16,34 +16,31 @@ below t, (52) and (53) hold, and lambda stays 0, for nothing becomes full. As dP
 |v| is alpha or more in every iteration, so with epsilon < alpha PS-MFA never ends, and where x tends to the gradient is not 0.
 """
 
-from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import as_ball
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 
-__all__ = ["FAMILY", "confirmed", "tried"]
+__all__ = ["RUN", "confirmed", "tried"]
 
 F = Fraction
-
-FAMILY: Mapping[str, tuple[Fraction | int, ...]] = {
-    "alpha": (2, 1, 3),
-    "start": (F(1, 2), F(1, 4), F(3, 4)),
-    "first": (F(1, 2), F(1, 4), F(1)),
-    "shrink": (F(1, 2), F(3, 4)),
-}
-"""x^1, and first and q of the docstring."""
 
 STEPS = 24
 """Iterations that are run; the bounds are for all."""
 
-SYSTEM = Instance([[1], [1]], [[1], [1]], eligible=[[1, 0], [0, 1]])
-"""What the numbers are about."""
+RUN = Case(
+    Instance([[1], [1]], [[1], [1]], eligible=[[1, 0], [0, 1]]),
+    points=((F(1, 2), F(1, 2)),),
+    parameters={"alpha": 2, "first": F(1, 2), "shrink": F(1, 2)},
+)
+"""Where the users start, and first and q of the docstring."""
 
 
 def _largest(alpha: int, start: Fraction) -> Fraction:
@@ -51,11 +48,22 @@ def _largest(alpha: int, start: Fraction) -> Fraction:
     return 2 * start**-alpha * (1 + 2 * alpha * start ** (-alpha - 1))
 
 
+def _numbers(case: Case) -> tuple[int, Fraction, Fraction, Fraction]:
+    """Alpha, x^1, first and q; NotApplicable where the case is not of the kind that the docstring is about."""
+    instance, start = case.instance, set(case.points[0])
+    alone = len(instance.arcs) == instance.N == instance.K and instance.R == 1
+    if not alone or {v for v, *_ in instance.exact.capacities} | {d[0][0] for d in instance.exact.demands} != {F(1)}:
+        raise NotApplicable("not every user has a server of capacity 1 to itself")
+    if len(start) > 1 or not all(0 < x < 1 for x in start):
+        raise NotApplicable("the users do not start alike between 0 and 1")
+    return int(case.parameters["alpha"]), start.pop(), F(case.parameters["first"]), F(case.parameters["shrink"])
+
+
 def confirmed(case: Case) -> Verdict:
     """The bounds for all steps, and in balls that v keeps to them, that Psi falls, and that x stays below t."""
     from flint import arb, ctx
 
-    alpha, start, first, q = int(case.parameters["alpha"]), *(F(case.parameters[k]) for k in ("start", "first", "shrink"))
+    alpha, start, first, q = _numbers(case)
     method, most, end = "bounds for all steps, and balls", _largest(alpha, start), (1 + start) / 2
     if first / (1 - q) > 1:
         return Verdict("termination", True, -1.0, "these steps may add up to more than t - x^1", method)
@@ -77,12 +85,11 @@ def confirmed(case: Case) -> Verdict:
 
 def tried(case: Case) -> Verdict:
     """The same in floating point, with the direction of PS-MFA on the system itself."""
-    alpha, start, first, q = int(case.parameters["alpha"]), *(float(case.parameters[k]) for k in ("start", "first", "shrink"))
-    x, end = start, (1 + start) / 2
-    step = first * (end - start) / float(_largest(alpha, F(case.parameters["start"])))
+    alpha, start, *rule = _numbers(case)
+    (first, q), x, end = map(float, rule), float(start), float(1 + start) / 2
+    step = first * (end - x) / float(_largest(alpha, start))
     for _ in range(STEPS):
-        point = Case(SYSTEM, points=((F(x), F(x)),), parameters={"alpha": alpha, "price": 0})
-        at = PsMfaDirection(point)
+        at = PsMfaDirection(replace(case, points=((F(x),) * case.instance.N,), parameters={"alpha": alpha, "price": 0}))
         x, step = x + step * float(at.v_x[0]), step * q
     far = x + step * q / (1 - q) * float(at.v_x[0])
     moves = first / (1 - q) <= 1 and far < end

@@ -7,7 +7,7 @@ violation counts only if it is ten times the largest error in tasks that a prove
 proved for one server only).
 
 Each claim is confirmed by another route than the one that tries it: points of Problems 1 and 3 in rationals and square roots
-(problem_1.py, problem_3.py, several_equilibria.py, lemma_4.py, lemma_3.py). Exceptions: no point refutes existence, so
+(problem_1.py, problem_3.py, several_equilibria.py, directions.py). Exceptions: no point refutes existence, so
 K.3.1.existence is not refuted or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and its
 end is judged in two ways. In K.6.2, K.T2.limit and K.C3 the same function judges tasks in floating point and certified ones;
 K.3.3.one-server compares both with another solver's floats.
@@ -16,7 +16,7 @@ What section 6 measured on samples that are not published rests on experiments o
 verdicts decide; what these cannot decide either says what is missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -48,7 +48,8 @@ from fairalloc.theorems.judges.game import (
     utilisation,
 )
 from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.papers.k import lemma_3, lemma_4, problem_3, problem_3_in_floats, small_steps
+from fairalloc.theorems.papers.k import directions, problem_3, small_steps, theorem_7
+from fairalloc.theorems.papers.k import problem_3_in_floats as floats
 from fairalloc.theorems.papers.k.printed_formulas import (
     approximate_prices,
     approximate_prices_in_floats,
@@ -92,6 +93,7 @@ from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import FLOATING_POINT, Hypotheses, Statement
 
 F = Fraction
+_Judge = Callable[[bool], Callable[[Case], Verdict]]
 
 ABOVE = (1, 2, 3, 1.5, 10, "inf")
 BELOW = (0.5, 0.25, 0.75, 0.1)
@@ -124,9 +126,6 @@ TIED = Case(
 """Two users who are mirror images, as the servers are: 4 x + y <= 8 and x + 4 y <= 4 at server 1, where gamma is 2 and 1."""
 
 UNIQUE: dict[str, Any] = {"mechanism": "alpha-pf-vds", "property": "uniqueness"}
-
-FAMILIES = Hypotheses(one_server=True, one_resource=True, everywhere=True, positive=True, equal_weights=True)
-"""For claims tried at points that the parameters of a case determine; the instance of the case is not used."""
 
 PROOFS_ALPHA = {
     EF: Proof(
@@ -344,12 +343,54 @@ EXPERIMENTS = [
 ]
 
 
+_UNDECIDED = missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by")
+"""What is known of K.T7."""
+
+
 def _experiment(name: str, text: str, place: str, figure: str) -> Statement:
     """A claim that rests on an experiment of ours."""
     if name in MISSING:
         return printed_claim(f"K.{name}", text, place, CLUSTER, missing(MISSING[name]), note=MISSING[name])
     check, note = rests_on(f"K.{figure}"), "its sample is not that of the paper: docs/EXPERIMENTS.md"
     return printed_claim(f"K.{name}", text, place, CLUSTER, check, note=note, experiment=f"K.{figure}")
+
+
+DESCENDS = (
+    "The direction v of PS-MFA is a strict descent direction unless it is 0.",
+    "K Lemma 3",
+    "A point of ours (directions.py): only prices with dPsi/dlambda = 0 move, where (111) fails, so Psi has the slope 0 along v "
+    "and PS-MFA has no step at a point that is no solution. True for alpha = 1, and for one server: docs/ERRATA.md.",
+)
+STOPS = (
+    "Under Assumption 2, v = 0 only where the gradient by x is 0.",
+    "K Lemma 4 under Assumption 2",
+    "A point of ours (directions.py). Under Assumption 1: K.L4.priced.",
+)
+ENDS = (
+    "PS-MFA ends at a stationary point of Psi under Assumption 2, from any feasible point.",
+    "K Theorem 8",
+    "Started at the point of K.L4 it ends there, since v = 0. Under Assumption 1 see K.L4.priced, for the steps K.T8.steps, from "
+    "its own start with other steps K.T8.start.",
+)
+REPAIRED = " Prices of resources with room stay 0 here, as (40) asks and (47)-(48) do not (K.E48); to the letter: "
+LETTER = " Here the price of every resource moves by (47)-(48), as is printed, against (40) (K.E48). Repaired: "
+
+
+def _of_ps_mfa(id_: str, told: tuple[str, str, str], confirm: _Judge, trial: _Judge, printed: Case, letter: bool) -> Statement:
+    """A claim about the direction of PS-MFA, with the prices that move to the letter, or with those of full resources alone."""
+    text, place, note = told
+    return Statement(
+        f"{id_}.letter" if letter else id_,
+        text,
+        f"{place}, to the letter" if letter else place,
+        "all",
+        trial(letter),
+        confirm(letter),
+        replace(with_alpha(USED, (printed.parameters["alpha"],)), outsiders=id_ != "K.L3", points=1),
+        printed=printed,
+        reading="to the letter" if letter else "of a repaired text",
+        note=note + (f"{LETTER}{id_}." if letter else f"{REPAIRED}{id_}.letter."),
+    )
 
 
 MARKS = {"drfh": (EF, PO), "tsf": (SI, EF, PO), "ps-dsf": (SI, EF, BF)}
@@ -466,19 +507,25 @@ statements = [
     # ---- 3.1 and 3.2
     Statement(
         "K.3.1.existence",
-        "Problem 1 has a Nash equilibrium.",
+        "Problem 1 has a Nash equilibrium, for any increasing, strictly concave, twice differentiable g_i.",
         "K 3.1, of [26]",
         "all",
         _equilibrium_found,
         equilibrium_exists,
         with_alpha(USED, (*BELOW, *ABOVE)),
-        proof="For alpha < 1 U_i is continuous and, in x_i, concave on compact convex sets. For alpha >= 1 it is so where x_ni "
-        ">= e phi_n gamma_ni / sum phi. At an equilibrium there the multipliers of these bounds are at most sum_r lambda_ir "
-        "d_nr, so (64), times x_ni and summed, gives (1 - e) sum_r lambda_ir c_ir <= sum_m (x_mi / gamma_mi) g'(z_mi). With that "
-        "for (69), x_n is at least 1 - e times (41), as for K.T3.sharing. So tasks stay away from 0 and multipliers are bounded "
-        "(lambda_ir = 0 where c_ir = 0, for nobody who may use i demands r): a limit point for e to 0 satisfies (28)-(29). For "
-        "alpha = inf take a limit point for alpha to infinity (K.T2.limit).",
-        note="Rosen needs U_i finite and continuous; g(0) is -inf for alpha >= 1, which K does not treat. Tried by solving.",
+        proof="For any increasing, concave, differentiable g_i on z > 0. Let 0 < e <= 1/2 and ask x_ni >= e phi_n gamma_ni / sum"
+        " phi, as e times an equal division does: there U_i is continuous and, in x_i, concave on compact convex sets, so "
+        "an equilibrium exists. With k_ni >= 0 for these bounds, g_i'(z_ni) / gamma_ni = sum_r lambda_ir d_nr - k_ni. Let "
+        "L_i = sum_r lambda_ir c_ir, lambda_ir = 0 where c_ir = 0 (nobody who may use i demands r). As k_ni <= sum_r "
+        "lambda_ir d_nr and gamma_ni d_nr <= c_ir, g_i'(z_ni) <= L_i, and sum_n k_ni x_ni <= e L_i; so times x_ni, summed,"
+        " (1 - e) L_i <= sum_m (x_mi / gamma_mi) g_i'(z_mi). Let M be the largest g_i'(z_ni), and D = 1 / (4 sum phi). "
+        "Where z_mi < D, x_mi / gamma_mi <= phi_m z_mi < phi_m D; elsewhere it is <= 1 and g_i'(z_mi) <= g_i'(D). So M / 2"
+        " <= L_i / 2 <= M / 4 + N g_i'(D), hence M <= 4 N g_i'(D), whatever e. So z_ni stays away from 0 where g_i'(0+) is"
+        " infinite, and L_i is bounded. In a limit for e to 0 g_i'(z_ni) / gamma_ni = sum_r lambda_ir d_nr - k_ni with "
+        "k_ni x_ni = 0: (28)-(29), so x_i is best, as U_i is concave. For alpha = inf, which is tried too, take a limit "
+        "for alpha to infinity (K.T2.limit).",
+        note="Rosen needs U_i finite and continuous; g(0) may be -inf, which K does not treat. Tried by solving, for g' = "
+        "z^-alpha.",
     ),
     Statement(
         "K.T1",
@@ -634,7 +681,7 @@ statements = [
         "all",
         hypotheses=with_alpha(USED, WHOLE),
         proof="Time is the one resource of each server, so Theorem 4 applies: its proof asks of g that g' is positive and falls "
-        "strictly, and does not need a user's demands to be the same everywhere.",
+        "strictly.",
         **same_as_ps_dsf(time_shared),
     ),
     *(
@@ -709,7 +756,7 @@ statements = [
         "(x, lambda) solves (28)-(29) iff it solves Problem 3.",
         "K Lemma 1",
         "all",
-        problem_3_in_floats.complementary,
+        floats.complementary,
         problem_3.complementary,
         replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="(38)-(40) is (28). psi(a, b) >= 0, and it is 0 iff a, b >= 0 and ab = 0, so the sum Psi is 0 iff (29) holds. And "
@@ -721,7 +768,7 @@ statements = [
         "A feasible point solves Problem 3 iff grad Psi = 0.",
         "K Theorem 6",
         "all",
-        problem_3_in_floats.stationary,
+        floats.stationary,
         problem_3.stationary,
         replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="The derivatives by x_ni, times dpsi_ni/df f'_ni and summed over i, are sum_i dpsi_ni/dx dpsi_ni/df f'_ni + "
@@ -775,19 +822,45 @@ statements = [
         **UNIQUE,
         note="It rests on Lemma 2. A solution that is isolated is locally unique; here there are two.",
     ),
-    printed_claim(
+    Statement(
         "K.T7",
         "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
         "K Theorem 7",
-        FIG3,
-        missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by"),
-        note="true where all other resources have slack (an argument of ours, read by a second reader on 2026-11-22): solutions "
-        "that accumulate contain an analytic arc along which some x_n moves (curve selection). With one price a server, "
-        "lambda_i d_nr = g_i' / gamma_ni: all served x_n move against lambda_i. So, on the arc or back on it, some servers "
-        "serve just the users who rise, who are served nowhere else. These equations tie x_m to x_n by analytic functions, "
-        "hence on to infinity, where g_i' is a multiple of 1 / z, so with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the "
-        "same for all served at i. What is full keeps sum_n d_nr x_ni, hence sum_n x_n phi_n / l_n over these users; but all of "
-        "them rise.",
+        "all",
+        _UNDECIDED,
+        _UNDECIDED,
+        with_alpha(USED, (2,), A=(1,), B=(1,)),
+        note="K's proof rests on (107), which is false: K.E107. It is true where all other resources have slack (an argument of "
+        "ours, read by a second reader on 2026-11-22): solutions that accumulate contain an analytic arc along which some "
+        "x_n moves (curve selection). With one price a server, lambda_i d_nr = g_i' / gamma_ni: all served x_n move against"
+        " lambda_i. So, on the arc or back on it, some servers serve just the users who rise, who are served nowhere else. "
+        "These equations tie x_m to x_n by analytic functions, hence on to infinity, where g_i' is a multiple of 1 / z, so "
+        "with l_n = lim x_n / x_1 there, d_nr l_n / phi_n is the same for all served at i. What is full keeps sum_n d_nr "
+        "x_ni, hence sum_n x_n phi_n / l_n over these users; but all of them rise.",
+    ),
+    Statement(
+        "K.E105",
+        "With weights of 1, omega of (106) makes (105) the first order of (101) where (104) holds.",
+        "K (105)-(106), where phi_n = 1; with other weights the term of B lacks phi_n (K.E104)",
+        "all",
+        theorem_7.omega_in_floats,
+        theorem_7.omega,
+        replace(with_alpha(replace(USED, equal_weights=True), (2, 3, 1), A=(1, 2), B=(1, 0.5, 0)), points=1),
+        proof="The right side of (104) is h = F + B / x, F a multiple of x^-alpha, so -dh/dx = alpha F / x + B / x^2, and with F"
+        " = h - B / x this is alpha h / x + B (1 - alpha) / x^2.",
+    ),
+    Statement(
+        "K.E107",
+        "At a solution with one priced resource at each server and B_i > 0, the matrix [D, V] of (107) has column rank N + S.",
+        "K Theorem 7, proof",
+        "all",
+        theorem_7.rank_in_floats,
+        theorem_7.rank,
+        replace(with_alpha(USED, (2, 3), A=(1, 2), B=(1, 0.5)), points=1),
+        printed=theorem_7.ALIKE,
+        note="A case of ours: two alike users and servers, where (-3, -3, 1, 1) is in the kernel. That no column of D is a "
+        "combination of columns of V, nor the other way round, does not make all of them independent. Here (102) excludes "
+        "that change; of the theorem see K.T7.",
     ),
     Statement(
         "K.T7.bottleneck",
@@ -847,62 +920,67 @@ statements = [
         proof="g' / gamma = (phi gamma A / x)^alpha / gamma + B phi gamma / (x gamma), with phi = 1.",
     ),
     # ---- 5
+    *(_of_ps_mfa("K.L3", DESCENDS, directions.descends, floats.descends, directions.LEMMA_3, letter) for letter in (False, True)),
     Statement(
-        "K.L3",
-        "The direction v of PS-MFA is a strict descent direction unless it is 0.",
-        "K Lemma 3",
+        "K.E110",
+        "The slope of Psi along v_x is at most -|v_x|^2.",
+        "K (110), the proof of Lemma 3",
         "all",
-        lemma_3.tried,
-        lemma_3.confirmed,
-        replace(FAMILIES, parameters=lemma_3.FAMILY),
-        note="Tried at points of a family: the parameters of a case determine point and system, its instance is not "
-        "used. v has nonzero entries only where (111) fails, and Psi rises along v, so no step satisfies (51). Only prices of "
-        "full resources move, as (40) asks. True for alpha = 1, and for one server: docs/ERRATA.md.",
+        floats.projection_descends,
+        problem_3.projection_descends,
+        replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
+        proof="v_x is the point of the cone (46) nearest to -grad, so (grad + v_x) . (w - v_x) >= 0 for every w in it, and w = 0"
+        " is.",
+    ),
+    Statement(
+        "K.E116",
+        "Where v_x = 0 at a server and the d_r of its full resources are independent, beta_r = 0 only when varsigma_r = 0.",
+        "K after (116), the proof of Lemma 4",
+        "all",
+        directions.factors_in_floats,
+        directions.factors,
+        replace(with_alpha(USED, (directions.LEMMA_4.parameters["alpha"],)), points=1),
+        printed=directions.LEMMA_4,
+        note="The point of K.L4. beta_r = d_r . sum_q varsigma_q d_q is 0 too where the other full resources make up for r. True"
+        " if beta = 0 for all full resources, as under Assumption 1: |sum_r varsigma_r d_r|^2 = sum_r varsigma_r beta_r = "
+        "0.",
     ),
     Statement(
         "K.E111",
         "dPsi/dlambda v_lambda < 0 for each price that moves.",
         "K (111), the proof of Lemma 3",
         "all",
-        problem_3_in_floats.descent_by_price,
+        floats.descent_by_price,
         problem_3.descent_by_price,
         replace(with_alpha(USED, (2,), price=(1,)), points=1),
         note="Where dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1 and v_lambda = beta: the price moves, and "
         "Psi does not fall with it.",
     ),
     Statement(
-        "K.L4",
-        "Under Assumption 1 or 2, v = 0 only where the gradient by x is 0.",
-        "K Lemma 4",
+        "K.E48",
+        "From a point that satisfies (38)-(40), a small step in the direction (46)-(48) leads to one that does.",
+        "K 5.1: (48) is 'to maintain feasibility', (40) is part of that",
         "all",
-        lemma_4.tried,
-        lemma_4.confirmed,
-        replace(FAMILIES, parameters=lemma_4.FAMILY),
-        note="Tried under Assumption 2 at points of a family: the parameters of a case determine point and system "
-        "(lemma_4.py), its instance is not used. Only prices of full resources move, as (40) asks. Started there, PS-MFA ends "
-        "there, against Theorem 8. Under Assumption 1: K.L4.priced.",
+        floats.stay_complementary,
+        problem_3.stay_complementary,
+        replace(with_alpha(USED, (2, 1, 3), price=(1, 0)), users=1, points=1),
+        note="(47) moves the price of every resource, and (48) keeps it from falling below 0 only: where a resource has room and "
+        "who demands it has f < 0, its price rises from 0, against (40). K computes v by these formulas for all i and r. The "
+        "repair that (40) suggests, and that K.L3, K.L4 and K.T8 are read with: prices of resources with room stay 0. These "
+        "three fail in both readings.",
     ),
+    *(_of_ps_mfa("K.L4", STOPS, directions.stops, floats.stops, directions.LEMMA_4, letter) for letter in (False, True)),
     Statement(
         "K.L4.priced",
         "Where every full resource has a price, v = 0 only where the gradient by x is 0.",
         "K Lemma 4 under Assumption 1",
         "all",
-        problem_3_in_floats.zero_direction,
+        floats.zero_direction,
         problem_3.zero_direction,
         replace(with_alpha(USED, (2, 1, 3), price=(1, F(1, 2), 2)), points=1),
         proof="v_lambda = 0 needs dPsi/dlambda = beta = 0 if lambda > 0 (47); by (115) |grad_x|^2 = sum varsigma_r beta_r = 0.",
     ),
-    Statement(
-        "K.T8",
-        "PS-MFA ends at a stationary point of Psi under Assumption 2, from any feasible point.",
-        "K Theorem 8",
-        "all",
-        lemma_4.tried,
-        lemma_4.confirmed,
-        replace(FAMILIES, parameters=lemma_4.FAMILY),
-        note="started at a point where K.L4 fails, it ends there since v = 0. Under Assumption 1 see K.L4.priced, for the "
-        "steps K.T8.steps, from its own start with other steps K.T8.start",
-    ),
+    *(_of_ps_mfa("K.T8", ENDS, directions.stops, floats.stops, directions.LEMMA_4, letter) for letter in (False, True)),
     Statement(
         "K.T8.steps",
         "With steps that satisfy (51)-(53), PS-MFA ends at a stationary point of Psi, or |v| tends to 0.",
@@ -910,10 +988,12 @@ statements = [
         "all",
         small_steps.tried,
         small_steps.confirmed,
-        replace(FAMILIES, parameters=small_steps.FAMILY),
-        note="(51) asks for a decrease, and not for how much: with steps that become small quickly x tends to a point that is "
-        "not stationary. The parameters of a case are the steps and the start, in one system that satisfies Assumption 2; its "
-        "instance is not used.",
+        replace(with_alpha(USED, (2, 1, 3), first=(F(1, 2), F(1, 4), F(1)), shrink=(F(1, 2), F(3, 4))), outsiders=True, points=1),
+        printed=small_steps.RUN,
+        reading="of a repaired text",
+        note="A run of ours. (51) asks for a decrease, and not for how much: with steps that become small quickly x tends to a "
+        "point that is not stationary. Prices of resources with room stay 0 (K.E48). The parameters are the rule of the steps: "
+        "first (t - x) / M shrink^h, see small_steps.py.",
     ),
     Statement(
         "K.T8.start",
@@ -941,7 +1021,7 @@ statements = [
         "With given lambda, an iteration (55)-(56) changes nothing iff (29) holds.",
         "K 5.2",
         "all",
-        problem_3_in_floats.rests,
+        floats.rests,
         problem_3.rests,
         replace(with_alpha(USED, (2, 1, 3), price=(1, 0, F(1, 2), 2)), points=1),
         proof="Where x_ni > 0, v = -f, and [x + kappa v]^+ = x iff v = 0. Where x_ni = 0, v = max(-f, 0) >= 0, so x stays iff f "
@@ -994,6 +1074,7 @@ statements = [
         hypotheses=replace(USED, one_server=True),
         note="K's own claims are K.6.2.Fig7 and K.6.2.Fig9. On several servers an equilibrium need not be unique, and its "
         "utilisation may be anything in an interval; on one server it is unique.",
+        reading="ours",
         **not_rising_in_alpha(utilisation),
     ),
     Statement(
@@ -1004,6 +1085,7 @@ statements = [
         hypotheses=replace(USED, one_server=True, positive=True, everywhere=True),
         note="K's own claim is K.6.2.Fig10. On several servers the deviation of an equilibrium depends on where its tasks are, "
         "which is one answer's choice; on one server there is one.",
+        reading="ours",
         **not_rising_in_alpha(_deviation),
     ),
     Statement(

@@ -56,6 +56,10 @@ class Surd:
     def __mul__(self, factor: Fraction) -> "Surd":
         return Surd({s: q * factor for s, q in self.terms.items() if factor})
 
+    def times(self, other: "Surd") -> "Surd":
+        """The product of two sums."""
+        return total([Surd.of(q * p, s * r) for s, q in self.terms.items() for r, p in other.terms.items()])
+
     def __float__(self) -> float:
         return float(sum(float(q) * float(s) ** 0.5 for s, q in self.terms.items()))
 

@@ -1054,6 +1054,7 @@ statements = [
         **about_mechanism("drfh", _as_if_alone),
         hypotheses=BASIC,
         note="another resource may run out on a server although it is globally less demanded; it holds for identical servers",
+        reading="ours",
     ),
     Statement(
         "W.P8.identical",
@@ -1209,6 +1210,7 @@ statements = [
         _opposite(_best_fit_no_better_in_floats, TIED),
         _opposite(_best_fit_no_better, 0.0),
         BASIC,
+        reading="ours",
     ),
     # ---- section 6
     printed_claim(
@@ -1229,6 +1231,7 @@ statements = [
         TABLE1,
         printed_numbers(_table2_each),
         note="the printed table has more CPU utilisation at 16 slots; of the two together see W.Table2",
+        reading="ours",
     ),
     printed_claim(
         "W.Fig5.numbers",

@@ -1,6 +1,6 @@
-"""Z.III.procedure is refuted. It says (Z III-A, to the letter):
+"""Z.P3 is refuted. It says (Z Proposition 3, of the iterations in III-A):
 
-    The iterations of LMMF as printed continue until all users are placed, and then output the fair allocation.
+    The LMMF mechanism, by its iterations as printed, places all users and is lexicographically max-min fair.
 
 Assumed: one server, same demands, unlimited, equal weights, at least 2 users. Shown for every answer of the
 mechanism.
@@ -14,12 +14,12 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-variants = exact([[[0, 1]], [[3, 0]], [[0, 1]]])
-capacity = exact([1, 1])
+variants = exact([[[0, 1]], [[2, 0]], [[0, 1]]])
+capacity = exact([1, 2])
 weights = exact([1, 1, 1])
-tasks = exact([["1/2"], ["1/3"], ["1/2"]])
-rounds = exact([["1/3", 0], [0, "1/2"]])
-more = exact([[[1], ["1/3"], [0]], [["1/2"], ["1/3"], ["1/2"]], [[0], ["1/3"], [1]]])
+tasks = exact([[1], ["1/2"], [1]])
+rounds = exact([["1/2", 0], [0, "1/2"]])
+more = exact([[[2], ["1/2"], [0]], [[1], ["1/2"], [1]], [[0], ["1/2"], [2]]])
 
 
 def lexicographic_in_a_pool(demands, capacity, unit, tasks, rounds):
@@ -66,6 +66,6 @@ def iteration_that_places_nobody(variants, capacity, weights, tasks, rounds, mor
 
 found = iteration_that_places_nobody(variants, capacity, weights, tasks, rounds, more)
 print(
-    "Z.III.procedure: users {placed} are placed in iteration 1; in iteration 2 all others "
-    "could have more than {level}: nobody is placed".format(**found)
+    "Z.P3: users {placed} are placed in iteration 1; in iteration 2 all others could have "
+    "more than {level}: nobody is placed".format(**found)
 )
