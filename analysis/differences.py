@@ -87,7 +87,7 @@ class Neighbours:
         """The mechanism's answer; for a game the one that is reached from the allocation."""
         left = self.deadline - time.perf_counter()
         limit = None if np.isinf(left) else max(left, 1e-3)
-        follow = isinstance(self.item, Equilibrium) and len(instance.arcs) == len(self.instance.arcs)
+        follow = isinstance(self.item, Equilibrium) and instance.A == self.instance.A
         start, method = self.allocation if follow else None, "exact" if self.exact else None
         found = solve(instance, self.item, method, accuracy="high", time_limit=limit, warm_start=start)
         if left <= 0 or found.termination == "time_limit":

@@ -156,7 +156,7 @@ def judge(request: Document, hidden: Document, given: bytes, answer: object, out
         "message": stands.message or result.not_judged,
         "quantities": unique_quantities(case, instance, result),
         "rational": claim.x_exact is not None,
-        "arcs": len(instance.arcs),
+        "arcs": instance.A,
         "iterations": None if iterations is None else int(iterations),
         "versions": said.text("versions"),
         "trace": said.pairs("trace", TRACE_POINTS),

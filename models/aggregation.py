@@ -38,7 +38,7 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
     instance = allocation.instance
     _, of = _classes(instance)
     merged, arcs = aggregate(instance), instance.arcs
-    x = np.zeros(len(merged.arcs))
+    x = np.zeros(merged.A)
     np.add.at(x, positions(merged, arcs.user, arcs.variant, of[arcs.server]), allocation.x)
     return Allocation(merged, x)
 

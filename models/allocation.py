@@ -116,7 +116,7 @@ class Allocation:
     def __post_init__(self) -> None:
         made = isinstance(self.instance, Instance)
         require(made, "the instance of the allocation is", self.instance, "it must be an Instance")
-        arcs = len(self.instance.arcs)
+        arcs = self.instance.A
         x = floats(self.x, "x")
         if x.shape != (arcs,):
             raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")

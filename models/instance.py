@@ -160,7 +160,7 @@ class Instance(InstanceData):
         return not self.demands_on and all(value is None for key, value in self._given.items() if key != "demands_on")
 
     def __repr__(self) -> str:
-        sizes = f"{self.N} users, {len(self.servers)} servers, {self.R} resources, {len(self.arcs)} arcs"
+        sizes = f"{self.N} users, {len(self.servers)} servers, {self.R} resources, {self.A} arcs"
         return f"Instance({self.name + ': ' if self.name else ''}{sizes})"
 
     def _repr_html_(self) -> str:

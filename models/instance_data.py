@@ -40,7 +40,7 @@ class Arcs:
     def __len__(self) -> int:
         return len(self.user)
 
-    @property
+    @cached_property
     def first(self) -> NDArray[np.intp]:
         """(N,) the first arc of each user; everybody has one."""
         result: NDArray[np.intp] = self.owner.indptr[:-1]
@@ -130,6 +130,11 @@ class InstanceData:
     def R(self) -> int:  # noqa: N802
         """Number of resources."""
         return len(self._resources)
+
+    @cached_property
+    def A(self) -> int:  # noqa: N802
+        """Number of arcs."""
+        return len(self.arcs)
 
     @cached_property
     def users(self) -> tuple[str, ...]:

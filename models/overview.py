@@ -163,7 +163,7 @@ class Overview(_Tables):
             for same in self.servers
             for i in same[:1]
         ]
-        sizes = {"users": instance.N, "servers": instance.K, "resources": instance.R, "arcs": len(instance.arcs)}
+        sizes = {"users": instance.N, "servers": instance.K, "resources": instance.R, "arcs": instance.A}
         head = {"schema": "fairalloc-overview/1", "instance": instance.name, "resources": list(instance.resources)}
         return {**head, "sizes": sizes, "eligibility": self.eligibility, "servers": servers, "users": users}
 

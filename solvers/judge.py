@@ -166,7 +166,7 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
     if _EXACT.computes(mechanism):
         x = _right_answer(mechanism, home, limits)
         return None if x is None else RightTasks(exact_arcs(home).tasks(x))
-    if not isinstance(mechanism, NashBargaining | FairDominantShares) or len(home.arcs) > limits.judging.digits_arcs:
+    if not isinstance(mechanism, NashBargaining | FairDominantShares) or limits.judging.digits_arcs < home.A:
         return None
     if limits.late or _EXACT.missing():
         return None
@@ -181,7 +181,7 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
 def _right_answer(mechanism: Mechanism, home: Instance, limits: Limits) -> Rationals | None:
     """(A,) the tasks on arcs of the answer in rationals, computed once an instance; None as for `right_tasks`."""
     memo, key = home.memo, (mechanism, "right answer")
-    if len(home.arcs) > limits.judging.exact_arcs or limits.late or _EXACT.missing():
+    if limits.judging.exact_arcs < home.A or limits.late or _EXACT.missing():
         return None
     if key not in memo:
         with suppress(Stopped, ArithmeticError, RuntimeError):
@@ -245,7 +245,7 @@ def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, li
         return Known(own)
     if not isinstance(mechanism, Leximin) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
         return Known(own)
-    if not (len(allocation.instance.arcs) <= most if reference is None else reference):
+    if not (most >= allocation.instance.A if reference is None else reference):
         return _without_reference(allocation, own, f"an independent reference is for {most} arcs or on request")
     better = None if limits.late else _by_reference(mechanism, allocation, own, limits)
     if better is None and limits.late:

@@ -434,7 +434,7 @@ class Method(ABC):
         if termination == "optimal" and session.inaccurate:
             termination = "inaccurate"
         message = message or session.message
-        point = session.x if len(session.x) else np.full(len(instance.arcs), np.nan)
+        point = session.x if len(session.x) else np.full(instance.A, np.nan)
         if termination not in ("optimal", "inaccurate"):
             prices = session.last_prices if prices is None else prices
             point, message = _last_point(instance, point, message)

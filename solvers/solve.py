@@ -115,7 +115,7 @@ def solve(
     merged = (method is None and not (trace or log)) if merge is None else merge
     request = Request(item, instance, limits, reference, warm_start, merged, isolate)
 
-    with limited_threads(limits.threads, len(instance.arcs)):
+    with limited_threads(limits.threads, instance.A):
         answer = whole_call(request, lambda given, keep: _solved(given, method, own, keep))
     return answer if isinstance(mechanism, str) and not item.functions else answer.noted(rule=item)
 

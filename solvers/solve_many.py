@@ -95,7 +95,7 @@ def solve_many(
     limits = Limits(accuracy, now() + checked_limit(time_limit), threads=checked_threads(threads))
     item = find_mechanism(mechanism).configure(**parameters)
     answers: list[Allocation | None] = [None] * len(given)
-    with limited_threads(limits.threads, max((len(one.arcs) for one in given), default=0)):
+    with limited_threads(limits.threads, max((one.A for one in given), default=0)):
         for members in _stacks(given, item, limits.limited):
             if not limits.late:
                 for k, answer in zip(members, _together([given[k] for k in members], item, limits), strict=True):
@@ -108,7 +108,7 @@ def solve_many(
 def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameters: dict[str, Any]) -> Allocation:
     """What `solve` answers in the time that is left."""
     if limits.late:
-        nowhere, said = np.full(len(instance.arcs), np.nan), "there was no time left to begin with it"
+        nowhere, said = np.full(instance.A, np.nan), "there was no time left to begin with it"
         facts: dict[str, Any] = {"termination": "time_limit", "message": said, "not_judged": f"not judged: {said}"}
         return Allocation(instance, nowhere, find_mechanism(mechanism).id, **facts)
     try:

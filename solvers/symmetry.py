@@ -74,7 +74,7 @@ def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
     """The classes that the mechanism allows to be merged; None where that would not make the instance much smaller."""
     users, servers = mechanism.merges_users, mechanism.merges_servers
     most = WORTH * instance.N * instance.K
-    if not (users or servers) or len(instance.arcs) < FEWEST:
+    if not (users or servers) or instance.A < FEWEST:
         return None
     matrix = instance.vectors.matrix  # one number of each user and row tells how many classes there are at least
     demand, capacity = matrix.data[matrix.indptr[instance.vectors.first[:-1]]], instance.capacities[:, 0]

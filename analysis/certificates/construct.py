@@ -108,8 +108,8 @@ def certify(
     if allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
     home, own = item.home(allocation.instance), allocation.instance
-    if (home.K, len(home.arcs)) != (own.K, len(own.arcs)):
-        sizes = f"{own.K} servers and {len(own.arcs)} arcs, but those of {item.id!r} have {home.K} and {len(home.arcs)}"
+    if (home.K, home.A) != (own.K, own.A):
+        sizes = f"{own.K} servers and {own.A} arcs, but those of {item.id!r} have {home.K} and {home.A}"
         raise NotApplicable(f"the allocation has {sizes}")
     return _in_time(item, home, replace(allocation, instance=home), tolerance, time_limit)
 

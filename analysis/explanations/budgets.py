@@ -44,7 +44,7 @@ def _prices(subject: Subject, marginal: Floats) -> tuple[list[float], float]:
     allocation, instance = subject.allocation, subject.instance
     known = [] if allocation.prices is None else [np.maximum(allocation.prices, 0.0)]
     gains = [first_order_gain(allocation, marginal, p) for p in known]
-    if len(instance.arcs) <= SMALL and not min(gains, default=np.inf) <= ENOUGH:
+    if instance.A <= SMALL and not min(gains, default=np.inf) <= ENOUGH:
         known.append(reference_prices(allocation, marginal, np.inf if subject.left is None else subject.left))
         gains.append(first_order_gain(allocation, marginal, known[-1]))
     if not known:

@@ -19,9 +19,9 @@ ARCS, CAPACITIES = 200, 40
 def explain_effects(subject: Subject) -> list[Sentence]:
     """Sentences on the capacities, those that change nothing together in one."""
     instance = subject.instance
-    if len(instance.arcs) > ARCS or instance.K * instance.R > CAPACITIES:
+    if instance.A > ARCS or instance.K * instance.R > CAPACITIES:
         text = "What a little more of a capacity does is told on small instances only: fa.sensitivity(allocation)."
-        return [Sentence(text, "note", "instance", {"arcs": len(instance.arcs), "capacities": instance.K * instance.R})]
+        return [Sentence(text, "note", "instance", {"arcs": instance.A, "capacities": instance.K * instance.R})]
     found = sensitivity(subject.allocation, subject.item, time_limit=subject.left)
     idle, unknown, result = [], [], []
     for i, r in np.ndindex(*instance.capacities.shape):

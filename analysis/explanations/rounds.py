@@ -79,7 +79,7 @@ def refused(subject: Subject, reason: str) -> NotApplicable:
 
 def certificate_of(subject: Subject, kind: type[C], always: bool = False) -> tuple[C | None, str]:
     """The certificate of this kind, on up to EXACT arcs or always, or None and the reason why there is none."""
-    if len(subject.instance.arcs) > EXACT and not always:
+    if subject.instance.A > EXACT and not always:
         return None, ""
     made = certify(subject.allocation, subject.item, time_limit=subject.left)
     if isinstance(made, kind):

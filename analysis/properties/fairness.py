@@ -250,7 +250,7 @@ def _largest(parts: Any) -> Any:
 
 def _nobody(instance: Instance) -> Holdings:
     """The exact numbers of an instance with an empty allocation."""
-    return Holdings(Allocation(instance, np.zeros(len(instance.arcs))), exact=True)
+    return Holdings(Allocation(instance, np.zeros(instance.A)), exact=True)
 
 
 # ---- bottleneck fairness --------------------------------------------------------------------------------------------

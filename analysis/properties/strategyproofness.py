@@ -161,7 +161,7 @@ def gains(instance: Instance, misreport: Misreport, honest: Allocation, reported
 def _runs(truth: Instance, allocation: Allocation, exact: bool, n: int) -> Any:
     """The true tasks that user n can run with the bundles it is given."""
     bundles = Holdings(allocation, exact).bundles[n : n + 1]
-    return Holdings(Allocation(truth, np.zeros(len(truth.arcs))), exact).utilities(n, bundles)[0]
+    return Holdings(Allocation(truth, np.zeros(truth.A)), exact).utilities(n, bundles)[0]
 
 
 def useful(reported: Instance, truth: Instance, holder: int, user: int) -> Floats:

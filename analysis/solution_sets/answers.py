@@ -83,8 +83,8 @@ class SolutionSet:
             if answer.x_exact is None:
                 raise NotApplicable(f"the allocation of {answer.method!r} has no rational tasks, so membership cannot be exact")
             return answer.x_exact
-        if not is_vector(answer) or len(answer) != len(self.instance.arcs):
-            count = len(self.instance.arcs)
+        if not is_vector(answer) or len(answer) != self.instance.A:
+            count = self.instance.A
             raise InstanceError(f"the tasks are {shown(answer)}, but they must be {count} numbers, one for each arc")
         return tuple(rational(v, "an entry of the tasks") for v in answer)
 

@@ -66,7 +66,7 @@ def equilibrium_pieces(item: AlphaPfVds, instance: Instance, largest: int) -> tu
 
 def one_server_each(instance: Instance) -> bool:
     """Whether nobody may use two servers, nor has two variants on one."""
-    return len(set(instance.arcs.user.tolist())) == len(instance.arcs)
+    return len(set(instance.arcs.user.tolist())) == instance.A
 
 
 def _indifferent(instance: Instance, i: int) -> bool:

@@ -325,7 +325,7 @@ def is_refuted(model: Any, instance: Instance) -> bool:
 
 def _feasible(instance: Instance, random: np.random.Generator) -> Floats:
     """(A,) tasks of few users within capacities and limits."""
-    x = random.exponential(size=len(instance.arcs)) * random.integers(0, 2, len(instance.arcs))
+    x = random.exponential(size=instance.A) * random.integers(0, 2, instance.A)
     most = max(1e-9, float((instance.arcs.load @ x).max()), float(((instance.arcs.owner @ x) / instance.max_tasks).max()))
     return x / most
 

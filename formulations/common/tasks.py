@@ -36,7 +36,7 @@ def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
     """What programs in CVXPY share: the variable "x", and the constraints "capacity" and, where a user has a limit, "limit"."""
     import cvxpy as cp
 
-    x = cp.Variable(len(instance.arcs), nonneg=True, name="x")
+    x = cp.Variable(instance.A, nonneg=True, name="x")
     x.value = instance.arcs.gamma / instance.N  # where nonlinear solvers start
     return x, [(instance.arcs.load @ x <= 1).set_label("capacity"), *cvxpy_limit(instance, x)]
 

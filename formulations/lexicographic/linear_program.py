@@ -52,7 +52,7 @@ class Round:
     @classmethod
     def first(cls, instance: Instance) -> "Round":
         """Everybody is active, nothing is known."""
-        arcs, rows = len(instance.arcs), instance.K * instance.R
+        arcs, rows = instance.A, instance.K * instance.R
         return cls(np.ones(instance.N, bool), np.zeros(instance.N), np.zeros(arcs, bool), np.full(rows, np.nan))
 
     @property

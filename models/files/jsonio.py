@@ -231,7 +231,7 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     """
     _object(document, "the allocation", None, required=("schema", "users"))
     require(document["schema"] == ALLOCATION_SCHEMA, "the schema is", document["schema"], f"it must be {ALLOCATION_SCHEMA!r}")
-    x = np.zeros(len(instance.arcs))
+    x = np.zeros(instance.A)
     position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
     x_exact: list[Fraction | None] = [Fraction(0)] * len(x)
     seen, filled, variants = set(), set(), instance.vectors.counts

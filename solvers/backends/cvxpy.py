@@ -106,7 +106,7 @@ class CvxpySession(Session):
         A solver without dual values is judged by those of another, Clarabel, on at most SMALL arcs.
         """
         bound = _bound(self.solver, *self.canonical)
-        if bound is None and len(self.instance.arcs) <= SMALL and not self.limits.late:
+        if bound is None and self.instance.A <= SMALL and not self.limits.late:
             bound = reference_bound(self.problem, self.limits)
         if bound is None:
             return None

@@ -89,7 +89,7 @@ class HighsSession(Session):
             counts = info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count
             self.count(sum([count for count in counts if count > 0]))
             if solution.value_valid:
-                self.x = np.asarray(solution.col_value)[: len(self.instance.arcs)]
+                self.x = np.asarray(solution.col_value)[: self.instance.A]
             self.conclude(termination)
             rows = self.instance.K * self.instance.R
             prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
@@ -111,7 +111,7 @@ class HighsSession(Session):
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
         options = self.limits.own(HighsLeximinOptions)
-        if len(self.instance.arcs) <= options.dense_arcs * self.instance.N:
+        if options.dense_arcs * self.instance.N >= self.instance.A:
             return False
         from fairalloc.solvers.kkt.schur import plan_for
 
@@ -152,7 +152,7 @@ class HighsSession(Session):
                     self.highs.setOptionValue(option, value)
                 _checked(self.highs.passModel(highs_lp(lp)), "passModel")
             if self.limits.start is not None and round is not None:
-                self.highs.setBasis(basis_at(lp, self.limits.start, len(self.instance.arcs)))
+                self.highs.setBasis(basis_at(lp, self.limits.start, self.instance.A))
 
     def _lp(self, round: Round | None) -> LP:  # noqa: A002
         if isinstance(self.mechanism, Leximin):
@@ -163,7 +163,7 @@ class HighsSession(Session):
     def _modify_model(self, round: Round) -> None:  # noqa: A002
         assert self.round is not None
         lower, upper, most = round_bounds(self.instance, round)
-        first, g = self.instance.K * self.instance.R, len(self.instance.arcs)
+        first, g = self.instance.K * self.instance.R, self.instance.A
         self.highs.changeRowsBounds(len(lower), np.arange(len(lower), dtype=np.int32), lower, upper)
         self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
         for n in np.flatnonzero(round.active != self.round.active):

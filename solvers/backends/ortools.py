@@ -45,7 +45,7 @@ class PdlpSession(Session):
             answer = self._ask(lp)
         self.count(answer["iterations"])
         self.note(seconds=answer["seconds"], cpu=answer["cpu"])
-        self.x = np.maximum(answer["primal"][: len(self.instance.arcs)], 0.0)
+        self.x = np.maximum(answer["primal"][: self.instance.A], 0.0)
         self.conclude(TERMINATION.get(answer["reason"].removeprefix("TERMINATION_REASON_"), "error"))
         rows = self.instance.K * self.instance.R
         return self.x, -answer["dual"][:rows].reshape(self.instance.K, self.instance.R)

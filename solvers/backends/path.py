@@ -274,7 +274,7 @@ class GamspyPath(Method):
             return f"{self.id} takes g' of (K 22), but server {instance.servers[i]!r} has a utility of one's own"
         domain = mechanism.domain(instance)
         users = domain.N * (2 if np.isfinite(domain.max_tasks).any() else 1)
-        size = len(domain.arcs) + users + domain.K * domain.R
+        size = domain.A + users + domain.K * domain.R
         if size > LARGEST:
             return f"{self.id} has at most {LARGEST} variables by its demonstration licence, but here are {size}"
         return ""

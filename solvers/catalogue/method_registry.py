@@ -52,7 +52,7 @@ Methods that are not in the list follow by name.
 
 def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
     """The ids of methods, first those to be asked first; a game's order is one for all sizes, so its answer does not jump."""
-    large = isinstance(mechanism, Leximin) and instance is not None and len(instance.arcs) >= MANY
+    large = isinstance(mechanism, Leximin) and instance is not None and instance.A >= MANY
     first, *others = ORDER
     return (first, "interior-point", *others) if large else tuple(ORDER)
 

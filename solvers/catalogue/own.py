@@ -99,7 +99,7 @@ class OwnFunction(Method):
         except Exception as error:
             times = Times(solve=time.perf_counter() - start)
             said = str(error) if isinstance(error, Unusable) else failure(self.id, error)
-            return Answer(np.full(len(instance.arcs), np.nan), None, "error", times, message=said)
+            return Answer(np.full(instance.A, np.nan), None, "error", times, message=said)
         return Answer(x, prices, "optimal", times)
 
 
@@ -159,7 +159,7 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
     except (TypeError, ValueError):
         rule = "tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
         raise Unusable(f"{name} returned {shown(given)}, but it must return {rule}") from None
-    arcs = len(instance.arcs)
+    arcs = instance.A
     if x.shape != (arcs,):
         raise Unusable(f"{name} returned an array of shape {x.shape}, but the instance has {arcs} arcs")
     for a in np.flatnonzero(~np.isfinite(x))[:1]:
@@ -169,7 +169,7 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
 
 def _by_names(name: str, instance: Instance, given: Mapping[Any, Any]) -> Floats:
     """(A,) tasks of {user: {server: tasks}}."""
-    arcs, x = instance.arcs, np.zeros(len(instance.arcs))
+    arcs, x = instance.arcs, np.zeros(instance.A)
     for user, parts in given.items():
         if user not in instance.users:
             raise Unusable(f"{name} returned tasks of {user!r}, but the users are {', '.join(instance.users)}")

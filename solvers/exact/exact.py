@@ -132,7 +132,7 @@ class ExactSession(HighsSession):
                 solution, pivots = optimal_basic_solution(program, basis, self.limits)
         except (RuntimeError, Stopped):  # numbers too far apart for floating point
             _ = self.limits.left  # raises when there is no time
-            if len(self.original.arcs) > self.limits.own(ExactOptions).from_slacks:
+            if self.limits.own(ExactOptions).from_slacks < self.original.A:
                 raise
             options = self.limits.own(ExactOptions)  # all others may have to enter, some more than once
             limits = replace(self.limits, options=replace(options, max_pivots=max(options.max_pivots, 20 * len(program.columns))))

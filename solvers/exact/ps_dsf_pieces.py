@@ -57,7 +57,7 @@ class ServerChoice(NamedTuple):
 
 def too_large(instance: Instance, largest: int = LARGEST) -> str:
     """One sentence on why all PS-DSF allocations of an instance are not listed, "" where they are: up to `largest` arcs."""
-    if (arcs := len(instance.arcs)) > largest:
+    if (arcs := instance.A) > largest:
         return f"the instance has {arcs} arcs, but all PS-DSF allocations are found for at most {largest}"
     if not instance.single_variant or any(limit is not None for limit in instance.exact.max_tasks):
         return "all PS-DSF allocations are found for users with one variant and no limit on their tasks"

@@ -197,7 +197,7 @@ class ComplementarityMethod(GameMethod):
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Every alpha is finite, and a step does not take too long."""
         domain = mechanism.domain(instance)
-        size = len(domain.arcs) + domain.K * domain.R
+        size = domain.A + domain.K * domain.R
         if size > self.largest:
             return f"{self.id} needs at most {self.largest} arcs and prices together, but there are {size}"
         return plain_users(self.id, domain) or finite_alpha(self.id, mechanism, instance)

@@ -56,7 +56,7 @@ class MaxMinArrow(ArrowProgram):
     def __init__(self, rate: Floats, instance: Instance) -> None:
         self.unit = instance.K * instance.R / (cheapest(instance, np.ones(instance.K * instance.R)) / rate).sum()
         super().__init__(instance, self.unit / rate)
-        self.before = np.zeros(len(instance.arcs))
+        self.before = np.zeros(instance.A)
 
     def solve(
         self,

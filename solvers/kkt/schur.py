@@ -116,7 +116,7 @@ def scattered(instance: Instance) -> bool:
 
 def _grid(instance: Instance) -> bool:
     """Whether arcs are as many as loads.py has grids for."""
-    return SPARSEST * len(instance.arcs) >= instance.N * instance.K
+    return SPARSEST * instance.A >= instance.N * instance.K
 
 
 def _overlapping(instance: Instance) -> bool:

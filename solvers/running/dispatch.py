@@ -117,7 +117,7 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
 
 def _is_large(instance: Instance) -> bool:
     """Whether even Python code might look at no clock for long."""
-    return len(instance.arcs) * instance.R >= LARGE
+    return instance.A * instance.R >= LARGE
 
 
 def _is_far_apart(instance: Instance) -> bool:
@@ -136,7 +136,7 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
         return work(request, None)
     item, instance = request.mechanism, request.instance
     facts: dict[str, Any] = {"mechanism": item.id, "not_judged": "not judged: there is no point"}
-    nothing = Allocation(instance, np.full(len(instance.arcs), np.nan), **facts)
+    nothing = Allocation(instance, np.full(instance.A, np.nan), **facts)
     inside = replace(request, inside=True)
     return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
 
@@ -146,7 +146,7 @@ def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) ->
     if not _isolates_method(request, method, last):
         return _work(request, method, keep)
     home = request.mechanism.home(request.instance)
-    nothing = _early(request.mechanism, method, home, np.full(len(home.arcs), np.nan), "there is no point")
+    nothing = _early(request.mechanism, method, home, np.full(home.A, np.nan), "there is no point")
     return _in_child(lambda send: _work(request, method, send), request.limits, nothing)
 
 
@@ -228,7 +228,7 @@ def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None 
 def _is_tight(request: Request) -> bool:
     """Whether a method that has a point only when it has ended will probably leave none."""
     instance, limits = request.instance, request.limits
-    return limits.limited and _is_large(instance) and limits.deadline - limits.clock() < TIGHT * len(instance.arcs) * instance.R
+    return limits.limited and _is_large(instance) and limits.deadline - limits.clock() < TIGHT * instance.A * instance.R
 
 
 class _Queue:
@@ -397,13 +397,13 @@ def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Li
 
 
 def _no_answer(instance: Instance, termination: str, message: str) -> Answer:
-    return Answer(np.full(len(instance.arcs), np.nan), None, termination, Times(), message=message)
+    return Answer(np.full(instance.A, np.nan), None, termination, Times(), message=message)
 
 
 def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
     """What a method not of this package answers; whatever is no answer is an error of its own."""
     with suppress(TypeError, ValueError):
-        if isinstance(answer, Answer) and np.shape(x := np.asarray(answer.x, dtype=float)) == (len(instance.arcs),):
+        if isinstance(answer, Answer) and np.shape(x := np.asarray(answer.x, dtype=float)) == (instance.A,):
             return replace(answer, x=x)
-    said = f"{method.id} returned no Answer with tasks on the {len(instance.arcs)} arcs of the instance"
+    said = f"{method.id} returned no Answer with tasks on the {instance.A} arcs of the instance"
     return _no_answer(instance, "error", said)
