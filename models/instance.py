@@ -251,7 +251,7 @@ class Instance(InstanceData):
         }
         stale = ["servers", "K", "placement", "exact", "_hash"]
         if self.K > 1 or self.counts[0] > 1:
-            stale += ["eligible", "pools", "totals", "arcs"]
+            stale += ["eligible", "pools", "totals", "arcs", "A"]
         result = self._changed(data, stale)
         result._check_totals()
         result._check_every_user_fits_somewhere()
