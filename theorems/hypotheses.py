@@ -174,6 +174,11 @@ class Hypotheses:
             user.limit[0] = None if self.unlimited else user.limit[0]
             user.placement = [True] * len(user.placement) if self.everywhere else user.placement
             user.reported_placement = None if self.everywhere else user.reported_placement
+        if self.outsiders:
+            N, K = len(draft.users), len(draft.capacities)
+            for n, user in enumerate(draft.users):
+                user.placement = [k % N != n and (may or k == (n + 1) % K) for k, may in enumerate(user.placement)]
+                user.demands = [[v or Fraction(1) for v in row] for row in user.demands]
         if self.bottleneck or self.server_bottleneck:
             _bottlenecks(draft, same=self.bottleneck)
         if self.identical_servers:

@@ -404,14 +404,7 @@ def _combination(columns: Sequence[Sequence[Fraction]], target: Sequence[Fractio
     assumed="g' = z^-alpha; it is shown of all prices (to the letter), and so of those of full resources (as (40) asks)",
 )
 def direction_without_descent(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    alphas: list[int],
-    tasks: Rows,
-    prices: Rows,
-    factors: Rows,
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alphas: list[int], tasks: Rows, prices: Rows, factors: Rows
 ) -> dict[str, Any]:
     """-grad_x is normal to what (46) allows at every server, so v_x = 0; prices move by (47-48), and Psi with none of them."""
     by_x, by_price = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
@@ -433,14 +426,7 @@ def direction_without_descent(
     "resources (as (40) asks)",
 )
 def stop_without_solution(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    alphas: list[int],
-    tasks: Rows,
-    prices: Rows,
-    factors: Rows,
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alphas: list[int], tasks: Rows, prices: Rows, factors: Rows
 ) -> dict[str, Any]:
     """Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
     for i, capacity in enumerate(capacities):
@@ -461,14 +447,7 @@ def stop_without_solution(
     assumed="g' = z^-alpha of each server; the demands for full resources are independent",
 )
 def factor_without_beta(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    alphas: list[int],
-    tasks: Rows,
-    prices: Rows,
-    factors: Rows,
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alphas: list[int], tasks: Rows, prices: Rows, factors: Rows
 ) -> dict[str, Any]:
     """v_x = 0 at a server by (115) with its factors, of which one is not 0 where beta is; (45)."""
     assert fits(demands, capacities, eligible, tasks)
