@@ -282,8 +282,8 @@ def _is_everywhere(instance: Instance) -> bool:
 
 def _has_outsiders(instance: Instance) -> bool:
     demands, placement = instance.exact.demands, instance.placement
-    pairs = ((i, r) for i in range(instance.K) for r in range(instance.R))
-    return all(any(demands[n][0][r] and not placement[n, i] for n in range(instance.N)) for i, r in pairs)
+    out = ([n for n in range(instance.N) if not placement[n, i]] for i in range(instance.K))
+    return all(any(demands[n][0][r] for n in users) for users in out for r in range(instance.R))
 
 
 def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:

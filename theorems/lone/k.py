@@ -1,6 +1,5 @@
 """Arguments against statements of K: the game for finite alpha, its multipliers, and PS-MFA."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +21,7 @@ from fairalloc.theorems.lone.definitions import (
     whole_root,
 )
 from fairalloc.theorems.lone.script import argument, given
+from fairalloc.theorems.papers.k.directions import dot
 from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
 
@@ -383,17 +383,11 @@ def _normal_cone(case: Case) -> dict[str, Any]:
     factors = []
     for i, capacity in enumerate(capacities):
         full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands, strict=True)) == c]
-        factors.append(_combination([[d[r] for d in demands] for r in full], [-v for v in by_x[i]]))
+        columns = [[d[r] for d in demands] for r in full]
+        factors.append(
+            list(solved([[dot(one, q) for q in columns] for one in columns], [-dot(d, by_x[i]) for d in columns]) or ())
+        )
     return data | {"factors": factors}
-
-
-def _combination(columns: Sequence[Sequence[Fraction]], target: Sequence[Fraction]) -> Row:
-    """The s with sum_r s_r column_r = target, by the normal equations; the columns are independent."""
-    gram = [[sum((a * b for a, b in zip(one, other, strict=True)), F(0)) for other in columns] for one in columns]
-    sides = [sum((a * b for a, b in zip(one, target, strict=True)), F(0)) for one in columns]
-    found = solved(gram, sides)
-    assert found is not None, "the demands for full resources are independent"
-    return list(found)
 
 
 @argument(
