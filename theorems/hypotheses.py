@@ -174,6 +174,11 @@ class Hypotheses:
             user.limit[0] = None if self.unlimited else user.limit[0]
             user.placement = [True] * len(user.placement) if self.everywhere else user.placement
             user.reported_placement = None if self.everywhere else user.reported_placement
+        if self.outsiders:
+            N, K = len(draft.users), len(draft.capacities)
+            for n, user in enumerate(draft.users):
+                user.placement = [k % N != n and (may or k == (n + 1) % K) for k, may in enumerate(user.placement)]
+                user.demands = [[v or Fraction(1) for v in row] for row in user.demands]
         if self.bottleneck or self.server_bottleneck:
             _bottlenecks(draft, same=self.bottleneck)
         if self.identical_servers:
@@ -277,8 +282,8 @@ def _is_everywhere(instance: Instance) -> bool:
 
 def _has_outsiders(instance: Instance) -> bool:
     demands, placement = instance.exact.demands, instance.placement
-    pairs = ((i, r) for i in range(instance.K) for r in range(instance.R))
-    return all(any(demands[n][0][r] and not placement[n, i] for n in range(instance.N)) for i, r in pairs)
+    out = ([n for n in range(instance.N) if not placement[n, i]] for i in range(instance.K))
+    return all(any(demands[n][0][r] for n in users) for users in out for r in range(instance.R))
 
 
 def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:

@@ -28,11 +28,6 @@ def reading_of(name: str, proof: Proof | str) -> str:
     ----------
     name : the id of the statement
     proof : its proof
-
-    Examples
-    --------
-    >>> reading_of("K.T1", "Clear.")
-    ''
     """
     document = _document()
     day, read = document["readings"].get(name, ("", ""))

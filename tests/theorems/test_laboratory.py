@@ -487,7 +487,7 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
     with FindingStore(store) as kept:
         assert kept.findings().keys() == {"K.1"}
     assert write_witnesses(several, found.values(), path).searched.keys() == {"K.1"}
-    assert [*changes(several, found, WitnessRecord())] == ["K.1: refuted; not on record before"]
+    assert [*changes(several, found, WitnessRecord())] == ["K.1: refuted (to the letter); not on record before"]
 
 
 def test_a_budget_that_has_ended_begins_nothing():
@@ -517,7 +517,7 @@ def test_a_run_says_what_is_otherwise_than_on_record():
 
     assert said("refuted", larger) == []
     assert said("refuted", case) == ["K.planted: a smaller case than on record"]
-    assert said("not refuted") == ["K.planted: refuted on record, not refuted now (so it is)"]
+    assert said("not refuted") == ["K.planted: refuted (to the letter) on record, not refuted now (so it is)"]
     assert said("not decided", unfinished="stopped") == []
 
 
@@ -670,7 +670,7 @@ def test_results_are_written_as_they_come_and_an_interrupt_leaves_them(monkeypat
     assert main(["theorems", "verify", "--id", "Z.P4", "--id", "Z.C2", "--store", str(tmp_path / "f.sqlite")]) == 130
     said = capsys.readouterr()
     assert said.out.startswith("2/2 Z.C2: not refuted: a sentence\n\nStatements by paper\n")
-    assert "Changed against the record:\nZ.C2: refuted on record, not refuted now (a sentence)\n" in said.out
+    assert "Changed against the record:\nZ.C2: refuted (to the letter) on record, not refuted now (a sentence)\n" in said.out
     assert said.err == "fairalloc: interrupted; results that were already written to a file remain there\n"
 
 
@@ -860,7 +860,7 @@ def test_judges_see_the_printed_numbers():
 
 
 def test_statements_are_listed_as_far_as_they_fit(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")  # in narrower terminals the longest names have two lines
+    monkeypatch.setenv("COLUMNS", "130")  # in narrower terminals the longest names have two lines
     assert main(["theorems", "list", "K.T3", "--status", "refuted"]) == 0
     listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:] if not line.startswith(" ")}
     refuted = {name for name, item in STATEMENTS.items() if on_record(item, packaged(), again=False).status == Status.REFUTED}

@@ -313,14 +313,7 @@ def whole_root(square: int) -> int:
 
 
 def price_moves(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    tasks: Rows,
-    prices: Rows,
-    factors: Rows,
-    by_x: Rows,
-    by_price: Rows,
+    demands: Rows, capacities: Rows, eligible: Places, tasks: Rows, prices: Rows, factors: Rows, by_x: Rows, by_price: Rows
 ) -> Rows:
     """v_lambda (47-48) at a point (38-40) where v_x = 0 by these factors, for every resource, full or not."""
     assert fits(demands, capacities, eligible, tasks)

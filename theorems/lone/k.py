@@ -1,6 +1,5 @@
 """Arguments against statements of K: the game for finite alpha, its multipliers, and PS-MFA."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +21,7 @@ from fairalloc.theorems.lone.definitions import (
     whole_root,
 )
 from fairalloc.theorems.lone.script import argument, given
+from fairalloc.theorems.papers.k.directions import dot
 from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
 
@@ -383,17 +383,11 @@ def _normal_cone(case: Case) -> dict[str, Any]:
     factors = []
     for i, capacity in enumerate(capacities):
         full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands, strict=True)) == c]
-        factors.append(_combination([[d[r] for d in demands] for r in full], [-v for v in by_x[i]]))
+        columns = [[d[r] for d in demands] for r in full]
+        factors.append(
+            list(solved([[dot(one, q) for q in columns] for one in columns], [-dot(d, by_x[i]) for d in columns]) or ())
+        )
     return data | {"factors": factors}
-
-
-def _combination(columns: Sequence[Sequence[Fraction]], target: Sequence[Fraction]) -> Row:
-    """The s with sum_r s_r column_r = target, by the normal equations; the columns are independent."""
-    gram = [[sum((a * b for a, b in zip(one, other, strict=True)), F(0)) for other in columns] for one in columns]
-    sides = [sum((a * b for a, b in zip(one, target, strict=True)), F(0)) for one in columns]
-    found = solved(gram, sides)
-    assert found is not None, "the demands for full resources are independent"
-    return list(found)
 
 
 @argument(
@@ -404,14 +398,7 @@ def _combination(columns: Sequence[Sequence[Fraction]], target: Sequence[Fractio
     assumed="g' = z^-alpha; it is shown of all prices (to the letter), and so of those of full resources (as (40) asks)",
 )
 def direction_without_descent(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    alphas: list[int],
-    tasks: Rows,
-    prices: Rows,
-    factors: Rows,
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alphas: list[int], tasks: Rows, prices: Rows, factors: Rows
 ) -> dict[str, Any]:
     """-grad_x is normal to what (46) allows at every server, so v_x = 0; prices move by (47-48), and Psi with none of them."""
     by_x, by_price = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
@@ -433,14 +420,7 @@ def direction_without_descent(
     "resources (as (40) asks)",
 )
 def stop_without_solution(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    alphas: list[int],
-    tasks: Rows,
-    prices: Rows,
-    factors: Rows,
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alphas: list[int], tasks: Rows, prices: Rows, factors: Rows
 ) -> dict[str, Any]:
     """Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
     for i, capacity in enumerate(capacities):
@@ -461,14 +441,7 @@ def stop_without_solution(
     assumed="g' = z^-alpha of each server; the demands for full resources are independent",
 )
 def factor_without_beta(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    alphas: list[int],
-    tasks: Rows,
-    prices: Rows,
-    factors: Rows,
+    demands: Rows, capacities: Rows, eligible: Places, weights: Row, alphas: list[int], tasks: Rows, prices: Rows, factors: Rows
 ) -> dict[str, Any]:
     """v_x = 0 at a server by (115) with its factors, of which one is not 0 where beta is; (45)."""
     assert fits(demands, capacities, eligible, tasks)

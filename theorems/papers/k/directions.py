@@ -10,14 +10,8 @@ moves by (47)-(48), also that of a resource with room, though (40) wants it to b
 move. At the points below both readings fail alike, since dPsi/dlambda > 0 for every resource with room, so that v_lambda <= 0 by
 (47), which is 0 by (48); where dPsi/dlambda = 0 the price moves without changing Psi (Lemma 3), or beta <= 0 (Lemma 4).
 
-**Where the lemmas are true.** Let v have no slope: v_x = 0, and dPsi/dlambda = 0 for each price that moves. Then dPsi/dlambda is
-0 where lambda > 0, and else >= 0 for full resources. With -grad_x_i = sum_r s_r d_r (115), s_r >= 0 where lambda_r = 0, so sum_n
-psi_b grad_x <= 0 at every server. For one server, or alpha = 1 with the weights A_i + B_i, the sum of these is >= 0: psi_a psi_b
->= 0, and the rest of (93) makes squares, as in (96). So Psi = 0 there and v = 0. Under Assumption 1 v = 0 has beta_r = 0 for all
-full r (47), and |grad_x_i|^2 = sum_r s_r beta_r = 0.
-
-**Lemma 4 under Assumption 2.** K infers s_r = 0 from beta_r = 0 for each priced r by itself (116). But beta_r = d_r . sum_q s_q
-d_q is 0 too where s_r < 0 makes up for an unpriced q, and then sum_r s_r d_nr = 0 at who is not eligible implies nothing.
+docs/ERRATA.md says where K's proofs fail, and why the lemmas are true for one server, and for alpha = 1. Under Assumption 1 v = 0
+has beta_r = 0 for all full r (47), and by (115) |grad_x_i|^2 = sum_r s_r beta_r = 0.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +31,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 
-__all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "factors", "factors_in_floats", "slopes", "stops"]
+__all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "dot", "factors", "factors_in_floats", "slopes", "stops"]
 
 F = Fraction
 Row: TypeAlias = list[Fraction]
@@ -131,8 +125,8 @@ def factors(case: Case) -> Verdict:
     for i in [i for i, moves in enumerate(at.moves) if not moves]:
         full = [r for r in range(instance.R) if at.full[i * instance.R + r]]
         columns = [[d[0][r] for d in instance.exact.demands] for r in full]
-        betas = [-_dot(column, at.by_x[i]) for column in columns]
-        found = solved([[_dot(one, other) for other in columns] for one in columns], betas)
+        betas = [-dot(column, at.by_x[i]) for column in columns]
+        found = solved([[dot(one, other) for other in columns] for one in columns], betas)
         if found is None:
             raise NotApplicable("the demands for full resources are dependent")
         for r, beta, factor in zip(full, betas, found, strict=True):
@@ -269,8 +263,8 @@ def lemma_4_point() -> Case:
     users, total = range(3), [x[0][n] + x[1][n] for n in range(3)]
     rate = [[powers[j] * b[j][n] / total[n] for n in users] for j in (0, 1)]
     still = [a[i][n] - sum(rate[j][n] * f[j][n] for j in (0, 1)) for i in (0, 1) for n in users]
-    matrix = [[_dot(t[i], [rate[j][n] * t[j][n] for n in users]) for j in (0, 1)] for i in (0, 1)]
-    tau = solved(matrix, [-_dot(t[i], still[3 * i : 3 * i + 3]) for i in (0, 1)])
+    matrix = [[dot(t[i], [rate[j][n] * t[j][n] for n in users]) for j in (0, 1)] for i in (0, 1)]
+    tau = solved(matrix, [-dot(t[i], still[3 * i : 3 * i + 3]) for i in (0, 1)])
     assert tau is not None, "the matrix is regular"
     h = [[tau[j] * t[j][n] - f[j][n] for n in users] for j in (0, 1)]
     common = [sum(rate[j][n] * h[j][n] for j in (0, 1)) for n in users]
@@ -278,19 +272,14 @@ def lemma_4_point() -> Case:
     K, roots = [h[1][n] * total[n] ** 3 for n in users], (F(1, 118), F(1, 64), F(1, 82))
     weights = [K[n] * roots[n] ** 2 for n in users]
     gamma = [[h[0][n] * total[n] ** 2 / weights[n] ** 2 for n in users], [1 / (K[n] * roots[n] ** 3) for n in users]]
-    setting = [  # user and server whose gamma it sets, demands of users 1 to 3
-        (0, 0, (F(1), F(3, 8), F(0))),
-        (0, 1, (F(1), F(1, 3), F(0))),
-        (1, 0, (F(1, 8), F(1), F(0))),
-        (1, 1, (F(1, 16), F(1), F(0))),
-        (2, 0, (F(11, 16), F(3, 4), F(1))),
-        (2, 1, (F(4, 9), F(6, 13), F(1))),
-    ]
+    # demands of users 1 to 3 for what sets gamma of each user at servers 1 and 2
+    own_rows = ("1 3/8 0", "1 1/3 0", "1/8 1 0", "1/16 1 0", "11/16 3/4 1", "4/9 6/13 1")
+    setting = [(n, j, [F(v) for v in own_rows[2 * n + j].split()]) for n in users for j in (0, 1)]
     columns = [(0, t[0]), (0, s[0]), (1, t[1]), (1, s[1]), *((j, d) for _, j, d in setting)]
     capacities = []
     for j in (0, 1):
-        full = [_dot(d, x[j]) for i, d in columns[:4] if i == j] + [gamma[j][n] for n, i, _ in setting if i == j]
-        room = [2 * max(_dot(d, x[j]), *(d[n] * gamma[j][n] for n in users)) for _, d in columns]
+        full = [dot(d, x[j]) for i, d in columns[:4] if i == j] + [gamma[j][n] for n, i, _ in setting if i == j]
+        room = [2 * max(dot(d, x[j]), *(d[n] * gamma[j][n] for n in users)) for _, d in columns]
         capacities.append([full.pop(0) if i == j else much for (i, _), much in zip(columns, room, strict=True)])
     rows = [[F(d[n]) for _, d in columns] for n in users] + [[F(1)] * 10]
     system = Instance(rows, [*capacities, [F(1)] + [F(2)] * 9], weights=[*weights, F(1)], eligible=[[1, 1, 0]] * 3 + [[0, 0, 1]])
@@ -300,7 +289,8 @@ def lemma_4_point() -> Case:
     return Case(system, points=((*point, F(1)),), parameters={"alpha": (2, 3, 2), "prices": tuple(prices)})
 
 
-def _dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+    """The sum of the products."""
     return sum((v * w for v, w in zip(one, other, strict=True)), F(0))
 
 

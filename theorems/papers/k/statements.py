@@ -343,10 +343,6 @@ EXPERIMENTS = [
 ]
 
 
-_UNDECIDED = missing("neither K's proof nor the one below covers full resources without a price, which may have a price near by")
-"""What is known of K.T7."""
-
-
 def _experiment(name: str, text: str, place: str, figure: str) -> Statement:
     """A claim that rests on an experiment of ours."""
     if name in MISSING:
@@ -378,14 +374,9 @@ LETTER = " Here the price of every resource moves by (47)-(48), as is printed, a
 
 def _of_ps_mfa(id_: str, told: tuple[str, str, str], confirm: _Judge, trial: _Judge, printed: Case, letter: bool) -> Statement:
     """A claim about the direction of PS-MFA, with the prices that move to the letter, or with those of full resources alone."""
-    text, place, note = told
+    (text, place, note), name = told, f"{id_}.letter" if letter else id_
     return Statement(
-        f"{id_}.letter" if letter else id_,
-        text,
-        f"{place}, to the letter" if letter else place,
-        "all",
-        trial(letter),
-        confirm(letter),
+        *(name, text, f"{place}, to the letter" if letter else place, "all", trial(letter), confirm(letter)),
         replace(with_alpha(USED, (printed.parameters["alpha"],)), outsiders=id_ != "K.L3", points=1),
         printed=printed,
         reading="to the letter" if letter else "of a repaired text",
@@ -827,8 +818,12 @@ statements = [
         "With alpha_i >= 1, B_i > 0 and one priced resource at each server, x_n is locally unique.",
         "K Theorem 7",
         "all",
-        _UNDECIDED,
-        _UNDECIDED,
+        (
+            undecided := missing(
+                "neither K's proof nor the one below covers full resources without a price, which may have one near by"
+            )
+        ),
+        undecided,
         with_alpha(USED, (2,), A=(1,), B=(1,)),
         note="K's proof rests on (107), which is false: K.E107. It is true where all other resources have slack (an argument of "
         "ours, read by a second reader on 2026-11-22): solutions that accumulate contain an analytic arc along which some "

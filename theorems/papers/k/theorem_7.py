@@ -29,12 +29,7 @@ ALIKE = Case(Instance([[1], [1]], [[1], [1]]), points=((F(1, 2),) * 4,), paramet
 
 
 class _Point:
-    """Tasks of the case's point: h and omega of each arc, and d_n of the first resource.
-
-    Attributes
-    ----------
-    parts : first and second term of h on each arc
-    """
+    """Tasks of the case's point: both terms of h and omega of each arc, and d_n of the first resource."""
 
     def __init__(self, case: Case) -> None:
         instance, arcs = case.instance, exact_arcs(case.instance)
@@ -102,12 +97,8 @@ def omega(case: Case) -> Verdict:
 
 def omega_in_floats(case: Case) -> Verdict:
     """The same, by difference quotients of h."""
-    at, step = _Point(case), 1e-6
-    parts, x = np.array(at.parts, dtype=float), np.array(at.have, dtype=float)
-
-    def h(factor: float) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-        return parts[:, 0] * factor**-at.alpha + parts[:, 1] / factor
-
-    true = (h(1 - step) - h(1 + step)) / (2 * step * x)
+    at, ends = _Point(case), np.array([1 - 1e-6, 1 + 1e-6])
+    h = np.array(at.parts, dtype=float) @ np.array([ends**-at.alpha, 1 / ends])
+    true = (h[:, 0] - h[:, 1]) / (2e-6 * np.array(at.have, dtype=float))
     off = float(np.abs(np.array(at.omega, dtype=float) / true - 1).max())
     return Verdict("formula", off <= 1e-6, off - 1e-6, f"(106) is off by {off:.3g}, relative", "difference quotients")
