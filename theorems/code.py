@@ -52,7 +52,8 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
     arguments = ["instance"]
     if case.misreport is not None:
         report = case.misreport
-        body.append(f"misreport = fa.Misreport({report.users!r}, {_fractions(report.demands)}, {report.eligible!r})")
+        limits = f", {_fractions(report.max_tasks)}" if report.max_tasks else ""
+        body.append(f"misreport = fa.Misreport({report.users!r}, {_fractions(report.demands)}, {report.eligible!r}{limits})")
         arguments.append("misreport=misreport")
     if case.parameters:
         arguments.append(f"parameters={dict(case.parameters)!r}")

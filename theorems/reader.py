@@ -59,7 +59,7 @@ def statements_of_paper(letter: str) -> list[Statement]:
     with naming_the_file(f"{PACKAGE}.{letter}.trials"):
         code = import_module(f"{PACKAGE}.{letter}.trials")
         cases, trials = code.cases, code.trials
-    file = Path(code.__file__).with_name("statements.toml")
+    file = Path(str(code.__file__)).with_name("statements.toml")
     with _naming(file, "it"):
         document = tomllib.loads(file.read_text(encoding="utf-8"))
         proofs = tomllib.loads(files(PACKAGE).joinpath("proofs.toml").read_text(encoding="utf-8"))["proofs"]
