@@ -12,14 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.theorems.registry import PAPERS
 
-__all__ = ["CLASSES", "Row", "counts", "left", "not_found", "read_table", "sentence_hash", "sentences"]
+__all__ = ["CLASSES", "Row", "by_sentence", "counts", "read_paper", "read_table", "sentence_hash", "sentences", "spans"]
 
 CLASSES = ("statement", "missing", "definition", "about the literature", "no claim")
 """A statement has its id as the detail, a missing one the id that is proposed, and what makes no claim a reason."""
+
+LARGEST = 10**7
+"""The most bytes of a paper."""
 
 _DROPPED = re.compile(r"<\|[^|>]*\|>|</?su[bp]>|!\[[^\]]*\]\([^)]*\)")
 _REFERENCES = re.compile(r"^[#* ]*(?:\d+\.? +)?REFERENCES[* ]*$.*?(?=^[#* ]*APPENDIX|\Z)", re.MULTILINE | re.DOTALL)
@@ -91,3 +94,49 @@ def sentence_hash(sentence: str) -> str:
     """The beginning of the SHA-256 of the letters and digits, in lower case."""
     letters = "".join(sign for sign in unicodedata.normalize("NFKC", sentence).casefold() if sign.isalnum())
     return sha256(letters.encode()).hexdigest()[:10]
+
+
+def read_table(paper: str) -> list[Row]:
+    """The committed rows of a paper."""
+    text = files("fairalloc.theorems").joinpath(f"coverage/{paper}.csv").read_text(encoding="utf-8")
+    lines = csv.reader(text.splitlines()[1:])
+    return [Row(section, int(number), digest, kind, detail) for section, number, digest, kind, detail in lines]
+
+
+def by_sentence(rows: Iterable[Row]) -> dict[int, list[Row]]:
+    """The rows of each sentence, by its number."""
+    found: dict[int, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.sentence, []).append(row)
+    return found
+
+
+def counts(rows: Sequence[Row]) -> Counter[str]:
+    """How many sentences have each class; a sentence of two classes counts in both, and one without any under ""."""
+    return Counter(kind for kind, _ in {(row.kind, row.sentence) for row in rows})
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Increasing numbers as text.
+
+    >>> spans([3, 5, 6, 7])
+    '3, 5-7'
+    """
+    starts = [k for k in numbers if k - 1 not in numbers]
+    ends = [k for k in numbers if k + 1 not in numbers]
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(starts, ends, strict=True))
+
+
+def read_paper(path: Path) -> str:
+    """The text of a reader's own copy; InstanceError where the file is none."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise InstanceError(f"{path} cannot be read: {error.strerror or error}") from None
+    if len(content) > LARGEST:
+        raise InstanceError(f"{path} cannot be read: it has more than {LARGEST:,} bytes")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise InstanceError(f"{path} is not UTF-8 text: a paper is read as the text that pdftotext makes of it") from None
