@@ -14,7 +14,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, shown
 
 __all__ = ["CLASSES", "Row", "by_sentence", "counts", "read_paper", "read_table", "sentence_hash", "sentences", "spans"]
 
@@ -132,8 +132,9 @@ def read_paper(path: Path) -> str:
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
-    except OSError as error:
-        raise InstanceError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # ValueError: no file can have this name
+        reason = getattr(error, "strerror", None) or "no file can have this name"
+        raise InstanceError(f"{shown(str(path))} cannot be read: {reason}") from None
     if len(content) > LARGEST:
         raise InstanceError(f"{path} cannot be read: it has more than {LARGEST:,} bytes")
     try:

@@ -134,7 +134,8 @@ def test_the_command_counts_the_classes(capsys):
     [
         (["Q"], "there is no paper 'Q'"),
         (["--paper", "copy.txt"], "copy of one paper, but 5 are asked for"),
-        (["K", "--paper", "nowhere.txt"], "nowhere.txt cannot be read"),
+        (["K", "--paper", "a\0b"], "cannot be read: no file can have this name"),
+        (["K", "--paper", "nowhere.txt"], "'nowhere.txt' cannot be read: No such file"),
     ],
 )
 def test_a_mistake_is_one_sentence(words, said, capsys):
