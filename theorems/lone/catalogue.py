@@ -12,7 +12,10 @@ from fairalloc.theorems.registry import all_statements
 
 __all__ = ["EXCEPTIONS", "FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
 
-for _module in ("d", "every_answer", "k", "lacking", "p", "properties", "w", "z"):
+MODULES = "complaints equilibria lexicographic lexicographic_numbers merit_points per_server procedures trajectory"
+"""Of the arguments."""
+
+for _module in MODULES.split():
     with naming_the_file(f"fairalloc.theorems.lone.{_module}"):  # it uses files of the papers
         import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
 
