@@ -140,7 +140,7 @@ def fair(requests: Any, entitlements: Any, x: Any) -> bool:
 def better_off(need: Any, bundle: Any, n: int, have: Any) -> Any:
     """The tasks that user n could run with a bundle on its arcs; they are more than it has."""
     y = {a: min(bundle[a[-1], r] / q for r, q in d.items()) for a, d in need.items() if a[0] == n}
-    assert not content(need, bundle, y, have, *EXACT)
+    assert not content(need, bundle, y, sum(y.values()), have, *EXACT)
     return sum(y.values())
 
 
@@ -171,8 +171,8 @@ def of_totals(problem: Any, have: Any) -> Any:
 
 def dominating(problem: Any, have: Any, better: Any) -> Any:
     """Who gains most by the tasks `better`, which are feasible and give nobody less than it has."""
-    y = fits(problem, better)
-    assert not undominated(arcs(problem), tables(problem[1]), dict(enumerate(have)), y, *EXACT)
+    y, tasks = fits(problem, better), [sum(row) for row in better]
+    assert not undominated(arcs(problem), tables(problem[1]), y, tasks, dict(enumerate(have)), *EXACT)
     gains = [sum(row) - u for row, u in zip(better, have)]
     n = gains.index(max(gains))
     return {"user": n + 1, "have": have[n], "more": sum(better[n])}

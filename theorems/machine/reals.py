@@ -8,6 +8,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import eq, ge
 from typing import Any, Literal
 
 from fairalloc.models.errors import NotInstalled
@@ -19,7 +20,7 @@ try:
 except ImportError as error:
     raise NotInstalled("proofs by machine need the solver z3: pip install 'fairalloc[smt]'") from error
 
-__all__ = ["Outcome", "Question", "Reply", "ask", "dot", "real", "second_opinion", "total", "version"]
+__all__ = ["FORMULAS", "Outcome", "Question", "Reply", "ask", "dot", "real", "second_opinion", "total", "version"]
 
 Term = Any
 """A formula or a number of z3, which has no types."""
@@ -78,6 +79,22 @@ def total(terms: Iterable[Term]) -> Term:
 def dot(a: Iterable[Term], b: Iterable[Term]) -> Term:
     """The sum of the products."""
     return total(x * y for x, y in zip(a, b, strict=True))
+
+
+def _all(parts: Iterable[Term]) -> Term:
+    """All of these; what is decided without the solver is a truth value."""
+    left = [part for part in parts if part is not True]
+    return z3.BoolVal(False) if any(part is False for part in left) else z3.And(*left)
+
+
+def _any(parts: Iterable[Term]) -> Term:
+    """One of these at least."""
+    left = [part for part in parts if part is not False]
+    return z3.BoolVal(True) if any(part is True for part in left) else z3.Or(*left)
+
+
+FORMULAS = (_all, _any, z3.Implies, ge, eq)
+"""The logic with which a definition builds formulas."""
 
 
 def version() -> str:

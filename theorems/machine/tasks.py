@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 import z3
 
-from fairalloc.theorems.machine.reals import Term, real, total
+from fairalloc.theorems.definitions.lexicographic import not_raised
+from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 __all__ = ["TaskFormulas"]
 
@@ -57,10 +58,7 @@ class TaskFormulas:
 
     def exchange(self, tasks: Sequence[Term]) -> list[Term]:
         """The definition at a feasible allocation with these tasks."""
-        lowered = [
-            [z3.And(tasks[m] < self.tasks[m], self.tasks[m] <= self.tasks[n]) for m in self.users if m != n] for n in self.users
-        ]
-        return [z3.Implies(tasks[n] > self.tasks[n], z3.Or(*lowered[n])) for n in self.users]
+        return [not_raised(dict(enumerate(self.tasks)), tasks, *FORMULAS)]
 
     # ---- what would refute a claim
 
