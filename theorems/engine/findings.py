@@ -36,14 +36,7 @@ CREATE TABLE IF NOT EXISTS witness (statement TEXT, document TEXT, PRIMARY KEY (
         self.write("UPDATE run SET finished = ? WHERE id = ?", (_now(), run))
 
     def add(self, run: int, finding: Finding, witnesses: list[Witness]) -> None:
-        """Keep a finding and what it found, and commit.
-
-        Parameters
-        ----------
-        run : number of the run
-        finding : about one statement
-        witnesses : the cases it rests on
-        """
+        """Keep a finding and what it found, and commit."""
         with self.transaction():
             row = {"run": run, "statement": finding.statement, "document": json.dumps(finding.document())}
             self.insert("finding", row, replace=True)

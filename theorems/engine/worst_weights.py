@@ -228,16 +228,6 @@ def worst_weights(case: Case, mechanism: str, name: str) -> Case | None:
     """The case with the weights of the largest violation; None where there is no program, or it is not solved.
 
     Programs are for one demand vector a user, and without limits except for njc.
-
-    Parameters
-    ----------
-    case : weights (N,), demands and capacities in their own units
-    mechanism : its id
-    name : the property, a key of VIOLATIONS
-
-    Returns
-    -------
-    the case with weights that are rationals with denominators up to SIMPLE, relative to the largest; None as above
     """
     # 1.
     instances = (case.instance, case.reported)

@@ -63,40 +63,13 @@ def certified(instance: Instance, name: str) -> Holdings:
 
 
 def verdict_of(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
-    """The verdict of a margin: positive is a violation.
-
-    Parameters
-    ----------
-    h : the numbers of an allocation; rational or float
-    name : the property
-    margin : a number of the same kind; a violation where it is above 0, or above TOLERANCE in floating point
-    sentence : what was found
-
-    Returns
-    -------
-    the verdict with the margin as a float
-    """
+    """The verdict of a margin: positive is a violation."""
     holds = not margin > (0 if h.exact else TOLERANCE)
     return Verdict(name, bool(holds), float(margin), sentence, "rational arithmetic" if h.exact else "floating point")
 
 
 def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
-    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved.
-
-    Parameters
-    ----------
-    h : the numbers of an allocation, of which the capacities and demands are used
-    worth : (N,) the worth of a task of each user
-    floors : (N,) tasks that each user keeps
-
-    Returns
-    -------
-    the maximum, a rational where h is exact
-
-    Raises
-    ------
-    Undecided : the linear program is not solved
-    """
+    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
     instance, arcs = h.instance, h.instance.arcs
     limited = np.flatnonzero(np.isfinite(instance.max_tasks))
     load = h.zeros(instance.K * instance.R, len(arcs))
@@ -285,18 +258,7 @@ def _distance(printed: str, value: Fraction) -> Fraction:
 
 
 def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
-    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0.
-
-    Parameters
-    ----------
-    instance : weights, demands and capacities
-    x : (A,) rational tasks
-    prices : (K R,) rational prices of all of each capacity
-
-    Returns
-    -------
-    True where x is feasible and the gap at these prices is 0
-    """
+    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0."""
     arcs = exact_arcs(instance)
     feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)
     return feasible and nb_gap(arcs, instance.exact.weights, arcs.tasks(x), tuple(prices), (Fraction(0),) * instance.N) == 0

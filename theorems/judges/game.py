@@ -66,14 +66,7 @@ LARGEST_CONFIRMED = 8
 
 
 def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
-    """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server.
-
-    Parameters
-    ----------
-    judge : of one equilibrium
-    name : the property, for which all equilibria may be decided (answers.py)
-    every : whether it is about all equilibria; else about the one that the method finds
-    """
+    """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
     judge = over_answers(judge, name) if every else labelled(judge)
     return {"trial": partial(_tried, judge), "confirm": partial(_sure, judge), "mechanism": "alpha-pf-vds"}
 
@@ -85,22 +78,7 @@ def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
 
 
 def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "mid") -> Allocation:
-    """The equilibrium that the fastest method finds; Undecided where its residual is too large.
-
-    Parameters
-    ----------
-    instance : the game's data
-    parameters : of the case; alpha, A and B are taken from it
-    accuracy : "low", "mid" or "high"
-
-    Returns
-    -------
-    the allocation with its residual
-
-    Raises
-    ------
-    Undecided : the residual is above TOLERANCE
-    """
+    """The equilibrium that the fastest method finds; Undecided where its residual is too large."""
     allocation = solve(instance, "alpha-pf-vds", accuracy=accuracy, **fitted(parameters, instance))
     if not allocation.residual <= TOLERANCE:
         raise Undecided(f"the residual of the equilibrium is {allocation.residual:.1e}")
@@ -108,22 +86,7 @@ def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "m
 
 
 def proved_equilibrium(instance: Instance, parameters: Mapping[str, Any], widths: list[float]) -> Allocation:
-    """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`.
-
-    Parameters
-    ----------
-    instance : the game's data
-    parameters : of the case; alpha, A and B are taken from it
-    widths : a list to which the relative distance of tasks from an equilibrium's is appended
-
-    Returns
-    -------
-    the allocation with rational tasks and without prices
-
-    Raises
-    ------
-    Undecided : there is no certificate
-    """
+    """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`."""
     near = solved(instance, parameters, "high")
     certificate = certify(near)
     if isinstance(certificate, NotCertified):
@@ -295,12 +258,6 @@ def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, 
     A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
     Algorithm I starts from DRF on each server and so ends at other ones than methods that come from finite alpha do, and it is
     fast.
-
-    Parameters
-    ----------
-    judge : of one PS-DSF allocation
-    name : the property, for which all of them may be decided
-    every : whether it is about all of them; else about that of Algorithm I
     """
     judge = over_answers(judge, name, ALGORITHM) if every else labelled(judge, ALGORITHM)
 
@@ -363,15 +320,7 @@ def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
 
 
 def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple[Fraction, Fraction] | None:
-    """The least and the largest gain of user n over all PS-DSF allocations before and after; None where they are not listed.
-
-    Parameters
-    ----------
-    case : the true instance and the misreport
-    reported : the instance as reported
-    n : the user
-    largest : arcs up to which all are listed
-    """
+    """The least and the largest gain of user n over all PS-DSF allocations before and after; None where they are not listed."""
     assert case.misreport is not None
     sets = set_of(case.instance, "ps-dsf", largest=largest), set_of(reported, "ps-dsf", largest=largest)
     if sets[0] is None or sets[1] is None:
@@ -383,15 +332,7 @@ def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple
 
 
 def _hard_gain(case: Case, h: Holdings, reported: Instance, n: int) -> Any:
-    """The gain of user n between the optima of two mixed-integer programs.
-
-    Parameters
-    ----------
-    case : the true instance and the misreport
-    h : the numbers of the answer to the truth, rational or float
-    reported : the instance as reported
-    n : the user
-    """
+    """The gain of user n between the optima of two mixed-integer programs."""
     assert case.misreport is not None
     before, after = _extreme(case.instance, n, None, True), _extreme(reported, n, case.instance, False)
     return gains(case.instance, case.misreport, _like(before, h), _like(after, h))[0][n]

@@ -42,16 +42,6 @@ class Undecided(Exception):  # noqa: N818 (a finding, not an error)
 def attempted(mechanism: str | Mechanism, judge: Judge, method: str | None = None) -> Callable[[Case], Verdict]:
     """A trial in floating point by the fastest method, or the given one;
     many misreports about one true instance need its answer once.
-
-    Parameters
-    ----------
-    mechanism : its id, or itself
-    judge : the judgement of an answer
-    method : a method's name; None = the fastest
-
-    Returns
-    -------
-    the trial: a verdict for each case, not decided where there is no answer
     """
     return partial(_attempt, lru_cache(maxsize=4)(partial(answered, mechanism, method)), judge)
 
@@ -69,24 +59,7 @@ def _attempt(answers: Callable[[Parameters, Instance], Allocation], judge: Judge
 
 
 def answered(mechanism: str | Mechanism, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
-    """A method's answer; Undecided where its residual is too large to rest a verdict on.
-
-    Parameters
-    ----------
-    mechanism : its id, or itself
-    method : a method's name; None = the fastest
-    parameters : pairs of names and values
-    instance : what is solved
-
-    Returns
-    -------
-    the allocation
-
-    Raises
-    ------
-    Undecided : the residual is above TOLERANCE, or there is none and the method does not call its answer optimal, which none does
-        where the model is not proved to be convex
-    """
+    """A method's answer; Undecided where its residual is too large to rest a verdict on."""
     allocation = solve(instance, mechanism, method, **dict(parameters))
     if allocation.not_judged and allocation.termination == "optimal":
         return allocation

@@ -38,13 +38,7 @@ def has_script(name: str) -> bool:
 
 
 def lone_script(name: str, case: Case | None = None) -> LoneScript:
-    """The script of a statement.
-
-    Parameters
-    ----------
-    name : of the statement
-    case : another case than the witness on record
-    """
+    """The script of a statement."""
     return LoneScript.of(name, case)
 
 

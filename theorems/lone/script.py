@@ -132,12 +132,7 @@ class LoneScript:
 
     @classmethod
     def of(cls, name: str, case: Case | None = None) -> "LoneScript":
-        """The script of a statement, for the case on record or another one.
-
-        Raises
-        ------
-        InstanceError : there is no argument against it, or no case on record
-        """
+        """The script of a statement, for the case on record or another one."""
         item = statement(name)
         if name not in ARGUMENTS:
             raise InstanceError(f"the statement {name!r} has no lone script; those that have one: {', '.join(sorted(ARGUMENTS))}")

@@ -74,12 +74,7 @@ def without_formulas(item: Statement, size: Size) -> str:
 
 
 def questions(item: Statement, size: Size) -> tuple[Questions, str]:
-    """The questions that decide a statement at a size, and what they cover beyond it.
-
-    Raises
-    ------
-    NotApplicable : there are no formulas for the statement, or not for this size
-    """
+    """The questions that decide a statement at a size, and what they cover beyond it."""
     kind, reason = _kind(item), without_formulas(item, size)
     if reason or kind is None:
         raise NotApplicable(f"statement {item.id!r} cannot be proved by machine at {size[0]}x{size[1]}x{size[2]}: {reason}")

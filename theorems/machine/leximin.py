@@ -213,15 +213,6 @@ class LeximinFormulas:
 
         Lemmas: these are no more than the reported ones (`larger_share`), and the definition at bundles of the other answer: some
         users have theirs there, who misreports its u_n or nothing, the rest nothing. That is feasible.
-
-        Parameters
-        ----------
-        reported : the answer to the report
-        strictly : whether all of them gain, or one gains and nobody of them loses
-
-        Returns
-        -------
-        the formulas and the lemmas
         """
         liars = range(reported.liars)
         useful = [(n, i) for n in liars for i in reported.pattern.servers[n] if i in self.pattern.servers[n]]

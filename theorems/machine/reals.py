@@ -103,18 +103,7 @@ def version() -> str:
 
 
 def ask(question: Question, deadline: float, core: bool = False) -> Reply:
-    """Decide a question until the deadline.
-
-    Parameters
-    ----------
-    question : what is asked
-    deadline : a time of the clock of `now`
-    core : whether to name the assumptions that were needed
-
-    Returns
-    -------
-    the outcome, "unknown" where the deadline or the solver's art is not enough
-    """
+    """Decide a question until the deadline."""
     found = _split(question, list(question.splits), [], deadline, core)
     if found.outcome == "unsat" or not question.refine:
         return found
@@ -162,16 +151,7 @@ def _rational(value: Term) -> Any:
 
 
 def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
-    """The same question, unsplit, to cvc5.
-
-    Returns
-    -------
-    the outcome and the solver with its version
-
-    Raises
-    ------
-    NotInstalled : cvc5 is not there
-    """
+    """The same question, unsplit, to cvc5."""
     try:
         import cvc5
     except ImportError as error:

@@ -45,13 +45,7 @@ class TaskFormulas:
         return [v >= 0 for packing in self.held for row in packing for v in row]
 
     def more_from(self, n: int, of: "TaskFormulas") -> tuple[Term, list[Term]]:
-        """Tasks that user n could truly run with what user m of an answer holds: their number, and that they fit.
-
-        Parameters
-        ----------
-        n : the user of `of` whose bundle it is
-        of : the answer
-        """
+        """Tasks that user n could truly run with what user m of an answer holds: their number, and that they fit."""
         own = self.packing(f"u{self.tag}{n}")
         fits = [total(row[r] for row in own) <= total(row[r] for row in of.held[n]) for r in self.resources]
         return total(self.worth(own)), [*(v >= 0 for row in own for v in row), *fits]
@@ -82,11 +76,6 @@ class TaskFormulas:
     def gain(self, report: "TaskFormulas", liars: int) -> tuple[list[Term], list[Term]]:
         """The first users, who misreport, could all run more true tasks with what they are given; and the definitions at the
         other answer, where the misreporting users have what they can use of it, or nothing.
-
-        Parameters
-        ----------
-        report : the answer to the report
-        liars : how many users misreport
         """
         formulas, runs, lemmas = [], [], []
         for n in range(liars):

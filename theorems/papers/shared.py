@@ -58,22 +58,7 @@ def property_claim(
     printed: Case | None = None,
     **more: Any,
 ) -> Statement:
-    """That a mechanism has, or has not, a property.
-
-    Parameters
-    ----------
-    id_, place : as for Statement
-    mechanism : its id
-    name : the property
-    hypotheses : what is assumed, beside what the property assumes itself
-    holds : False = the paper denies the property
-    printed : the paper's counterexample, where it denies it
-    more : further fields of the statement
-
-    Returns
-    -------
-    the statement
-    """
+    """That a mechanism has, or has not, a property."""
     check = about_mechanism(mechanism, property_judge(name))
     if mechanism == "ps-dsf":
         check = about_ps_dsf(misreporting_for_every_choice if name == SP else property_judge(name), name)
@@ -93,19 +78,7 @@ def property_claim(
 
 
 def printed_claim(id_: str, text: str, place: str, case: Case, confirm: Callable[[Case], Verdict], **more: Any) -> Statement:
-    """A claim about one printed case.
-
-    Parameters
-    ----------
-    id_, text, place : as for Statement
-    case : the printed case
-    confirm : its check in rationals, which is the trial too
-    more : further fields of the statement
-
-    Returns
-    -------
-    the statement
-    """
+    """A claim about one printed case."""
     return Statement(id_, text, place, "one", confirm, confirm, printed=case, **more)
 
 
@@ -120,21 +93,7 @@ def printed_tasks(mechanism: str, *printed: str) -> Callable[[Case], Verdict]:
 
 
 def monopoly(instance: Instance, n: int, i: int) -> Fraction:
-    """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands.
-
-    Parameters
-    ----------
-    instance : demands and capacities in their own units
-    n, i : user and server
-
-    Returns
-    -------
-    tasks of n with all of server i
-
-    Raises
-    ------
-    NotApplicable : users have several demand vectors, or other ones on some server
-    """
+    """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands."""
     if instance.exact.demands_on or not instance.single_variant:
         raise NotApplicable("gamma is computed for one demand vector a user")
     demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]

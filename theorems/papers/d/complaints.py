@@ -159,25 +159,13 @@ def without(d: Requests, j: int) -> Requests:
 
 
 def two_ways(judge: RouteJudge, held: str = "", broken: str = "") -> TrialAndConfirm:
-    """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations.
-
-    Parameters
-    ----------
-    judge : of the corners of all NJC allocations, as a route finds them
-    held, broken : of which answers a verdict speaks where the claim holds, and where it does not (analysis/verdict.py)
-    """
+    """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations."""
     first, second = (partial(_judged, judge, route, held=held, broken=broken) for route in (by_polytopes, by_equations))
     return first, second
 
 
 def for_every(gap: AllocationMargin, convex: bool = False) -> TrialAndConfirm:
-    """The largest margin of a claim over the corners of all NJC allocations.
-
-    Parameters
-    ----------
-    gap : the margin of the claim at one allocation
-    convex : whether it is convex, so that what holds at the corners holds for all
-    """
+    """The largest margin of a claim over the corners of all NJC allocations."""
     return two_ways(partial(_worst, gap), FOR_ALL if convex else FOR_SOME, FOR_SOME)
 
 

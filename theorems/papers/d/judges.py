@@ -153,18 +153,7 @@ def envy(d: Requests, x: Rationals) -> MarginAndSentence:
 
 
 def preferred(d: Requests, x: Sequence[Any], n: int, m: int) -> Any:
-    """The part of n's request that runs with what m holds.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity
-    x : (N,) fractions of requests
-    n, m : who prefers, and whose bundle
-
-    Returns
-    -------
-    a fraction of n's request, at most 1
-    """
+    """The part of n's request that runs with what m holds."""
     return min([ONE, *(x[m] * d.parts[m].get(j, ZERO) / r for j, r in d.parts[n].items())])
 
 
@@ -389,93 +378,34 @@ def envy_by_imitation(case: Case, route: Route) -> MarginAndSentence:
 
 
 def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Every NJC allocation is the DRF allocation (D 4).
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Every NJC allocation is the DRF allocation (D 4)."""
     gap, x = max((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found)
     return gap, f"x = {brackets(x)} is an NJC allocation, and DRF gives {brackets(drf)}"
 
 
 def same_as_drf_if_asked(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """The same, for users who request at least their entitlement.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-
-    Raises
-    ------
-    NotApplicable : the claim is not about the case
-    """
+    """The same, for users who request at least their entitlement."""
     if any(max(part.values()) < e for part, e in zip(d.parts, d.entitlement, strict=True)):
         raise NotApplicable("somebody requests less than its entitlement")
     return same_as_drf(d, found, drf)
 
 
 def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Under DRF everybody has all it asks for or uses a full resource (D 4).
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Under DRF everybody has all it asks for or uses a full resource (D 4)."""
     left = [1 - load for load in _used(d, drf)]
     gap, i = max((min([1 - v, *(left[j] for j in part)]), i) for i, (v, part) in enumerate(zip(drf, d.parts, strict=True)))
     return gap, f"under DRF x = {brackets(drf)}, and user {i + 1} uses no full resource"
 
 
 def uses_more_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Some NJC allocation uses at least as much as DRF, on the average of the resources; D 4 denies it.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Some NJC allocation uses at least as much as DRF, on the average of the resources; D 4 denies it."""
     best, x = max((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return other - best, f"NJC uses at most {best}, by x = {brackets(x)}, and DRF {other}"
 
 
 def uses_less_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """NJC uses at most as much as DRF; D 4 denies it.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """NJC uses at most as much as DRF; D 4 denies it."""
     least, x = min((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return least - other, f"NJC uses at least {least}, by x = {brackets(x)}, and DRF {other}"
@@ -743,18 +673,7 @@ def both_kinds(check: Callable[[Case, bool], Verdict]) -> TrialAndConfirm:
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
-    """The largest relative error of (12) at x.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity
-    path : the integrator's data: requests with dummies, weights and scale
-    x : (N,) fractions of requests, inside of D
-
-    Returns
-    -------
-    a number >= 0
-    """
+    """The largest relative error of (12) at x."""
     s = path.slack(x)
     left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
     return float(np.abs(left / path.scale(x) / path.e - 1).max())

@@ -57,13 +57,7 @@ class Germ:
     """
 
     def __init__(self, top: Any, bottom: Any, bounds: list[Fraction]) -> None:
-        """The quotient of two polynomials.
-
-        Parameters
-        ----------
-        top, bottom : polynomials of python-flint over the rationals
-        bounds : gets what a sign is based on
-        """
+        """The quotient of two polynomials."""
         common = top.gcd(bottom)
         self.top, self.bottom, self.bounds = top // common, bottom // common, bounds
 
@@ -162,18 +156,7 @@ class ExactRounds:
         return x, updates
 
     def go_on_from(self, x: dict[int, Fraction], change: dict[int, Fraction], ratio: Fraction) -> bool:
-        """Whether each of the rounds from x changes tasks by `ratio` times the change before, for ever.
-
-        Parameters
-        ----------
-        x : tasks by arc
-        change : what the last round changed
-        ratio : between 0 and 1
-
-        Returns
-        -------
-        True where it is proved
-        """
+        """Whether each of the rounds from x changes tasks by `ratio` times the change before, for ever."""
         # 2.
         left = {a: -v * ratio / (1 - ratio) for a, v in change.items()}
         limit = {a: v - left[a] for a, v in x.items()}

@@ -93,18 +93,7 @@ def _moved(own: Floats, load: Floats, weights: Floats, t: float, y: Floats, step
 
 
 def proved_gap(instance: Instance, x: Any, prices: Any) -> Fraction:
-    """In rationals, what any feasible allocation can have more of sum w log u than the tasks x.
-
-    Parameters
-    ----------
-    instance : weights, demands and capacities
-    x : (A,) tasks
-    prices : (K R,) prices in parts of capacity
-
-    Returns
-    -------
-    a bound in units of sum w log u
-    """
+    """In rationals, what any feasible allocation can have more of sum w log u than the tasks x."""
     arcs = exact_arcs(instance)
     exact = [Fraction(float(v)) for v in x]
     over = max([Fraction(1), *arcs.loads(exact)])
