@@ -63,14 +63,14 @@ def feasible(need, room, x, *logic):
     return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
 
 
-def content(need, bundle, y, have, *logic):
-    """Tasks y that fit into a bundle, as capacities by server and resource, are no more than a user has.
+def content(need, bundle, y, tasks, have, *logic):
+    """Where y, so many tasks in all, fits into a bundle, capacities by server and resource, it is no more than a user has.
 
     With its part of every server as the bundle that is the sharing incentive (K 2.1, P III-B), with what another user holds, by
     weight, envy-freeness (K (1), W 3.3, Z II-B), with what it is given for a misreport strategyproofness.
     """
     _, _, implies, ge, _ = logic
-    return implies(feasible(need, bundle, y, *logic), ge(have, sum(y.values())))
+    return implies(feasible(need, bundle, y, *logic), ge(have, tasks))
 
 
 EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
@@ -79,7 +79,7 @@ EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a 
 def better_off(need, bundle, n, have):
     """The tasks that user n could run with a bundle on its arcs; they are more than it has."""
     y = {a: min(bundle[a[-1], r] / q for r, q in d.items()) for a, d in need.items() if a[0] == n}
-    assert not content(need, bundle, y, have, *EXACT)
+    assert not content(need, bundle, y, sum(y.values()), have, *EXACT)
     return sum(y.values())
 
 

@@ -88,20 +88,20 @@ def bargain(problem, tasks, prices):
     return equilibrium(need, tables(problem[1]), worth, fits(problem, tasks), tables(prices), *EXACT)
 
 
-def content(need, bundle, y, have, *logic):
-    """Tasks y that fit into a bundle, as capacities by server and resource, are no more than a user has.
+def content(need, bundle, y, tasks, have, *logic):
+    """Where y, so many tasks in all, fits into a bundle, capacities by server and resource, it is no more than a user has.
 
     With its part of every server as the bundle that is the sharing incentive (K 2.1, P III-B), with what another user holds, by
     weight, envy-freeness (K (1), W 3.3, Z II-B), with what it is given for a misreport strategyproofness.
     """
     _, _, implies, ge, _ = logic
-    return implies(feasible(need, bundle, y, *logic), ge(have, sum(y.values())))
+    return implies(feasible(need, bundle, y, *logic), ge(have, tasks))
 
 
 def better_off(need, bundle, n, have):
     """The tasks that user n could run with a bundle on its arcs; they are more than it has."""
     y = {a: min(bundle[a[-1], r] / q for r, q in d.items()) for a, d in need.items() if a[0] == n}
-    assert not content(need, bundle, y, have, *EXACT)
+    assert not content(need, bundle, y, sum(y.values()), have, *EXACT)
     return sum(y.values())
 
 

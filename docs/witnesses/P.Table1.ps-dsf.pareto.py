@@ -75,23 +75,17 @@ def fits(problem, tasks):
     return x
 
 
-def runs(x, n):
-    """The tasks of user n on all its arcs."""
-    return sum(v for a, v in x.items() if a[0] == n)
-
-
-def undominated(need, room, have, y, *logic):
-    """Feasible tasks y that give nobody less than {user: tasks} `have` give nobody more: Pareto optimality (W 3.3)."""
+def undominated(need, room, y, tasks, have, *logic):
+    """Where y, {user: tasks} in all, is feasible and gives nobody less than it has, it gives nobody more: Pareto (W 3.3)."""
     all_, _, implies, ge, _ = logic
-    no_less = all_([ge(runs(y, n), u) for n, u in have.items()])
-    no_more = all_([ge(u, runs(y, n)) for n, u in have.items()])
+    no_less, no_more = all_([ge(tasks[n], u) for n, u in have.items()]), all_([ge(u, tasks[n]) for n, u in have.items()])
     return implies(all_([feasible(need, room, y, *logic), no_less]), no_more)
 
 
 def dominating(problem, have, better):
     """Who gains most by the tasks `better`, which are feasible and give nobody less than it has."""
-    y = fits(problem, better)
-    assert not undominated(arcs(problem), tables(problem[1]), dict(enumerate(have)), y, *EXACT)
+    y, tasks = fits(problem, better), [sum(row) for row in better]
+    assert not undominated(arcs(problem), tables(problem[1]), y, tasks, dict(enumerate(have)), *EXACT)
     gains = [sum(row) - u for row, u in zip(better, have)]
     n = gains.index(max(gains))
     return {"user": n + 1, "have": have[n], "more": sum(better[n])}

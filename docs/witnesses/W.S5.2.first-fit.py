@@ -72,15 +72,16 @@ def keeps(need, room, share, x, users, prices, *logic):
     """Prices of full resources that keep these users, whose shares are equal, from more while nobody with as little has less.
 
     A task of theirs costs 1 or more, who has at most their share runs where its tasks cost least, and who has more runs where
-    they cost nothing. What fits costs no more than the capacities, so no more than what users with at most that share run now.
+    they are free. What fits costs no more than the capacities, so no more than what users with at most that share run now.
     With such prices for all users x is lexicographic (K Def 1); with prices that keep all at once it is Pareto optimal.
     """
     all_, any_, _, ge, eq = logic
     level = share[users[0]]
     cost = {a: sum(prices[a[-1], r] * q for r, q in d.items()) for a, d in need.items()}
     full = [any_([eq(p, 0), eq(used(need, x, i, r), room[i, r])]) for (i, r), p in prices.items()]
-    best = {a: [cost[b] for b in need if b[0] == a[0]] if share[a[0]] <= level else [0] for a in need}
-    least = [any_([eq(x[a], 0), all_([ge(v, cost[a]) for v in best[a]])]) for a in need]
+    cheap = {a: [ge(cost[b], cost[a]) for b in need if b[0] == a[0]] for a in need if share[a[0]] <= level}
+    free = {a: [eq(prices[a[-1], r], 0) for r in need[a]] for a in need}
+    least = [any_([eq(x[a], 0), all_(cheap.get(a, free[a]))]) for a in need]
     paid = [ge(cost[a], 1) for a in need if a[0] in users]
     return all_([*(eq(share[n], level) for n in users), *(ge(p, 0) for p in prices.values()), *full, *paid, *least])
 

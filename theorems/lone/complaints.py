@@ -1,6 +1,6 @@
 """Arguments against statements of D: allocations without justified complaints, its theorem's assumptions, and its trajectory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import lexicographic_answer
 from fairalloc.theorems.lone.definitions import fair, lexicographic, listed
 from fairalloc.theorems.lone.every_answer import bound, bounds, part_of_the_truth
-from fairalloc.theorems.lone.script import Making, argument
+from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.d.complaints import by_equations, data
 from fairalloc.theorems.papers.d.judges import drf_of, preferred
 
@@ -26,27 +26,12 @@ def matrix(d: Requests) -> Any:
     return [[part.get(j, F(0)) for j in range(d.R)] for part in d.parts]
 
 
+@making
 def of_case(case: Case) -> dict[str, Any]:
     """The requests and entitlements of a case, and its points in fractions of requests."""
     d, arcs = data(case), exact_arcs(case.instance)
     points = [[u / q for u, q in zip(arcs.tasks(point), d.unit, strict=True)] for point in case.points]
     return {"requests": matrix(d), "entitlements": list(d.entitlement), "points": points}
-
-
-def with_point(x: Callable[[Requests], Any], other: str = "other") -> Making:
-    """The data of a case with an allocation, or with two."""
-
-    def made(case: Case) -> dict[str, Any]:
-        found = x(data(case))
-        pair = {"x": list(found[0]), other: list(found[1])} if isinstance(found[0], tuple) else {"x": list(found)}
-        return of_case(case) | pair
-
-    return made
-
-
-def worst_of(gap: Callable[[Requests, Any], Any]) -> Making:
-    """The NJC allocation with the largest gap."""
-    return with_point(lambda d: max(by_equations(d), key=lambda x: gap(d, x)))
 
 
 def unit_of(n: int, count: int, sign: int = 1) -> Any:
@@ -67,19 +52,20 @@ def in_brackets(**points: Any) -> Any:
 # ---- two allocations ------------------------------------------------------------------------------------------------------
 
 
-def dominated_pair(d: Requests) -> Any:
+def with_points(case: Case, **points: Any) -> dict[str, Any]:
+    """The data of a case with allocations by name."""
+    return of_case(case) | {name: list(x) for name, x in points.items()}
+
+
+@making
+def dominated_pair(case: Case) -> dict[str, Any]:
     """An NJC allocation that is not Pareto optimal, and a better one."""
-    found = by_equations(d)
-    return next((x, y) for x in found for y in found if x != y and all(a <= b for a, b in zip(x, y, strict=True)))
+    found = by_equations(data(case))
+    x, y = next((x, y) for x in found for y in found if x != y and all(a <= b for a, b in zip(x, y, strict=True)))
+    return with_points(case, x=x, better=y, other=y)
 
 
-@argument(
-    "D.S3.pareto-zero",
-    answers="some",
-    sentence="x = {x} has no complaint, and {better} fits as well",
-    formula=r"x = {x} \le {better}, \qquad e = {e}",
-    more=with_point(dominated_pair, "better"),
-)
+@check
 def njc_without_pareto_optimality(requests: Any, entitlements: Any, x: Any, better: Any) -> Any:
     """The first is NJC, the second fits and gives nobody less and somebody more; entitlements add up to 1, and one is 0."""
     assert sum(entitlements) == 1
@@ -91,11 +77,7 @@ def njc_without_pareto_optimality(requests: Any, entitlements: Any, x: Any, bett
     return in_brackets(x=x, better=better, e=entitlements)
 
 
-def two_answers(id_: str, answers: str, more: Making, sentence: str, formula: str) -> None:
-    """Two different NJC allocations of one case."""
-    argument(id_, answers=answers, sentence=sentence, formula=formula, more=more)(two_allocations)
-
-
+@check
 def two_allocations(requests: Any, entitlements: Any, x: Any, other: Any) -> Any:
     """Two different NJC allocations, and the resources that are full in each; entitlements add up to 1."""
     assert sum(entitlements) == 1
@@ -106,50 +88,32 @@ def two_allocations(requests: Any, entitlements: Any, x: Any, other: Any) -> Any
     return {**in_brackets(x=x, other=other, e=entitlements), "full": full, "others": others}
 
 
-def other_bottlenecks(d: Requests) -> Any:
+@making
+def first_two(case: Case) -> dict[str, Any]:
+    """Two NJC allocations."""
+    x, other, *_ = by_equations(data(case))
+    return with_points(case, x=x, other=other)
+
+
+@making
+def other_bottlenecks(case: Case) -> dict[str, Any]:
     """Two NJC allocations with other full resources."""
-    found = by_equations(d)
+    d, found = data(case), by_equations(data(case))
     full = [[load == 1 for load in loads_of(matrix(d), x)] for x in found]
-    return found[0], next(x for x, own in zip(found, full, strict=True) if own != full[0])
-
-
-two_answers(
-    "D.S5.3.unique-zero",
-    "all",
-    with_point(dominated_pair),
-    "{x} and {other} both are without complaints",
-    r"x = {x} \ne {other} = x', \qquad e = {e}",
-)
-two_answers(
-    "D.S5.3.not-unique",
-    "some",
-    with_point(lambda d: by_equations(d)[:2]),
-    "{x} and {other} both are without complaints",
-    r"x = {x} \ne {other} = x'",
-)
-two_answers(
-    "D.S5.5.bottlenecks",
-    "some",
-    with_point(other_bottlenecks),
-    "{x} and {other} both are without complaints, with the full resources {full} and {others}",
-    r"J({x}) = {full} \ne {others} = J({other})",
-)
+    return with_points(case, x=found[0], other=next(x for x, own in zip(found, full, strict=True) if own != full[0]))
 
 
 # ---- one allocation -------------------------------------------------------------------------------------------------------
 
 
-def first_user_first(d: Requests) -> Any:
+@making
+def first_user_first(case: Case) -> dict[str, Any]:
     """The first user takes all of its request."""
-    return [min(F(1), 1 / d.parts[0][0]), *[F(0)] * (len(d.parts) - 1)]
+    d = data(case)
+    return with_points(case, x=[min(F(1), 1 / d.parts[0][0]), *[F(0)] * (len(d.parts) - 1)])
 
 
-@argument(
-    *("D.S3.pareto-not-fair", "D.S3.greedy"),
-    sentence="x = {x} gives user 1 all it can have and is Pareto optimal, and user {user} has a complaint",
-    formula=r"x = {x}, \qquad e = {e}",
-    more=with_point(first_user_first),
-)
+@check
 def pareto_optimum_with_complaint(requests: Any, entitlements: Any, x: Any) -> Any:
     """One resource, full, that everybody requests: more for one is less for another. Yet somebody has a complaint."""
     assert all(len(row) == 1 and row[0] > 0 for row in requests)
@@ -160,19 +124,19 @@ def pareto_optimum_with_complaint(requests: Any, entitlements: Any, x: Any) -> A
     return {**in_brackets(x=x, e=entitlements), "user": short[0] + 1}
 
 
-def off(d: Requests, x: Sequence[Fraction]) -> Fraction:
-    """How far the user who is farthest from it is from having its entitlement of some resource."""
-    users = zip(x, matrix(d), d.entitlement, strict=True)
-    return max(min(abs(v * r - e) for r in row) for v, row, e in users)
+@making
+def farthest_from_entitlement(case: Case) -> dict[str, Any]:
+    """The NJC allocation in which a user is farthest from having its entitlement of some resource."""
+    d = data(case)
+
+    def off(x: Sequence[Fraction]) -> Fraction:
+        users = zip(x, matrix(d), d.entitlement, strict=True)
+        return max(min(abs(v * r - e) for r in row) for v, row, e in users)
+
+    return with_points(case, x=max(by_equations(d), key=off))
 
 
-@argument(
-    "D.S4.sharing-incentive.step",
-    answers="some",
-    sentence="x = {x} has no complaint, and user {user} has its entitlement {e} of no resource exactly",
-    formula=r"x_{{{user}}} r_{{{user}j}} \ne {e} = e_{{{user}}} \ \text{{for all}}\ j",
-    more=worst_of(off),
-)
+@check
 def entitlement_missed(requests: Any, entitlements: Any, x: Any) -> Any:
     """An NJC allocation in which somebody has x_i r_ij = e_i for no resource j."""
     assert fair(requests, entitlements, x)
@@ -180,19 +144,15 @@ def entitlement_missed(requests: Any, entitlements: Any, x: Any) -> Any:
     return {"x": listed(x), "user": missed[0] + 1, "e": entitlements[missed[0]]}
 
 
-def prefers(d: Requests, x: Sequence[Fraction]) -> Fraction:
-    """How much more of its request somebody could have with what another holds."""
-    users = range(len(x))
-    return max(F(preferred(d, x, n, m)) - x[n] for n in users for m in users if n != m)
+@making
+def most_envy(case: Case) -> dict[str, Any]:
+    """The NJC allocation in which somebody could have most more of its request with what another holds."""
+    d, users = data(case), range(case.instance.N)
+    gap = lambda x: max(F(preferred(d, x, n, m)) - x[n] for n in users for m in users if n != m)  # noqa: E731
+    return with_points(case, x=max(by_equations(d), key=gap))
 
 
-@argument(
-    "D.S4.envy-free",
-    answers="some",
-    sentence="at x = {x} user {user} could have {more} of its request with what user {envied} holds",
-    formula=r"x_{{{user}}} = {have} < {more} = \min_j \tfrac{{x_{{{envied}}} r_{{{envied}j}}}}{{r_{{{user}j}}}}",
-    more=worst_of(prefers),
-)
+@check
 def njc_with_envy(requests: Any, entitlements: Any, x: Any) -> Any:
     """An NJC allocation for equal entitlements, and what each could have with the bundle of another."""
     assert fair(requests, entitlements, x)
@@ -204,6 +164,7 @@ def njc_with_envy(requests: Any, entitlements: Any, x: Any) -> Any:
     return {"x": listed(x), "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
 
 
+@making
 def imitation(case: Case) -> dict[str, Any]:
     """An allocation in which a user envies another, and one after it requests the same in which it gains nothing."""
     d, requests = data(case), matrix(data(case))
@@ -214,17 +175,11 @@ def imitation(case: Case) -> dict[str, Any]:
             if preferred(d, x, n, m) > x[n]:
                 after = min(by_equations(replace(d, parts=parts)), key=lambda y: (y[n], y))
                 if part_of_the_truth(after[n], requests[m], requests[n]) <= x[n]:
-                    return of_case(case) | {"x": list(x), "after": list(after), "user": n, "envied": m}
+                    return with_points(case, x=x, after=after) | {"user": n, "envied": m}
     raise AssertionError("imitation helps everywhere")
 
 
-@argument(
-    "D.S4.envy-free.step",
-    answers="some",
-    sentence="at x = {x} user {user} envies user {envied}; requesting the same it may get {got} of its request, and had {have}",
-    formula=r"x_{{{user}}} = {have} \ge {got}, \qquad x' = {after}",
-    more=imitation,
-)
+@check
 def imitation_without_gain(requests: Any, entitlements: Any, x: Any, after: Any, user: int, envied: int) -> Any:
     """NJC allocations before and after the user requests what the envied one does; by these it need not gain."""
     copied = [requests[envied] if n == user else row for n, row in enumerate(requests)]
@@ -236,19 +191,15 @@ def imitation_without_gain(requests: Any, entitlements: Any, x: Any, after: Any,
     return {**in_brackets(x=x, after=after), "user": user + 1, "envied": envied + 1, "have": x[user], "got": got}
 
 
-def evened(d: Requests) -> Any:
+@making
+def evened(case: Case) -> dict[str, Any]:
     """An NJC allocation, and DRF, in which the least dominant share that differs is larger."""
+    d = data(case)
     better = drf_of(d)
-    return next(x for x in by_equations(d) if x != better), better
+    return with_points(case, x=next(x for x in by_equations(d) if x != better), better=better)
 
 
-@argument(
-    "D.S4.same-dominant",
-    answers="some",
-    sentence="x = {x} has no complaint and is not DRF: {better} fits and has lexicographically larger dominant shares",
-    formula=r"s(x) = {shares} \prec {others} = s(x')",
-    more=with_point(evened, "better"),
-)
+@check
 def njc_that_is_not_drf(requests: Any, entitlements: Any, x: Any, better: Any) -> Any:
     """One dominant resource for all. Sorted shares x_i max_j r_ij / e_i are lexicographically largest in DRF."""
     assert any(all(row[j] == max(row) for row in requests) for j in range(len(requests[0])))
@@ -263,20 +214,18 @@ def njc_that_is_not_drf(requests: Any, entitlements: Any, x: Any, better: Any) -
 # ---- bounds on all allocations --------------------------------------------------------------------------------------------
 
 
-def reports(id_: str, sign: int, sentence: str, formula: str) -> None:
-    """A misreport that helps (sign 1) or harms (-1), whichever allocations are chosen before and after."""
-
-    def made(case: Case) -> dict[str, Any]:
-        assert case.misreport is not None, "the statement is about misreports"
-        (n,), size = case.misreport.users, case.instance.N
-        before, after = (of_case(Case(one, parameters=case.parameters)) for one in (case.instance, case.reported))
-        most = bounds(before["requests"], before["entitlements"], unit_of(n, size, sign))
-        least = bounds(after["requests"], after["entitlements"], unit_of(n, size, -sign))
-        return before | {"reported": after["requests"], "user": n, "sign": sign, "most_before": most, "least_after": least}
-
-    argument(id_, answers="all", sentence=sentence, formula=formula, more=made)(misreport_over_all)
+@making
+def two_reports(case: Case, sign: int) -> dict[str, Any]:
+    """Requests by the truth and as reported, and factors of the bounds on the user's part in both."""
+    assert case.misreport is not None, "the statement is about misreports"
+    (n,), size = case.misreport.users, case.instance.N
+    before, after = (of_case(Case(one, parameters=case.parameters)) for one in (case.instance, case.reported))
+    most = bounds(before["requests"], before["entitlements"], unit_of(n, size, sign))
+    least = bounds(after["requests"], after["entitlements"], unit_of(n, size, -sign))
+    return before | {"reported": after["requests"], "user": n, "most_before": most, "least_after": least}
 
 
+@check
 def misreport_over_all(
     requests: Any, reported: Any, entitlements: Any, user: int, sign: int, most_before: Any, least_after: Any
 ) -> Any:
@@ -291,33 +240,17 @@ def misreport_over_all(
     return {"user": user + 1, "before": before, "after": after}
 
 
-reports(
-    "D.S4.strategyproof",
-    1,
-    "user {user} gets at most {before} of its request by the truth, and at least {after} of it by misreporting",
-    r"\max x_{{{user}}} = {before} < {after} = \min x'_{{{user}}}",
-)
-reports(
-    "D.S4.strategyproof.harm",
-    -1,
-    "user {user} gets at least {before} of its request by the truth, and at most {after} of it by misreporting",
-    r"\min x_{{{user}}} = {before} > {after} = \max x'_{{{user}}}",
-)
+@making
+def used_and_drf(case: Case, sign: int) -> dict[str, Any]:
+    """DRF of the requests, and factors of the bound on the mean utilisation of NJC."""
+    found = of_case(case)
+    requests, count = found["requests"], len(found["requests"][0])
+    fairest = lexicographic_answer(Instance(requests, [[F(1)] * count], weights=found["entitlements"]), "drf")
+    share = [F(sign) * sum(row) / count for row in requests]
+    return found | fairest | {"proofs": bounds(requests, found["entitlements"], share)}
 
 
-def utilisation(id_: str, sign: int, sentence: str, formula: str) -> None:
-    """All NJC allocations use less (sign 1) or more (-1) of the resources than DRF."""
-
-    def made(case: Case) -> dict[str, Any]:
-        found = of_case(case)
-        requests, count = found["requests"], len(found["requests"][0])
-        fairest = lexicographic_answer(Instance(requests, [[F(1)] * count], weights=found["entitlements"]), "drf")
-        share = [F(sign) * sum(row) / count for row in requests]
-        return found | fairest | {"rule": "drfh", "sign": sign, "proofs": bounds(requests, found["entitlements"], share)}
-
-    argument(id_, answers="all", sentence=sentence, formula=formula, more=made)(used_by_all)
-
-
+@check
 def used_by_all(rule: str, requests: Any, entitlements: Any, sign: int, tasks: Any, rounds: Any, proofs: Any) -> Any:
     """The mean of the used parts of all resources, in all NJC allocations and in the only DRF allocation, of requests."""
     count = len(requests[0])
@@ -330,20 +263,7 @@ def used_by_all(rule: str, requests: Any, entitlements: Any, sign: int, tasks: A
     return {"njc": njc, "drf": drf}
 
 
-utilisation(
-    "D.S4.utilisation-higher",
-    -1,
-    "NJC uses at least {njc} of the resources, and DRF {drf}",
-    r"\min u(\text{{NJC}}) \ge {njc} > {drf} = u(\text{{DRF}})",
-)
-utilisation(
-    "D.S4.utilisation-lower",
-    1,
-    "NJC uses at most {njc} of the resources, and DRF {drf}",
-    r"\max u(\text{{NJC}}) \le {njc} < {drf} = u(\text{{DRF}})",
-)
-
-
+@making
 def only_one(case: Case) -> dict[str, Any]:
     """The only NJC allocation, and factors of the bounds on each x_i from above and below."""
     made, (x,) = of_case(case), by_equations(data(case))
@@ -352,14 +272,7 @@ def only_one(case: Case) -> dict[str, Any]:
     return made | {"x": list(x), "upper": upper, "lower": lower}
 
 
-@argument(
-    "D.L3.step",
-    answers="all",
-    sentence="the limit is x = {x}, the only NJC allocation; for user {user} and full resource {resource} the numerator is {gap}",
-    formula=r"x_{{{user}}} r_{{{user}{resource}}} - e_{{{user}}} = {gap} \ne 0",
-    more=only_one,
-    case=Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])),
-)
+@check
 def numerator_that_does_not_vanish(requests: Any, entitlements: Any, x: Any, upper: Any, lower: Any) -> Any:
     """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
     assert fair(requests, entitlements, x)

@@ -28,8 +28,8 @@ from fairalloc.theorems.lone.definitions import (
     virtual_shares,
 )
 from fairalloc.theorems.lone.merit import full_resources
-from fairalloc.theorems.lone.per_server import OF_TOTALS, of_ps_dsf
-from fairalloc.theorems.lone.script import argument, given
+from fairalloc.theorems.lone.per_server import of_ps_dsf
+from fairalloc.theorems.lone.script import check, given, making
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
 
 __all__: list[str] = []
@@ -51,10 +51,11 @@ def priced(instance: Instance, tasks: Any, alpha: int, B: Fraction = NOTHING) ->
     return found
 
 
-def simple_equilibrium(instance: Instance, alpha: int) -> dict[str, Any]:
+@making
+def simple_equilibrium(case: Case, alpha: int) -> dict[str, Any]:
     """The solver's answer where simple fractions are the answer; its prices."""
-    tasks = rounded(instance, "alpha-pf-vds", alpha=alpha)
-    return {"tasks": tasks, "prices": priced(instance, tasks, alpha)}
+    tasks = rounded(case.instance, "alpha-pf-vds", alpha=alpha)
+    return {"tasks": tasks, "prices": priced(case.instance, tasks, alpha)}
 
 
 def nash(instance: Instance) -> dict[str, Any]:
@@ -66,19 +67,14 @@ def nash(instance: Instance) -> dict[str, Any]:
 # ---- Nash bargaining ------------------------------------------------------------------------------------------------------
 
 
+@making
 def nash_for_both(case: Case) -> dict[str, Any]:
     """The Nash bargain for the truth and for the reported demands."""
     after = nash(case.reported)
     return nash(case.instance) | {"tasks_after": after["tasks"], "prices_after": after["prices"]}
 
 
-@argument(
-    *("Z.P7", "Z.V.NB.SP", "Z.V.NB.GSP"),
-    answers="all",
-    sentence="user {user} runs {have} tasks by the truth, and {more} of its own by misreporting",
-    formula=r"u_{{{user}}}(Y_{{{user}}}) = {have} < {more} = u_{{{user}}}(Y'_{{{user}}})",
-    more=nash_for_both,
-)
+@check
 def nash_misreport(
     problem: Any, report: Any, misreporting: Any, tasks: Any, prices: Any, tasks_after: Any, prices_after: Any
 ) -> Any:
@@ -90,13 +86,13 @@ def nash_misreport(
     return {"user": n + 1, "have": sum(tasks[n]), "more": more}
 
 
-@argument(
-    *("Z.R.leximin", "Z.V.NB.LMMF"),
-    answers="all",
-    sentence="NB gives {have} tasks, and {better} fit and are lexicographically larger",
-    formula=r"\langle Y \rangle = {have} \prec {better} = \langle Y' \rangle",
-    more=lambda case: nash(case.instance) | {"better": lexicographic_answer(case.instance, "lmmf")["tasks"]},
-)
+@making
+def nash_and_lmmf(case: Case) -> dict[str, Any]:
+    """The Nash bargain and LMMF."""
+    return nash(case.instance) | {"better": lexicographic_answer(case.instance, "lmmf")["tasks"]}
+
+
+@check
 def nash_bargain_that_is_not_lmmf(problem: Any, tasks: Any, prices: Any, better: Any) -> Any:
     """The only Nash bargain, and tasks that fit whose sorted utilities are lexicographically larger."""
     assert bargain(problem, tasks, prices)
@@ -106,13 +102,7 @@ def nash_bargain_that_is_not_lmmf(problem: Any, tasks: Any, prices: Any, better:
     return {"have": listed(have), "better": listed(more)}
 
 
-@argument(
-    "Z.P7.numbers",
-    answers="all",
-    sentence="after the misreport user 2 holds {bundle}, worth {worth} of its tasks; 0.83 is printed",
-    formula=r"u_2\left({bundle}\right) = {worth} > 0.835",
-    more=lambda case: {"reported": [[F(2, 3), F(1, 3)], [F(1, 3), F(2, 3)]], "tasks": [[F(1)], [F(1)]], "prices": [[F(1), F(1)]]},
-)
+@check
 def utility_of_proposition_7(problem: Any, reported: Any, tasks: Any, prices: Any) -> Any:
     """NB after the misreport, the only one: each user spends 1 at prices at which everything costs 2."""
     report = (reported, *problem[1:])
@@ -123,13 +113,7 @@ def utility_of_proposition_7(problem: Any, reported: Any, tasks: Any, prices: An
     return {"bundle": listed(bundle), "worth": alone(problem[0][1], bundle)}
 
 
-@argument(
-    "K.T3.envy.letter",
-    answers="all",
-    sentence="user {user} runs {have} tasks, and {more} with the resources of user {envied}, scaled by the weights",
-    formula=r"x_{{{user}}} = {have} < {more} = " + OF_TOTALS,
-    more=lambda case: simple_equilibrium(case.instance, case.parameters["alpha"]),
-)
+@check
 def equilibrium_with_envy(problem: Any, alpha: int, tasks: Any, prices: Any) -> Any:
     """What another has in all, wherever it lies, would be worth more tasks. For alpha = 1 every equilibrium is a Nash bargain."""
     assert alpha == 1
@@ -139,10 +123,8 @@ def equilibrium_with_envy(problem: Any, alpha: int, tasks: Any, prices: Any) -> 
 
 # ---- alpha below 1 --------------------------------------------------------------------------------------------------------
 
-BELOW_SHARING = Case(Instance([[1, 0], [1, 1]], [[2, 1]], weights=[2, 1]), parameters={"alpha": 0.1})
-BELOW_ENVY = Case(Instance([[1, 1], [1, 0], [1, 0]], [[2, 1]]), parameters={"alpha": 0.25})
 
-
+@making
 def vertex(case: Case) -> dict[str, Any]:
     """Tasks at which as many resources are full as users are served, and bounds on z^-alpha, of which a power is rational."""
     alpha, problem, bounds = F(str(case.parameters["alpha"])), given(case)["problem"], []
@@ -155,28 +137,14 @@ def vertex(case: Case) -> dict[str, Any]:
     return {"alpha": alpha, "x": tasks, "bounds": bounds}
 
 
-@argument(
-    *("K.3.3.below.sharing", "K.3.3.fds.sharing"),
-    answers="all",
-    sentence="user {user} runs {have} tasks, and {part} with its part of the server",
-    formula=r"x_{{{user}}} = {have} < {part} = \tfrac{{\varphi_{{{user}}}}}{{\sum_m \varphi_m}} \gamma_{{{user}}}",
-    more=vertex,
-    case=BELOW_SHARING,
-)
+@check
 def equilibrium_without_sharing_incentive(problem: Any, alpha: Any, x: Any, bounds: Any) -> Any:
     """One server, where the equilibrium is unique, for it is the maximum of a strictly concave function."""
     assert vertex_equilibrium(problem, alpha, x, bounds)
     return short_of_its_part(problem, problem[3], [[v] for v in x])
 
 
-@argument(
-    *("K.3.3.fds.envy", "K.3.3.below.envy"),
-    answers="all",
-    sentence="user {user} runs {have} tasks, and {more} with the resources of user {envied}",
-    formula=r"x_{{{user}}} = {have} < {more} = " + OF_TOTALS,
-    more=vertex,
-    case=BELOW_ENVY,
-)
+@check
 def equilibrium_below_1_with_envy(problem: Any, alpha: Any, x: Any, bounds: Any) -> Any:
     """One server, where the equilibrium is unique, for it is the maximum of a strictly concave function."""
     assert vertex_equilibrium(problem, alpha, x, bounds)
@@ -186,6 +154,7 @@ def equilibrium_below_1_with_envy(problem: Any, alpha: Any, x: Any, bounds: Any)
 # ---- several equilibria ---------------------------------------------------------------------------------------------------
 
 
+@making
 def two_points(case: Case) -> dict[str, Any]:
     """Both points with their prices."""
     tasks, other = given(case)["points"]
@@ -193,13 +162,7 @@ def two_points(case: Case) -> dict[str, Any]:
     return {"tasks": tasks, "other_tasks": other, "prices": prices[0], "other_prices": prices[1]}
 
 
-@argument(
-    "K.3.4.ties",
-    answers="some",
-    sentence="the totals {first} and {second} are two equilibria",
-    formula=r"x = {first} \ne {second} = x'",
-    more=two_points,
-)
+@check
 def two_equilibria_at_ties(problem: Any, alpha: int, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any) -> Any:
     """Two equilibria of g' = z^-alpha with different totals."""
     assert game(problem, lambda z: z**-alpha, tasks, prices)
@@ -209,6 +172,7 @@ def two_equilibria_at_ties(problem: Any, alpha: int, tasks: Any, prices: Any, ot
     return {"first": first, "second": second}
 
 
+@making
 def two_equilibria(case: Case) -> dict[str, Any]:
     """B, and two isolated solutions of (28)-(29) with their prices."""
     pair, alpha = two_best(case), int(case.parameters["alpha"])
@@ -221,13 +185,7 @@ def two_equilibria(case: Case) -> dict[str, Any]:
     return made
 
 
-@argument(
-    *("K.L2", "K.C4", "K.3.4.unique"),
-    answers="some",
-    sentence="with g'(z) = z^-alpha + B / z the totals {first} and {second} are two equilibria, and both are isolated",
-    formula=r"x = {first} \ne {second} = x', \qquad \text{{both strict solutions of (28)-(29)}}",
-    more=two_equilibria,
-)
+@check
 def two_isolated_equilibria(
     problem: Any, alpha: int, B: Any, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any
 ) -> Any:
@@ -254,12 +212,7 @@ def two_isolated_equilibria(
     return {"first": first, "second": second}
 
 
-@argument(
-    "K.4.4.bounded",
-    sentence="the multiplier of resource {resource} on server {server} may be 0, 1 or 10^100 at one equilibrium for alpha = 2",
-    formula=r"c_{{{server}{resource}}} = 0: \quad \lambda_{{{server}{resource}}} \ge 0 \ \text{{is arbitrary in (28)-(29)}}",
-    more=lambda case: simple_equilibrium(case.instance, 2),
-)
+@check
 def unbounded_multiplier(problem: Any, tasks: Any, prices: Any) -> Any:
     """A resource that a server does not have: nobody who may run there demands it, and its multiplier occurs in no condition."""
     demands, capacities, eligible, _ = problem
@@ -274,13 +227,13 @@ def unbounded_multiplier(problem: Any, tasks: Any, prices: Any) -> Any:
 # ---- K 6.2 ----------------------------------------------------------------------------------------------------------------
 
 
-@argument(
-    "K.6.2.utilisation",
-    answers="all",
-    sentence="the mean utilisation is {one} at alpha = 1 and {infinite} at alpha = infinity",
-    formula=r"u(\alpha = 1) = {one} < {infinite} = u(\alpha = \infty)",
-    more=lambda case: simple_equilibrium(case.instance, 1) | {"tasks_at_infinity": of_ps_dsf(case)["tasks"]},
-)
+@making
+def at_two_alphas(case: Case) -> dict[str, Any]:
+    """The equilibrium of alpha = 1, and the answer of PS-DSF, which is that of alpha = infinity."""
+    return simple_equilibrium(case, 1) | {"tasks_at_infinity": of_ps_dsf(case)["tasks"]}
+
+
+@check
 def less_utilisation(problem: Any, tasks: Any, prices: Any, tasks_at_infinity: Any) -> Any:
     """One server, where the tasks of the equilibrium are unique: a strictly concave program, and max-min fair shares."""
     (capacity,), used = problem[1], []
@@ -293,9 +246,10 @@ def less_utilisation(problem: Any, tasks: Any, prices: Any, tasks_at_infinity: A
     return {"one": used[0], "infinite": used[1]}
 
 
+@making
 def bracket(case: Case) -> dict[str, Any]:
     """The equilibrium of alpha = 1, and points on both sides of that of alpha = 3, on the line where both resources are full."""
-    made = simple_equilibrium(case.instance, 1)
+    made = simple_equilibrium(case, 1)
     (a, b, c), (e, f, g) = zip(*(rows[0] for rows in case.instance.exact.demands), strict=True)
     step = (b * g - c * f, c * e - a * g, a * f - b * e)
     found = solve(case.instance, "alpha-pf-vds", alpha=3, accuracy="high").x
@@ -313,13 +267,7 @@ def deviation_of(problem: Any, tasks: Any) -> Any:
     return sum(w * v for w, v in zip(weights, own)) / sum(weights)
 
 
-@argument(
-    "K.6.2.deviation",
-    answers="all",
-    sentence="the mean deviation is {one} at alpha = 1 and more than {three} at alpha = 3",
-    formula=r"D(\alpha = 1) = {one} < {three} < D(\alpha = 3)",
-    more=bracket,
-)
+@check
 def more_deviation(problem: Any, tasks: Any, prices: Any, low: Any, high: Any) -> Any:
     """One server, where the tasks of the equilibrium are unique. At alpha = 3 these are between low and high.
 

@@ -22,42 +22,56 @@ from fairalloc.theorems.lone.definitions import (
     tables,
     unit,
 )
-from fairalloc.theorems.lone.script import Making, argument, given
+from fairalloc.theorems.lone.script import check, given, making
 
-__all__ = ["answer_of"]
+__all__ = ["answer"]
 
 F = Fraction
 
 
-def answer_of(rule: str, mechanism: str = "") -> Making:
+@making
+def answer(case: Case, rule: str, mechanism: str = "") -> dict[str, Any]:
     """The answer of the mechanism whose shares are those of a rule, by default of the same name."""
-    return lambda case: {"rule": rule, **lexicographic_answer(case.instance, mechanism or rule)}
+    return lexicographic_answer(case.instance, mechanism or rule)
 
 
-def answers_of(rule: str, mechanism: str = "") -> Making:
+@making
+def answers(case: Case, rule: str) -> dict[str, Any]:
     """The same, and the answer to the misreport."""
+    after = lexicographic_answer(case.reported, rule)
+    return answer(case, rule) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
-    def made(case: Case) -> dict[str, Any]:
-        after = lexicographic_answer(case.reported, mechanism or rule)
-        return answer_of(rule, mechanism)(case) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
-    return made
+@making
+def answer_and_parts(case: Case, rule: str, equal: bool) -> dict[str, Any]:
+    """The answer, and what parts of everything users are entitled to: equal ones, or by weight."""
+    return answer(case, rule) | {"parts": [F(1)] * case.instance.N if equal else list(case.instance.exact.weights)}
+
+
+@making
+def answer_and_drfh(case: Case, rule: str) -> dict[str, Any]:
+    """The answer, and that of DRFH."""
+    return answer(case, rule) | {"better": lexicographic_answer(case.instance, "drfh")["tasks"]}
+
+
+@making
+def more_of_the_bottleneck(case: Case, rule: str) -> dict[str, Any]:
+    """The answer, and tasks in which a user has more of the bottleneck and none with as little has less."""
+    found, instance, problem = answer(case, rule), case.instance, given(case)["problem"]
+    r = next(r for r in range(instance.R) if is_dominant(problem, r))
+    amount = amounts(problem, found["tasks"], r)
+    for n in range(instance.N):
+        kept = {m: sum(found["tasks"][m]) for m in range(instance.N) if amount[m] <= amount[n]}
+        best = most_tasks(instance, [n], kept)
+        if best.value > sum(found["tasks"][n]):
+            return found | {"resource": r, "user": n, "better": by_place(instance, best.z)}
+    raise AssertionError("the answer is max-min fair on the bottleneck")
 
 
 # ---- sharing incentive ----------------------------------------------------------------------------------------------------
 
 
-def sharing(ids: tuple[str, ...], rule: str, words: str, formula: str, equal: bool = False) -> None:
-    """Somebody has less than its part, by weight or equal, of every server that it may use."""
-
-    def made(case: Case) -> dict[str, Any]:
-        parts = [F(1)] * case.instance.N if equal else list(case.instance.exact.weights)
-        return answer_of(rule)(case) | {"parts": parts}
-
-    sentence = f"user {{user}} runs {{have}} tasks, and {{part}} with {words}"
-    argument(*ids, answers="all", sentence=sentence, formula=formula, more=made)(less_than_its_part)
-
-
+@check
 def less_than_its_part(rule: str, problem: Any, parts: Any, tasks: Any, rounds: Any) -> Any:
     """All answers of the rule have these totals; no server is idle."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -65,53 +79,7 @@ def less_than_its_part(rule: str, problem: Any, parts: Any, tasks: Any, rounds: 
     return short_of_its_part(problem, parts, tasks)
 
 
-BY_WEIGHT = r"x_{{{user}}} = {have} < {part} = \tfrac{{\varphi_{{{user}}}}}{{\sum_m \varphi_m}} \sum_i \gamma_{{{user}i}}"
-sharing(
-    ("K.2.2.tsf.sharing", "K.Table1.tsf.sharing", "P.II-B.tsf.sharing", "P.Table1.tsf.sharing"),
-    "tsf",
-    "its part of every server that it may use",
-    BY_WEIGHT,
-)
-sharing(
-    ("K.2.2.drfh.sharing", "K.Table1.drfh.sharing", "P.II-B.drfh.sharing", "P.Table1.drfh.sharing", "W.P4"),
-    "drfh",
-    "its part of every server",
-    BY_WEIGHT,
-)
-sharing(
-    ("Z.P8", "Z.V.LMMF.SI"),
-    "lmmf",
-    "an equal part of everything",
-    r"u_{{{user}}}(Y_{{{user}}}) = {have} < {part} = u_{{{user}}}(E)",
-    equal=True,
-)
-sharing(
-    ("W.S5.1.P5.weights",),
-    "drfh",
-    "an equal part of everything",
-    r"x_{{{user}}} = {have} < {part} = \tfrac{{1}}{{n}} \gamma_{{{user}}}",
-    equal=True,
-)
-
-
 # ---- one resource that is dominant for all --------------------------------------------------------------------------------
-
-
-def more_of_the_bottleneck(rule: str) -> Making:
-    """The answer, and tasks in which a user has more of the bottleneck and none with as little has less."""
-
-    def made(case: Case) -> dict[str, Any]:
-        found, instance, problem = answer_of(rule)(case), case.instance, given(case)["problem"]
-        r = next(r for r in range(instance.R) if is_dominant(problem, r))
-        amount = amounts(problem, found["tasks"], r)
-        for n in range(instance.N):
-            kept = {m: sum(found["tasks"][m]) for m in range(instance.N) if amount[m] <= amount[n]}
-            best = most_tasks(instance, [n], kept)
-            if best.value > sum(found["tasks"][n]):
-                return found | {"resource": r, "user": n, "better": by_place(instance, best.z)}
-        raise AssertionError("the answer is max-min fair on the bottleneck")
-
-    return made
 
 
 def is_dominant(problem: Any, r: int) -> bool:
@@ -120,6 +88,7 @@ def is_dominant(problem: Any, r: int) -> bool:
     return all(capacities[i][r] == alone(demands[n], capacities[i]) * demands[n][r] for n, _, i in arcs(problem))
 
 
+@check
 def unfair_on_a_bottleneck(rule: str, problem: Any, tasks: Any, rounds: Any, resource: int, user: int, better: Any) -> Any:
     """All answers of the rule have these totals; one resource is dominant for all at every server they may use (K Def. 2).
 
@@ -135,25 +104,7 @@ def unfair_on_a_bottleneck(rule: str, problem: Any, tasks: Any, rounds: Any, res
     return {"user": user + 1, "resource": resource + 1, "have": have[user], "more": more[user]}
 
 
-for _rule in ("drfh", "tsf"):
-    _ids = [f"K.2.2.{_rule}.bottleneck", f"K.Table1.{_rule}.bottleneck", f"P.Table1.{_rule}.bottleneck"]
-    argument(
-        *_ids,
-        answers="all",
-        sentence="user {user} could have {more} of resource {resource} instead of {have} while nobody with as little has less",
-        formula=r"a_{{{user}{resource}}} = {have} < {more} = a'_{{{user}{resource}}}, \qquad "
-        r"a'_{{m{resource}}} \ge a_{{m{resource}}} \ \text{{where}}\ a_{{m{resource}}} \le {have}",
-        more=more_of_the_bottleneck(_rule),
-    )(unfair_on_a_bottleneck)
-
-
-@argument(
-    "K.2.2.tsf.virtual",
-    answers="all",
-    sentence="the least amount of resource {resource} is {have} by TSF, and {more} is possible",
-    formula=r"\min_n a_{{n{resource}}} = {have} < {more}",
-    more=lambda case: answer_of("tsf")(case) | {"better": lexicographic_answer(case.instance, "drfh")["tasks"]},
-)
+@check
 def unfair_in_the_virtual_server(rule: str, problem: Any, tasks: Any, rounds: Any, better: Any) -> Any:
     """All have the same dominant resource in the virtual server of all servers."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -165,13 +116,7 @@ def unfair_in_the_virtual_server(rule: str, problem: Any, tasks: Any, rounds: An
     return {"resource": r + 1, "have": have, "more": more}
 
 
-@argument(
-    "W.P8.alone",
-    answers="all",
-    sentence="user {user} gets {have} of resource {resource}, dominant for everybody, and {part} where it is the only one",
-    formula=r"x_{{{user}}} d_{{{user}{resource}}} = {have} < {part} = \tfrac{{1}}{{n}} \sum_l c_{{l{resource}}}",
-    more=answer_of("drfh"),
-)
+@check
 def less_than_alone(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """All have the same global dominant resource."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -188,12 +133,7 @@ def less_than_alone(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
 # ---- envy -----------------------------------------------------------------------------------------------------------------
 
 
-def envy(id_: str, sentence: str, formula: str, answers: str = "all", leftovers: bool = False) -> None:
-    """Somebody could run more with what another holds, and with what nobody's tasks use where that is given away."""
-    made = lambda case: answer_of("lmmf")(case) | {"leftovers": int(leftovers)}  # noqa: E731
-    argument(id_, answers=answers, sentence=sentence, formula=formula, more=made)(envy_in_a_pool)
-
-
+@check
 def envy_in_a_pool(rule: str, problem: Any, tasks: Any, rounds: Any, leftovers: int) -> Any:
     """Users with one demand vector each hold what their tasks take, and one also what is left where leftovers are given away.
 
@@ -209,33 +149,10 @@ def envy_in_a_pool(rule: str, problem: Any, tasks: Any, rounds: Any, leftovers: 
     return {**found, "have": found["have"] / w, "more": found["more"] / w}
 
 
-OF_HELD = r"u_{{{user}}}(Y_{{{user}}}) = {have} < {more} = u_{{{user}}}(Y_{{{envied}}})"
-envy("Z.P4", "user {user} runs {have} tasks, and {more} with what user {envied} holds", OF_HELD)
-envy(
-    "Z.T2.leftovers",
-    "user {user} runs {have} tasks, and {more} with what user {envied} holds who is given what is left",
-    OF_HELD,
-    answers="some",
-    leftovers=True,
-)
-envy(
-    "Z.VI.EF",
-    "user {user} has the utility {have}, and {more} with what user {envied} holds",
-    r"f_{{{user}}}(Y_{{{user}}}) = {have} < {more} = f_{{{user}}}(Y_{{{envied}}})",
-)
-
-
 # ---- misreports -----------------------------------------------------------------------------------------------------------
 
-OF_REPORT = r"u_{{{user}}}(Y_{{{user}}}) = {have} < {more} = u_{{{user}}}(Y'_{{{user}}})"
 
-
-def misreport(id_: str, sentence: str, answers: str = "all", leftovers: bool = False) -> None:
-    """A user gains by a misreport, where it is given what its reported tasks take, and what is left where that is given away."""
-    made = lambda case: answers_of("lmmf")(case) | {"leftovers": int(leftovers)}  # noqa: E731
-    argument(id_, answers=answers, sentence=sentence, formula=OF_REPORT, more=made)(misreport_that_helps)
-
-
+@check
 def misreport_that_helps(
     rule: str,
     problem: Any,
@@ -257,22 +174,7 @@ def misreport_that_helps(
     return {"user": n + 1, "have": sum(tasks[n]), "more": better_off(arcs(problem), bundle, n, sum(tasks[n]))}
 
 
-misreport("Z.P6", "user {user} runs {have} tasks by the truth, and {more} of its own by misreporting")
-misreport(
-    "Z.T1.leftovers",
-    "user {user} runs {have} tasks by the truth; when it misreports and is given what is left it can run {more}",
-    answers="some",
-    leftovers=True,
-)
-
-
-@argument(
-    "Z.T1.GSP.strict",
-    answers="all",
-    sentence="user {user} runs {more} tasks instead of {have} when users {coalition} misreport, and none of these runs fewer",
-    formula=r"u_{{{user}}}: \ {have} < {more}, \qquad u_m(Y'_m) \ge u_m(Y_m) \ \text{{for}}\ m \in {coalition}",
-    more=answers_of("lmmf"),
-)
+@check
 def coalition_without_loss(
     rule: str, problem: Any, report: Any, misreporting: Any, tasks: Any, rounds: Any, tasks_after: Any, rounds_after: Any
 ) -> Any:
@@ -297,19 +199,14 @@ def over_eligible(instance: Instance) -> dict[str, Any]:
     return lexicographic_answer(instance.replace(weights=weights), "drfh")
 
 
+@making
 def two_sets_of_servers(case: Case) -> dict[str, Any]:
     """The answers for the servers that a user may use, and for those that it says it may use."""
     after = over_eligible(case.reported)
-    return {"rule": "eligible", **over_eligible(case.instance), "tasks_after": after["tasks"], "rounds_after": after["rounds"]}
+    return over_eligible(case.instance) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
 
-@argument(
-    "P.II-B.eligible",
-    answers="all",
-    sentence="user {user} runs {have} tasks by the truth, and at least {more} where it may by misreporting its servers",
-    formula=r"x_{{{user}}} = {have} < {more} \le x'_{{{user}}}",
-    more=two_sets_of_servers,
-)
+@check
 def servers_that_are_misreported(
     rule: str, problem: Any, report: Any, misreporting: Any, tasks: Any, rounds: Any, tasks_after: Any, rounds_after: Any
 ) -> Any:
@@ -326,13 +223,7 @@ def servers_that_are_misreported(
     return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n])}
 
 
-@argument(
-    "Z.L4.leftovers",
-    answers="some",
-    sentence="user {user} runs {have} tasks; by its other demands what it holds packs {more}",
-    formula=r"u_{{{user}}}(Y_{{{user}}}) = {have} < {more} = u'_{{{user}}}(Y_{{{user}}})",
-    more=answer_of("lmmf"),
-)
+@check
 def lemma_4_with_leftovers(rule: str, problem: Any, report: Any, misreporting: Any, tasks: Any, rounds: Any) -> Any:
     """LMMF by Definition 1, where the user is also given all that nobody's tasks use."""
     assert lexicographic(rule, problem, tasks, rounds)

@@ -16,8 +16,8 @@ from fairalloc.theorems.lone.definitions import (
     listed,
     whole_tasks,
 )
-from fairalloc.theorems.lone.lexicographic import answer_of
-from fairalloc.theorems.lone.script import argument
+from fairalloc.theorems.lone.lexicographic import answer
+from fairalloc.theorems.lone.script import check, making
 
 __all__: list[str] = []
 
@@ -27,6 +27,7 @@ F = Fraction
 # ---- Pareto optimality ----------------------------------------------------------------------------------------------------
 
 
+@making
 def mmf_prices(case: Case) -> dict[str, Any]:
     """The prices of the first round of LMMF, scaled so that a task of everybody together costs 1; and LMMF's tasks."""
     made = lexicographic_answer(case.instance, "lmmf")
@@ -35,13 +36,7 @@ def mmf_prices(case: Case) -> dict[str, Any]:
     return {"prices": [p / whole for p in prices], "better": made["tasks"]}
 
 
-@argument(
-    "Z.MMF.pareto",
-    answers="some",
-    sentence="the least utility {least} is the largest possible one, and user {user} could have {more} instead of {have}",
-    formula=r"\min_j u_j = {least}, \qquad u_{{{user}}}: {have} < {more}",
-    more=mmf_prices,
-)
+@check
 def mmf_without_pareto_optimality(problem: Any, points: Any, prices: Any, better: Any) -> Any:
     """The point is max-min fair: at these prices the pool costs the least utility, and a task for everybody 1 or more."""
     (Y,), need = points, arcs(problem)
@@ -54,6 +49,7 @@ def mmf_without_pareto_optimality(problem: Any, points: Any, prices: Any, better
     return {"least": least, **dominating(problem, [sum(row) for row in Y], better)}
 
 
+@making
 def each_server_alone(case: Case) -> dict[str, Any]:
     """Tasks of DRF on each server by itself, and feasible ones with more for somebody and less for nobody."""
     instance, made = case.instance, rational_answer(case.instance, "drf-per-server")
@@ -62,26 +58,20 @@ def each_server_alone(case: Case) -> dict[str, Any]:
     return {"tasks": tasks, "better": by_place(instance, better.z)}
 
 
-@argument(
-    "W.S3.4.pareto",
-    answers="all",
-    sentence="user {user} can run {more} tasks instead of {have} while nobody runs fewer",
-    formula=r"x'_{{{user}}} = {more} > {have} = x_{{{user}}}, \qquad x'_m \ge x_m \ \text{{for all}}\ m",
-    more=each_server_alone,
-)
+@check
 def drf_per_server_without_pareto_optimality(problem: Any, tasks: Any, better: Any) -> Any:
     """DRF on each server by itself: these tasks and no others."""
     assert drf_per_server(problem, tasks)
     return dominating(problem, [sum(x) for x in tasks], better)
 
 
-@argument(
-    "W.S3.4.low",
-    answers="all",
-    sentence="DRF on each server by itself uses at most {ratio} times as much of any resource as DRFH",
-    formula=r"\max_r \frac{{u_r}}{{u_r(\text{{DRFH}})}} = {ratio} < \tfrac{{2}}{{5}}",
-    more=lambda case: answer_of("drfh")(case) | {"other_tasks": each_server_alone(case)["tasks"]},
-)
+@making
+def answer_and_each_server(case: Case, rule: str) -> dict[str, Any]:
+    """The answer, and DRF on each server by itself."""
+    return answer(case, rule) | {"other_tasks": each_server_alone(case)["tasks"]}
+
+
+@check
 def low_utilisation(rule: str, problem: Any, tasks: Any, rounds: Any, other_tasks: Any) -> Any:
     """The totals are these in all answers of both."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -96,13 +86,7 @@ def low_utilisation(rule: str, problem: Any, tasks: Any, rounds: Any, other_task
 # ---- printed numbers ------------------------------------------------------------------------------------------------------
 
 
-@argument(
-    "W.S2.drf",
-    answers="all",
-    sentence="the users run {tasks} tasks, and {left} GB of memory are left; 2 GB is printed",
-    formula=r"18 - 3 \cdot 4 - 2 \cdot 1 = {left} \ne 2",
-    more=answer_of("drfh", "drf"),
-)
+@check
 def left_in_the_pool(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """DRF in one pool: max-min fair dominant shares."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -111,13 +95,7 @@ def left_in_the_pool(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     return {"tasks": " and ".join(str(x[0]) for x in tasks), "left": left}
 
 
-@argument(
-    "P.Table4.tsf.user3",
-    answers="all",
-    sentence="user 3 runs {tasks} tasks, 58.34 when it is rounded; 58.33 is printed",
-    formula=r"x_3 = {tasks} > 58.335",
-    more=answer_of("tsf"),
-)
+@check
 def user_3_of_table_4(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """TSF on the four classes of servers, with the capacities of all servers of a class."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -125,13 +103,7 @@ def user_3_of_table_4(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     return {"tasks": sum(tasks[2])}
 
 
-@argument(
-    "Z.P8.numbers",
-    answers="all",
-    sentence="user 2 can run {worth} task with (1, 0, 0), which it holds; 1/2 is printed",
-    formula=r"u_2(1, 0, 0) = {worth} \ne \tfrac{{1}}{{2}}",
-    more=lambda case: answer_of("lmmf")(case) | {"bundle": [F(1), F(0), F(0)]},
-)
+@check
 def utility_of_proposition_8(rule: str, problem: Any, tasks: Any, rounds: Any, bundle: Any) -> Any:
     """(1, 0, 0) is what LMMF leaves to user 2 when user 1 has all it can use, and one of user 2's demand vectors."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -141,12 +113,7 @@ def utility_of_proposition_8(rule: str, problem: Any, tasks: Any, rounds: Any, b
     return {"worth": sum(tasks[1])}
 
 
-@argument(
-    "Z.Fig1",
-    sentence="the printed packing holds {printed} tasks, and {better} hold {value}",
-    formula=r"5 + 1 + 2.5 = {printed} < {value}",
-    more=lambda case: {"tasks": lexicographic_answer(case.instance, "lmmf")["tasks"]},
-)
+@check
 def packing_of_fig_1(problem: Any, tasks: Any) -> Any:
     """Both packings fit; a task is one of the user's demand vectors, so the utility is the number of tasks."""
     printed = [[F(5), F(1), F("5/2")]]
@@ -159,18 +126,13 @@ def packing_of_fig_1(problem: Any, tasks: Any) -> Any:
 # ---- one pool and several servers -----------------------------------------------------------------------------------------
 
 
+@making
 def pool_and_prices(case: Case) -> dict[str, Any]:
     """DRF in the pool of all servers, and the prices of DRFH."""
-    return answer_of("drfh", "drf")(case) | {"prices": lexicographic_answer(case.instance, "drfh")["rounds"][0][1]}
+    return answer(case, "drfh", "drf") | {"prices": lexicographic_answer(case.instance, "drfh")["rounds"][0][1]}
 
 
-@argument(
-    "W.S2.infeasible",
-    answers="all",
-    sentence="the tasks {x} of DRF in the pool cost {paid} at prices at which all servers cost {value}: they do not fit",
-    formula=r"\sum_n x_n \min_i \lambda_i \cdot d_n = {paid} > {value} = \sum_i \lambda_i \cdot c_i",
-    more=pool_and_prices,
-)
+@check
 def drf_not_realised(rule: str, problem: Any, tasks: Any, rounds: Any, prices: Any) -> Any:
     """DRF of the pool, the only one; whatever fits into the servers costs no more than they do."""
     demands, capacities, _, weights = problem
@@ -183,13 +145,7 @@ def drf_not_realised(rule: str, problem: Any, tasks: Any, rounds: Any, prices: A
     return {"x": listed(x[0] for x in tasks), "paid": paid, "value": value}
 
 
-@argument(
-    "W.S5.2.first-fit",
-    answers="all",
-    sentence="First-Fit ends with {filled} tasks, and DRFH gives {fair}",
-    formula=r"x^{{\text{{First-Fit}}}} = {filled} \ne {fair} = x^{{\text{{DRFH}}}}",
-    more=answer_of("drfh"),
-)
+@check
 def first_fit(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """Progressive filling with whole tasks, on the first server that fits, against DRFH, with these totals in all answers."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -201,22 +157,17 @@ def first_fit(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
 # ---- the iterations of Z III-A, and pivots --------------------------------------------------------------------------------
 
 
+@making
 def more_for_each(case: Case) -> dict[str, Any]:
     """The LMMF allocation, and for each user above the first level tasks with more for it, where only the first level is kept."""
-    made, instance = answer_of("lmmf")(case), case.instance
+    made, instance = answer(case, "lmmf"), case.instance
     level = [sum(row) for row in made["tasks"]]
     kept = {n: u for n, u in enumerate(level) if u == min(level)}
     more = [made["tasks"] if n in kept else by_place(instance, most_tasks(instance, [n], kept).z) for n in range(instance.N)]
     return made | {"more": more}
 
 
-@argument(
-    "Z.P3",
-    answers="all",
-    sentence="users {placed} are placed in iteration 1; in iteration 2 all others could have more than {level}: nobody is placed",
-    formula=r"p_2 = \emptyset, \qquad a_2 = {level}",
-    more=more_for_each,
-)
+@check
 def iteration_that_places_nobody(rule: str, problem: Any, tasks: Any, rounds: Any, more: Any) -> Any:
     """Iteration 1 protects everybody, so it places those of the least utility a_1, and no others: they have more in LMMF.
 
@@ -236,13 +187,7 @@ def iteration_that_places_nobody(rule: str, problem: Any, tasks: Any, rounds: An
     return {"placed": [n + 1 for n in placed], "level": second}
 
 
-@argument(
-    "Z.III.procedure.inside",
-    answers="some",
-    sentence="in Y user {user} cannot have more than {level} where the others keep their bundles, and LMMF gives it {fair}",
-    formula=r"a_1 = {level} < {fair} = u_{{{user}}}",
-    more=answer_of("lmmf"),
-)
+@check
 def placed_inside_one_allocation(rule: str, problem: Any, tasks: Any, rounds: Any, points: Any) -> Any:
     """Y gives everybody a_1, the largest least utility. A user with one demand vector gains nothing from what Y leaves."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -265,11 +210,7 @@ def changed_users(u: Any, v: Any) -> list[int]:
     return [n for n, (a, b) in enumerate(zip(u, v)) if a != b]
 
 
-@argument(
-    "Z.C2",
-    sentence="the utilities are {first} in Y and {second} in Y': the pivots have {i} and {j}, and <Y'> is larger is {larger}",
-    formula=r"u_i(Y_i) = {i}, \quad u_j(Y'_j) = {j}, \quad \langle Y \rangle = {before}, \quad \langle Y' \rangle = {after}",
-)
+@check
 def pivots_of_two_allocations(problem: Any, points: Any) -> Any:
     """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
     assert all(fits(problem, point) for point in points)
@@ -281,13 +222,7 @@ def pivots_of_two_allocations(problem: Any, points: Any) -> Any:
     return {"first": first, "second": second, "i": i, "j": j, "larger": sorted(v) > sorted(u), "before": before, "after": after}
 
 
-@argument(
-    "Z.Cor1",
-    answers="some",
-    sentence="Y gives {first} and is LMMF; pivot {user} has more in Y', which gives {second}",
-    formula=r"u_{{{user}}}(Y'_{{{user}}}) = {more} > {have} = u_{{{user}}}(Y_{{{user}}}), \qquad Y\ \text{{LMMF}}",
-    more=answer_of("lmmf"),
-)
+@check
 def pivot_with_more(rule: str, problem: Any, tasks: Any, rounds: Any, points: Any) -> Any:
     """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
     assert lexicographic(rule, problem, tasks, rounds)

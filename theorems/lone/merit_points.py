@@ -7,7 +7,7 @@ from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.definitions import alone, fits, listed, virtual_shares
 from fairalloc.theorems.lone.merit import full_resources, merit_gradient, no_descent, price_moves, whole_root
-from fairalloc.theorems.lone.script import argument, given
+from fairalloc.theorems.lone.script import check, given, making
 from fairalloc.theorems.papers.k.directions import dot
 from fairalloc.theorems.papers.k.problem_3 import alphas
 
@@ -16,12 +16,7 @@ __all__: list[str] = []
 F = Fraction
 
 
-@argument(
-    "K.E104",
-    sentence="where user {user} is served and one resource has a price, a task costs {needed}, and {printed} by (104)",
-    formula=r"\frac{{g'(z)}}{{\gamma}} = {needed} \ne {printed} = "
-    r"\varphi^\alpha \gamma^{{\alpha - 1}} \frac{{A^\alpha}}{{x^\alpha}} + \frac{{B}}{{x}}",
-)
+@check
 def formula_104(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     """g'(z) / gamma with g'(z) = (A / z)^alpha + B / z (22), against the right side that is printed."""
     for n, row in enumerate(points[0]):
@@ -34,13 +29,7 @@ def formula_104(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     raise AssertionError("(104) is right here")
 
 
-@argument(
-    "K.Fn8",
-    sentence="at x = {x} the derivative of what is added is {slope} for user {user}, where that of (55) is {wanted}",
-    formula=r"\frac{{\partial}}{{\partial x_{{{user}}}}} "
-    r"\frac{{(\sum_m x_m d_{{mr}} - c_r + \epsilon)^2}}{{2 \epsilon^2}} = {slope} \ne {wanted} = -\lambda_r d_{{{user}r}}",
-    more=lambda case: {"epsilon": F(1, 4)},
-)
+@check
 def penalty_of_footnote_8(problem: Any, points: Any, epsilon: Any) -> Any:
     """In parts of the capacity: what is added is quadratic, so its derivative is the excess / epsilon^2 times the demand."""
     (tasks,), demands, c = points, problem[0], problem[1][0][0]
@@ -54,11 +43,7 @@ def penalty_of_footnote_8(problem: Any, points: Any, epsilon: Any) -> Any:
     raise AssertionError("(57) is the derivative of what is added")
 
 
-@argument(
-    "K.5.1.eligible",
-    sentence="where resource {resource} of server {server} is full, the direction of user {user}, who is not eligible, is {v}",
-    formula=r"v_{{{user}}} = {v} \ne 0, \qquad \text{{user }} {user} \text{{ not eligible}}",
-)
+@check
 def projection_moves_ineligible(problem: Any) -> Any:
     """(46) for the gradient -1 at those who are eligible, 0 at others: -gradient without its part along d_r, if that is > 0."""
     demands, capacities, eligible, _ = problem
@@ -76,6 +61,7 @@ def projection_moves_ineligible(problem: Any) -> Any:
 # ---- PS-MFA ---------------------------------------------------------------------------------------------------------------
 
 
+@making
 def priced_point(case: Case) -> dict[str, Any]:
     """The case's point, with the price of each full server at which a task costs its first served user what it is worth."""
     data = given(case)
@@ -88,12 +74,7 @@ def priced_point(case: Case) -> dict[str, Any]:
     return {"tasks": tasks, "prices": prices}
 
 
-@argument(
-    "K.E111",
-    sentence="dPsi/dlambda = 0 for resource {resource} of server {server}, and its price moves by beta = {beta}",
-    formula=r"\frac{{\partial \Psi}}{{\partial \lambda}} v_\lambda = 0 \cdot {beta} \not< 0",
-    more=priced_point,
-)
+@check
 def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any:
     """alpha = 2. With dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1, so the direction of a price > 0 is beta (48)."""
     assert fits(problem, tasks)
@@ -106,12 +87,13 @@ def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any
     raise AssertionError("no such price")
 
 
-@argument(
-    "K.E48",
-    sentence="resource {resource} of server {server} has room and the price 0, which rises by {v} or more",
-    formula=r"\lambda = 0, \qquad v_\lambda = {v} > 0, \qquad \text{{and there is room}}",
-    more=lambda case: {"prices": [[F(0)] * case.instance.R for _ in range(case.instance.K)], "tasks": given(case)["points"][0]},
-)
+@making
+def unpriced_point(case: Case) -> dict[str, Any]:
+    """The case's point, at which all prices are 0."""
+    return {"prices": [[F(0)] * case.instance.R for _ in range(case.instance.K)], "tasks": given(case)["points"][0]}
+
+
+@check
 def price_where_there_is_room(problem: Any, alpha: int, tasks: Any, prices: Any) -> Any:
     """All prices are 0. psi_FB = rho - x - f is enclosed by a bound of rho; psi_b < 0 for f < 0, so -dPsi/dlambda > 0 (47)."""
     demands, capacities, eligible, weights = problem
@@ -130,6 +112,7 @@ def price_where_there_is_room(problem: Any, alpha: int, tasks: Any, prices: Any)
     raise AssertionError("all resources are full")
 
 
+@making
 def normal_cone(case: Case) -> dict[str, Any]:
     """The data of a point of PS-MFA, and for each server factors of d_r of its full resources that add up to -grad_x."""
     data, R = given(case), case.instance.R
@@ -144,13 +127,7 @@ def normal_cone(case: Case) -> dict[str, Any]:
     return {"tasks": tasks, "prices": prices, "alphas": powers, "factors": factors}
 
 
-@argument(
-    *("K.L3", "K.L3.letter"),
-    sentence="nothing but prices with dPsi/dlambda = 0 moves, by {moves}: v is not 0, and Psi has the slope 0 along it",
-    formula=r"v_x = 0, \qquad \frac{{\partial \Psi}}{{\partial \lambda}} v_\lambda = 0, \qquad v_\lambda = {moves}",
-    more=normal_cone,
-    assumed="g' = z^-alpha; it is shown of all prices (to the letter), and so of those of full resources (as (40) asks)",
-)
+@check
 def direction_without_descent(problem: Any, alphas: Any, tasks: Any, prices: Any, factors: Any) -> Any:
     """-grad_x is normal to what (46) allows at every server, so v_x = 0; prices move by (47-48), and Psi with none of them."""
     assert fits(problem, tasks)
@@ -161,14 +138,7 @@ def direction_without_descent(problem: Any, alphas: Any, tasks: Any, prices: Any
     return {"moves": listed([move for row in v for move in row])}
 
 
-@argument(
-    *("K.L4", "K.L4.letter", "K.T8", "K.T8.letter"),
-    sentence="v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}: PS-MFA ends where it starts",
-    formula=r"v = 0, \qquad \frac{{\partial \Psi}}{{\partial x_{{{user}{server}}}}} = {slope} \ne 0",
-    more=normal_cone,
-    assumed="Assumption 2, g' = z^-alpha of each server; it is shown of all prices (to the letter), and so of those of full "
-    "resources (as (40) asks)",
-)
+@check
 def stop_without_solution(problem: Any, alphas: Any, tasks: Any, prices: Any, factors: Any) -> Any:
     """Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
     demands, capacities, eligible, _ = problem
@@ -182,13 +152,7 @@ def stop_without_solution(problem: Any, alphas: Any, tasks: Any, prices: Any, fa
     return {"server": i + 1, "user": n + 1, "slope": by_x[i][n]}
 
 
-@argument(
-    "K.E116",
-    sentence="v_x = 0, and for resource {resource} of server {server} beta is 0 and varsigma {factor}",
-    formula=r"v_x = 0, \qquad \beta_{{{server}{resource}}} = 0, \qquad \varsigma_{{{server}{resource}}} = {factor} \ne 0",
-    more=normal_cone,
-    assumed="g' = z^-alpha of each server; the demands for full resources are independent",
-)
+@check
 def factor_without_beta(problem: Any, alphas: Any, tasks: Any, prices: Any, factors: Any) -> Any:
     """v_x = 0 at a server by (115) with its factors, of which one is not 0 where beta is; (45)."""
     demands = problem[0]
@@ -207,11 +171,7 @@ def factor_without_beta(problem: Any, alphas: Any, tasks: Any, prices: Any, fact
     raise AssertionError("no factor without beta")
 
 
-@argument(
-    "K.E107",
-    sentence="the change {change} of lambda and x solves (105), so [D, V] times it is 0: its {columns} columns are dependent",
-    formula=r"[D, V] \, {change}^T = 0",
-)
+@check
 def kernel_of_107(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     """Everybody is served everywhere, all pay alike, and dx = 1 for all users with dlambda = -omega / d for all servers."""
     (tasks,), (demands, capacities, _, weights), rates = points, problem, []
@@ -229,13 +189,13 @@ def kernel_of_107(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     return {"change": listed(change), "columns": len(change)}
 
 
-@argument(
-    "K.T8.steps",
-    sentence="all steps together are at most {most}, so x stays below {end}, and |v| is at least {least} in every iteration",
-    formula=r"\sum_h \eta^h v^h \le {most}, \qquad x^h < {end}, \qquad |v^h| \ge {least}",
-    more=lambda case: {"start": case.points[0][0]},
-    assumed="steps that satisfy (51)-(53); only prices of full resources move, as (40) asks",
-)
+@making
+def start(case: Case) -> dict[str, Any]:
+    """Where the run begins."""
+    return {"start": case.points[0][0]}
+
+
+@check
 def steps_that_become_small(alpha: int, start: Any, first: Any, shrink: Any) -> Any:
     """One user alone on a server of capacity 1, d = 1, lambda = 0, from x = start; f = -x^-alpha, rho = sqrt(x^2 + f^2).
 

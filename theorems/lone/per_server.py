@@ -18,16 +18,14 @@ from fairalloc.theorems.lone.definitions import (
 )
 from fairalloc.theorems.lone.every_answer import CaseTree, every_ps_dsf
 from fairalloc.theorems.lone.merit import full_resources
-from fairalloc.theorems.lone.script import argument, given
+from fairalloc.theorems.lone.script import check, given, making
 
-__all__ = ["OF_TOTALS", "of_ps_dsf"]
+__all__ = ["of_ps_dsf"]
 
 F = Fraction
 
-TABLE_4 = (("40", "170", "0", "0"), ("20", "85", "0", "0"), ("0", "0", "82.5", "0"), ("0", "0", "0", "27.5"))
-"""P Table IV of PS-DSF, as printed."""
 
-
+@making
 def of_ps_dsf(case: Case) -> dict[str, Any]:
     """An exact PS-DSF allocation."""
     return {"tasks": by_place(case.instance, rational_answer(case.instance, "ps-dsf").x)}
@@ -41,6 +39,7 @@ def steps_of(problem: Any, n: int, sign: int, most: Fraction) -> list[str]:
     return CaseTree(problem, [F(sign * int(m == n)) for m in range(len(problem[0]))], most).steps()
 
 
+@making
 def better_than_all(case: Case) -> dict[str, Any]:
     """Feasible tasks, and for each user the steps that prove that no PS-DSF allocation gives it more than the exact one."""
     problem = given(case)["problem"]
@@ -49,13 +48,7 @@ def better_than_all(case: Case) -> dict[str, Any]:
     return {"most": most, "better": better, "steps": [steps_of(problem, n, 1, value) for n, value in enumerate(most)]}
 
 
-@argument(
-    *("P.T2.pareto", "P.Table1.ps-dsf.pareto", "K.2.3.pareto", "K.Table1.ps-dsf.pareto"),
-    answers="all",
-    sentence="PS-DSF gives user {user} at most {have} tasks; others that fit give it {more}, and nobody less than PS-DSF does",
-    formula=r"x'_{{{user}}} = {more} > {have} \ge x_{{{user}}}, \qquad x'_m \ge x_m \ \text{{for all}}\ m",
-    more=better_than_all,
-)
+@check
 def ps_dsf_without_pareto_optimality(problem: Any, most: Any, better: Any, steps: Any) -> Any:
     """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
     for n, value in enumerate(most):
@@ -64,6 +57,7 @@ def ps_dsf_without_pareto_optimality(problem: Any, most: Any, better: Any, steps
     return dominating(problem, most, better)
 
 
+@making
 def envied_in_all(case: Case) -> dict[str, Any]:
     """Who envies whom in the exact answer, with the steps for the most that the one has and the least that the other has."""
     problem = given(case)["problem"]
@@ -74,16 +68,7 @@ def envied_in_all(case: Case) -> dict[str, Any]:
     return {"user": n, "envied": m, "most": have[n], "least": have[m], **steps}
 
 
-OF_TOTALS = r"\min_r \tfrac{{\varphi_{{{user}}} x_{{{envied}}} d_{{{envied}r}}}}{{\varphi_{{{envied}}} d_{{{user}r}}}}"
-
-
-@argument(
-    "P.T2.envy.letter",
-    answers="all",
-    sentence="user {user} runs at most {have} tasks, and {more} or more with the resources of user {envied}, by weight",
-    formula=r"x_{{{user}}} \le {have} < {more} \le " + OF_TOTALS,
-    more=envied_in_all,
-)
+@check
 def ps_dsf_with_envy(problem: Any, user: int, envied: int, most: Any, least: Any, steps_most: Any, steps_least: Any) -> Any:
     """In every PS-DSF allocation one user has at most `most`, and the other at least `least`, wherever that lies."""
     up, down = ([F(sign * int(n == m)) for n in range(len(problem[0]))] for sign, m in ((1, user), (-1, envied)))
@@ -95,6 +80,7 @@ def ps_dsf_with_envy(problem: Any, user: int, envied: int, most: Any, least: Any
     return {"user": user + 1, "envied": envied + 1, "have": most, "more": more}
 
 
+@making
 def trees(case: Case) -> dict[str, Any]:
     """Cases for the misreporting user; exact answers give it the most of all by the truth, and the least after the misreport."""
     data = given(case)
@@ -111,13 +97,7 @@ def trees(case: Case) -> dict[str, Any]:
     }
 
 
-@argument(
-    *("P.T2.misreports", "P.Table1.ps-dsf.misreports"),
-    answers="all",
-    sentence="user {user} runs at most {before} tasks by the truth, and at least {after} by its misreport",
-    formula=r"\max x_{{{user}}} \le {before} < {after} \le \min x'_{{{user}}}",
-    more=trees,
-)
+@check
 def misreport_of_ps_dsf(
     problem: Any, report: Any, user: int, before: Any, after: Any, steps_before: Any, steps_after: Any
 ) -> Any:
@@ -137,13 +117,7 @@ def misreport_of_ps_dsf(
 # ---- printed numbers of P -------------------------------------------------------------------------------------------------
 
 
-@argument(
-    "P.III-A.shares",
-    answers="some",
-    sentence="user 4 has the share {share} on server 1, where it could run {gamma} tasks alone; 1 is printed",
-    formula=r"s_{{41}} = \tfrac{{x_4}}{{\gamma_{{41}}}} = {share} \ne 1, \qquad \gamma_{{41}} = {gamma}",
-    more=of_ps_dsf,
-)
+@check
 def shares_of_fig_2(problem: Any, tasks: Any) -> Any:
     """The tasks are PS-DSF, and 8 for user 4, as printed."""
     assert per_server(problem, tasks)
@@ -153,13 +127,7 @@ def shares_of_fig_2(problem: Any, tasks: Any) -> Any:
     return {"share": sum(tasks[3]) / gamma, "gamma": gamma}
 
 
-@argument(
-    "P.V.cpu",
-    answers="some",
-    sentence="by Table IV classes A and B use {used} of their CPU, {total}, and {memory} of their memory, all of it",
-    formula=r"\sum_{{n, i \in \{{A, B\}}}} x_{{ni}} d_{{n1}} = {used} < {total}",
-    more=lambda case: {"tasks": [[F(v) for v in row] for row in TABLE_4]},
-)
+@check
 def cpu_of_table_4(problem: Any, tasks: Any) -> Any:
     """Table IV for PS-DSF: the tasks are PS-DSF, and fill the memory of classes A and B, but not their CPU."""
     assert per_server(problem, tasks)
@@ -170,13 +138,7 @@ def cpu_of_table_4(problem: Any, tasks: Any) -> Any:
     return {"used": used[0], "total": total[0], "memory": used[1]}
 
 
-@argument(
-    "P.A1.defined",
-    answers="some",
-    sentence="at server {server} nobody who is left uses resource {resource}, which is full, and N* demands it",
-    formula=r"\{{ n \in N_{server} : x_{{n{server}}} d_{{n{resource}}} > 0 \}} = \emptyset, \qquad {resource} \in R^*",
-    more=of_ps_dsf,
-)
+@check
 def maximum_over_nobody(problem: Any, tasks: Any) -> Any:
     """The tasks are PS-DSF, where Algorithm I has to end. Its test is made for each server, with N_i all who may use it.
 

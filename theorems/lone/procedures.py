@@ -5,25 +5,17 @@ from typing import Any
 
 from fairalloc.theorems.lone.definitions import alone, fits, whole_tasks
 from fairalloc.theorems.lone.every_answer import at_most
-from fairalloc.theorems.lone.script import argument
+from fairalloc.theorems.lone.script import check
 
 __all__: list[str] = []
 
 F = Fraction
 
-TABLE_2 = ((10, "35.1", "23.4"), (12, "42.2", "27.4"), (14, "43.9", "28.0"), (16, "45.4", "24.2"), (20, "40.6", "20.0"))
-"""As W prints it."""
-
 
 # ---- P --------------------------------------------------------------------------------------------------------------------
 
 
-@argument(
-    "P.E41",
-    sentence="sharing incentive among users 2 and 3 promises user 3 {promised} of what it runs alone, and (41) says {part}",
-    formula=r"\tfrac{{1}}{{2}} (1 - \tfrac{{1}}{{3}} - \tfrac{{1}}{{4}}) = {promised} < {part}",
-    assumed="demands, capacities and weights below; user 1 is n_0",
-)
+@check
 def induction_for_sharing(problem: Any) -> Any:
     """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain."""
     demands, capacities, eligible, weights = problem
@@ -39,11 +31,7 @@ def induction_for_sharing(problem: Any) -> Any:
     return {"promised": min(promised), "part": part}
 
 
-@argument(
-    "P.A1.feasible",
-    sentence="after Update-Allocation resource {resource} is used {load} times",
-    formula=r"\sum_n x_n \tfrac{{d_{{n{resource}}}}}{{c_{resource}}} = {load} > 1",
-)
+@check
 def update_allocation(problem: Any, points: Any) -> Any:
     """One server. N* has the least share; for every full resource that N* demands, the user of it with the largest share.
 
@@ -70,12 +58,7 @@ def update_allocation(problem: Any, points: Any) -> Any:
     return {"resource": loads.index(max(loads)) + 1, "load": max(loads)}
 
 
-@argument(
-    "P.A1.ends",
-    sentence="each of {rounds} rounds changes tasks by {ratio} times as much as the one before",
-    formula=r"x^{{h+1}} - x^h = {ratio} (x^h - x^{{h-1}})",
-    assumed="exact arithmetic; rounds from DRF on each server",
-)
+@check
 def rounds_without_end(problem: Any) -> Any:
     """One user may use both servers, each with one other user, and only resource 1 matters, of which each server has one unit.
 
@@ -114,11 +97,7 @@ def rounds_without_end(problem: Any) -> Any:
 # ---- W --------------------------------------------------------------------------------------------------------------------
 
 
-@argument(
-    "W.L1.step",
-    sentence="a bundle with the share {share} holds {tasks} tasks, and g D* = {printed}",
-    formula=r"g_{{il}} D_{{ir^*}} = {printed} \ne {tasks} = N_{{il}}(A_{{il}}), \qquad g_{{il}} = {share}",
-)
+@check
 def tasks_of_a_share(problem: Any, points: Any) -> Any:
     """In parts of all there is: D_i is what a task takes, D_ir* its largest part; a bundle of x tasks has the share x D_ir*."""
     for row, d in zip(points[0], problem[0]):
@@ -129,12 +108,7 @@ def tasks_of_a_share(problem: Any, points: Any) -> Any:
     raise AssertionError("the printed step is right here")
 
 
-@argument(
-    "W.E6.printed",
-    answers="all",
-    sentence="(5) has the value {five} or more, and (6) with the sum over l in U at most {six}",
-    formula=r"g_{{(5)}} \ge {five} > {six} \ge g_{{(6)}}",
-)
+@check
 def program_6_as_printed(problem: Any) -> Any:
     """One resource. Equal parts of all servers have the least share `five`; of servers 1, ..., |U| alone nobody has all `six`."""
     demands, capacities, _, weights = problem
@@ -155,13 +129,7 @@ def program_6_as_printed(problem: Any) -> Any:
     return {"five": five, "six": six}
 
 
-def filling(id_: str, sign: str, better: int) -> None:
-    """Best-Fit is better (1) or worse (-1) than First-Fit."""
-    formula = rf"\min_i s_i^{{{{\text{{{{Best-Fit}}}}}}}} = {{best}} {sign} {{first}} = \min_i s_i^{{{{\text{{{{First-Fit}}}}}}}}"
-    sentence = "the least share is {best} by Best-Fit and {first} by First-Fit"
-    argument(id_, sentence=sentence, formula=formula, more=lambda case: {"better": better})(best_fit_and_first_fit)
-
-
+@check
 def best_fit_and_first_fit(problem: Any, better: int) -> Any:
     """Progressive filling with whole tasks, by the two rules; shares are of the global dominant resource."""
     demands, capacities, _, _ = problem
@@ -171,16 +139,7 @@ def best_fit_and_first_fit(problem: Any, better: int) -> Any:
     return {"first": least[0], "best": least[1]}
 
 
-filling("W.S5.2.better", ">", 1)
-filling("W.S5.2.worse", "<", -1)
-
-
-@argument(
-    "W.Table2.each",
-    sentence="the printed utilisation of CPU is {cpu} % at {slots} slots, and {at_14} % at 14",
-    formula=r"{cpu}\,\% \ \text{{at }} {slots} > {at_14}\,\% \ \text{{at 14}}",
-    more=lambda case: {"table": [[slots, F(cpu), F(memory)] for slots, cpu, memory in TABLE_2]},
-)
+@check
 def slots_of_table_2(table: Any) -> Any:
     """Table 2 as printed: slots on the maximum server, utilisation of CPU and of memory in percent."""
     cpu = {slots: used for slots, used, _ in table}
@@ -190,12 +149,7 @@ def slots_of_table_2(table: Any) -> Any:
     return {"slots": slots, "cpu": cpu[slots], "at_14": cpu[F(14)]}
 
 
-@argument(
-    "W.S6.1.exact",
-    answers="all",
-    sentence="user 1 alone can use {least} of the memory of any server of Table 1, or more, and has 62 % in Fig. 5",
-    formula=r"\min_l \min(m_l, \tfrac32 c_l) / m_l = {least} > 0.62",
-)
+@check
 def memory_of_user_1(problem: Any) -> Any:
     """DRFH (6) gives a user who is alone all that it can run; the servers of a class are in the case as one pool."""
     cpu, memory = problem[0][0]

@@ -15,13 +15,16 @@ The LaTeX form has the same data as matrices, and the inequality that fails.
 import ast
 import inspect
 import textwrap
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib.resources import files
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import Any
 
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.engine.witnesses import packaged
@@ -30,7 +33,7 @@ from fairalloc.theorems.lone.definitions import exact
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["ANSWERS", "ARGUMENTS", "Argument", "LoneScript", "Making", "argument", "given", "plain_source"]
+__all__ = ["ANSWERS", "ARGUMENTS", "CHECKS", "MAKINGS", "Argument", "LoneScript", "check", "given", "making", "plain_source"]
 
 WIDTH = 118
 
@@ -47,53 +50,80 @@ PROBLEMS = {
 }
 """Data that are written part by part: the true instance and the reported one."""
 
-Making: TypeAlias = Callable[[Case], Mapping[str, Any]]
-"""A case -> data of an argument."""
+CHECKS: dict[str, Callable[..., Any]] = {}
+"""By name: the functions of exact data."""
+
+MAKINGS: dict[str, Callable[..., Any]] = {}
+"""By name: the functions of a case, and of constants of an argument, that make what the record has not."""
+
+
+def check(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Register what arguments.toml names as the check of an argument."""
+    CHECKS[function.__name__] = function
+    return function
+
+
+def making(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Register what arguments.toml names as what makes data."""
+    MAKINGS[function.__name__] = function
+    return function
 
 
 @dataclass(frozen=True)
 class Argument:
-    """How one statement, or several of one kind, is refuted.
+    """How one statement, or several of one kind, is refuted, as arguments.toml has it.
 
     Attributes
     ----------
-    function : of exact data -> the numbers for the sentence and the formula
+    check, make : of CHECKS and MAKINGS, "" = nothing is made
+    data : constants of both
     answers : a key of ANSWERS
-    sentence, formula : in English and in LaTeX; {name} stands for a number that the function returned
-    more : data beside those of `given`
+    sentence, formula : in English and in LaTeX; {name} stands for a number that the check returned
     assumed : what is assumed, where it is not what the hypotheses of the statement say of its cases
     case : instead of the witness on record
     """
 
-    function: Callable[..., Mapping[str, Any]]
+    check: str
+    make: str
+    data: Mapping[str, Any]
     answers: str
     sentence: str
     formula: str
-    more: Making
     assumed: str
     case: Case | None
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The check."""
+        return CHECKS[self.check]
 
-ARGUMENTS: dict[str, Argument] = {}
+    def made(self, case: Case) -> dict[str, Any]:
+        """All data of a case by name."""
+        known = given(case) | self.data
+        if not self.make:
+            return known
+        names = [name for name in inspect.signature(MAKINGS[self.make]).parameters if name in self.data]
+        return known | MAKINGS[self.make](case, **{name: self.data[name] for name in names}) | self.data
+
+
+def _arguments() -> dict[str, Argument]:
+    """Those of arguments.toml by the id of the statement."""
+    found = {}
+    for item in tomllib.loads(files("fairalloc.theorems.lone").joinpath("arguments.toml").read_text(encoding="utf-8"))[
+        "argument"
+    ]:
+        own, case = item.get("case"), None
+        if own is not None:
+            parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
+            case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
+        data = item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
+        texts = [item.get(name, "") for name in ("answers", "sentence", "formula", "assumed")]
+        found |= dict.fromkeys(item["ids"], Argument(item["check"], item.get("make", ""), data, *texts, case))
+    return found
+
+
+ARGUMENTS = _arguments()
 """By the id of the statement."""
-
-
-def argument(
-    *ids: str,
-    sentence: str,
-    formula: str,
-    answers: str = "",
-    more: Making = lambda case: {},
-    assumed: str = "",
-    case: Case | None = None,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as the argument against these statements; the other parameters are those of Argument."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        ARGUMENTS.update(dict.fromkeys(ids, Argument(function, answers, sentence, formula, more, assumed, case)))
-        return function
-
-    return register
 
 
 def given(case: Case) -> dict[str, Any]:
@@ -101,13 +131,13 @@ def given(case: Case) -> dict[str, Any]:
 
     demands are vectors, or lists of them where a user has several. capacities are those of all servers of a class.
     """
-    instance, exact = case.instance, case.instance.exact
+    instance, table = case.instance, case.instance.exact
     counts, single = instance.counts.tolist(), instance.single_variant and case.reported.single_variant
     found: dict[str, Any] = {
-        "demands": _vectors(exact.demands, single),
-        "capacities": [[c * count for c in row] for row, count in zip(exact.capacities, counts, strict=True)],
+        "demands": _vectors(table.demands, single),
+        "capacities": [[c * count for c in row] for row, count in zip(table.capacities, counts, strict=True)],
         "eligible": instance.placement.astype(int).tolist(),
-        "weights": list(exact.weights),
+        "weights": list(table.weights),
         "points": [by_place(instance, point) for point in case.points],
         **case.parameters,
     }
@@ -141,7 +171,7 @@ class LoneScript:
         case = case or made.case or (parse_case(kept[0]["case"]) if kept else item.printed)
         if case is None:
             raise InstanceError(f"the statement {name!r} has no witness on record")
-        known = given(case) | dict(made.more(case))
+        known = made.made(case)
         asked = [key for name in inspect.signature(made.function).parameters for key in (*PROBLEMS.get(name, ()), name)]
         return cls(item, made, {key: known[key] for key in asked})
 

@@ -7,18 +7,25 @@ from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.complaints import in_brackets, loads_of, of_case
 from fairalloc.theorems.lone.definitions import fair, listed
-from fairalloc.theorems.lone.script import argument
+from fairalloc.theorems.lone.script import check, making
 
 __all__: list[str] = []
 
 F = Fraction
-ONE = F(1)
 
 
-def first_point(case: Case, scale: Fraction = ONE) -> dict[str, Any]:
-    """The data of a case with its first point, scaled."""
+@making
+def first_point(case: Case) -> dict[str, Any]:
+    """The data of a case with its first point."""
     made = of_case(case)
-    return made | {"x": [v * scale for v in made["points"][0]]}
+    return made | {"x": made["points"][0]}
+
+
+@making
+def half_of_first_point(case: Case) -> dict[str, Any]:
+    """The same with half of that point."""
+    made = of_case(case)
+    return made | {"x": [v / 2 for v in made["points"][0]]}
 
 
 def with_dummies(requests: Any) -> Any:
@@ -26,13 +33,7 @@ def with_dummies(requests: Any) -> Any:
     return [[*row, *(F(int(k == n)) for k in range(len(requests)))] for n, row in enumerate(requests)]
 
 
-@argument(
-    "D.S5.dummies-zero",
-    answers="some",
-    sentence="at x = {x} the full dummy of user {user} justifies user {other}, who is entitled to 0; (2) does not",
-    formula=r"x = {x}, \qquad e = {e}",
-    more=first_point,
-)
+@check
 def dummy_that_justifies(requests: Any, entitlements: Any, x: Any) -> Any:
     """A dummy is full where x_i = 1. With dummies x has no complaint, without them it has."""
     dummies = with_dummies(requests)
@@ -45,12 +46,7 @@ def dummy_that_justifies(requests: Any, entitlements: Any, x: Any) -> Any:
     return {**in_brackets(x=x, e=entitlements), "user": x.index(F(1)) + 1, "other": n + 1}
 
 
-@argument(
-    "D.S5.1.renormalised",
-    sentence="without user {user}, who asks for little, user {other} requests {request} of what is left of resource {resource}",
-    formula=r"\frac{{r_{{{other}{resource}}}}}{{1 - r_{{{user}{resource}}}}} = {request} > 1",
-    more=of_case,
-)
+@check
 def renormalised_request(requests: Any, entitlements: Any) -> Any:
     """Who requests less than its entitlement of everything is removed, and the others share what is left (5.1)."""
     for n, (row, e) in enumerate(zip(requests, entitlements)):
@@ -61,12 +57,7 @@ def renormalised_request(requests: Any, entitlements: Any) -> Any:
     raise AssertionError("no request exceeds 1")
 
 
-@argument(
-    "D.S5.1.all",
-    sentence="user {user} is removed, and the entitlements of the others add up to {rest}",
-    formula=r"\sum_{{i \ne {user}}} e_i = {rest}",
-    more=of_case,
-)
+@check
 def nothing_to_renormalise(requests: Any, entitlements: Any) -> Any:
     """Who requests less than its entitlement of everything is removed; the rest of the entitlements is to be scaled to 1."""
     n = next(n for n, (row, e) in enumerate(zip(requests, entitlements)) if all(r < e for r in row))
@@ -77,12 +68,7 @@ def nothing_to_renormalise(requests: Any, entitlements: Any) -> Any:
     return {"user": n + 1, "rest": rest}
 
 
-@argument(
-    "D.S5.1.order",
-    sentence="resources {one} and {other} are requested alike: each is dominated by the other, and either of them may be removed",
-    formula=r"r_{{i{one}}} = r_{{i{other}}} \ \text{{for all}}\ i",
-    more=of_case,
-)
+@check
 def two_orders_of_removal(requests: Any) -> Any:
     """Two equal inequalities sum_i x_i r_ij <= 1: each follows from the others, and after one is removed the other does not."""
     columns = [list(column) for column in zip(*requests)]
@@ -93,6 +79,7 @@ def two_orders_of_removal(requests: Any) -> Any:
     return {"one": one + 1, "other": other + 1}
 
 
+@making
 def vertices_of_two(case: Case) -> dict[str, Any]:
     """The vertices of the region of two users."""
     made = of_case(case)
@@ -101,12 +88,7 @@ def vertices_of_two(case: Case) -> dict[str, Any]:
     return made | {"vertices": [list(x) for x in sorted(polytope_vertices([F(0)] * 2, [F(1)] * 2, [], rows))]}
 
 
-@argument(
-    "D.S5.2.simplex",
-    sentence="the region of two users has at least the {count} vertices {vertices}, and a triangle has 3",
-    formula=r"{vertices}",
-    more=vertices_of_two,
-)
+@check
 def region_with_many_vertices(requests: Any, vertices: Any) -> Any:
     """0 <= x <= 1 and sum_i x_i r_ij <= 1 for two users: a vertex fulfils two of these with equality that are independent."""
     assert len(requests) == 2
@@ -130,12 +112,7 @@ def slacks_of(requests: Any, x: Any) -> Any:
     return [1 - load for load in loads_of(with_dummies(requests), x)]
 
 
-@argument(
-    "D.R1",
-    sentence="x = {x} is on the boundary, for a user has nothing; the slacks are {slacks}, so all terms of f are finite",
-    formula=r"x = {x} \in \partial D, \qquad 1 - \sum_i x_i r_{{ij}} > 0, \quad 1 - x_i > 0",
-    more=first_point,
-)
+@check
 def boundary_where_f_is_finite(requests: Any, x: Any) -> Any:
     """The terms of f have logarithms of slacks, those of resources and 1 - x_i of the dummies, and diverge where one is 0."""
     assert min(x) == 0
@@ -144,13 +121,7 @@ def boundary_where_f_is_finite(requests: Any, x: Any) -> Any:
     return in_brackets(x=x, slacks=slacks_of(requests, x))
 
 
-@argument(
-    "D.E11",
-    sentence="the term of the resource is {first} and those of the dummies are {second}: their sum is 1, and not each of them",
-    formula=r"\frac{{\sum_k x'_k r_{{k1}}}}{{1 - \sum_k x_k r_{{k1}}}} = {first} \ne 1, \qquad {first} + 2 \cdot {second} = 1",
-    assumed="two users with equal entitlements who request 3/4 of one resource, so that no inequality is dominated (5.1)",
-    more=lambda case: {"requests": [[F(3, 4)], [F(3, 4)]], "entitlements": [F(1, 2), F(1, 2)], "x": [F(1, 2), F(1, 2)]},
-)
+@check
 def derivative_of_11(requests: Any, entitlements: Any, x: Any) -> Any:
     """The trajectory of f = -sum_j log s_j, with slacks s_j of the resource and of the dummies, at a point x of (12).
 
@@ -167,12 +138,7 @@ def derivative_of_11(requests: Any, entitlements: Any, x: Any) -> Any:
     return {"first": rates[0], "second": rates[1]}
 
 
-@argument(
-    "D.L4.symmetric",
-    sentence="at x = {x} the entries ({i}, {k}) and ({k}, {i}) of the matrix are {one} and {other}",
-    formula=r"M_{{{i}{k}}} = {one} \ne {other} = M_{{{k}{i}}}",
-    more=lambda case: first_point(case, F(1, 2)),
-)
+@check
 def matrix_of_13(requests: Any, x: Any) -> Any:
     """x_i nu_i = c e_i (12) with nu_i = sum_j b_ij, b_ij = r_ij / s_j, s_j the slacks, dummies included.
 
@@ -187,13 +153,7 @@ def matrix_of_13(requests: Any, x: Any) -> Any:
     return {"x": listed(x), "i": i + 1, "k": k + 1, "one": entry[i, k], "other": entry[k, i]}
 
 
-@argument(
-    "D.S5.5.weights",
-    sentence="with any weights w every x(t) with sum w_j <= c / 10^12 is within 10^-5 of {end}",
-    formula=r"\sum_i e_i \frac{{x^*_i}}{{x_i(t)}} \le 1 + \tfrac{{1}}{{c}} \sum_j w_j, \quad "
-    r"\sum_i e_i \frac{{x_i(t)}}{{x^*_i}} \le 1, \quad x^* = {end}",
-    more=lambda case: of_case(case) | {"x": [F(1, 2)] * 3, "prices": [F(2, 5), F(3, 5)]},
-)
+@check
 def one_end_for_all_weights(requests: Any, entitlements: Any, x: Any, prices: Any) -> Any:
     """On the trajectory of weights w (12) is x_i(t) sum_j w_j r_ij / s_j = c e_i, dummies included, with slacks s.
 
@@ -213,13 +173,7 @@ def one_end_for_all_weights(requests: Any, entitlements: Any, x: Any, prices: An
     return {"end": listed(x)}
 
 
-@argument(
-    "D.S5.5.circle-all",
-    answers="some",
-    sentence="beside (1/3, 1/3, 1/3, 1/3) and the printed six there is {x}",
-    formula=r"x = {x}",
-    more=lambda case: of_case(case) | {"x": [F(1, 4), F(1, 4), F(1, 4), F(1, 2)]},
-)
+@check
 def eighth_solution_of_the_circle(requests: Any, entitlements: Any, x: Any) -> Any:
     """The printed six give two users 3/8 and two 1/4; all of them and x have no complaint."""
     pairs = [(n, m) for n in range(4) for m in range(n)]
