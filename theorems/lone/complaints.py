@@ -129,7 +129,7 @@ def farthest_from_entitlement(case: Case) -> dict[str, Any]:
     """The NJC allocation in which a user is farthest from having its entitlement of some resource."""
     d = data(case)
 
-    def off(x: Sequence[Fraction]) -> Fraction:
+    def off(x: Sequence[Fraction]) -> Any:
         users = zip(x, matrix(d), d.entitlement, strict=True)
         return max(min(abs(v * r - e) for r in row) for v, row, e in users)
 

@@ -87,7 +87,7 @@ def unit(rule: str, problem: Any) -> Any:
     return [w * alone(d, pool) for d, w, pool in zip(demands, weights, pools)]
 
 
-def lexicographic(rule: str, problem: Any, tasks: Any, rounds: Any) -> bool:
+def lexicographic(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """All answers of the rule have the totals of these tasks: prices of each round keep its users from more (`keeps`)."""
     need, room, x = arcs(problem), tables(problem[1]), fits(problem, tasks)
     share = {n: sum(row) / one for n, (row, one) in enumerate(zip(tasks, unit(rule, problem)))}
@@ -101,33 +101,33 @@ def virtual_shares(problem: Any, tasks: Any) -> Any:
     return {a: sum(tasks[a[0]]) / (weights[a[0]] * alone(demands[a[0]], capacities[a[2]])) for a in need}
 
 
-def per_server(problem: Any, tasks: Any) -> bool:
+def per_server(problem: Any, tasks: Any) -> Any:
     """These tasks are PS-DSF."""
     return ps_dsf(arcs(problem), tables(problem[1]), virtual_shares(problem, tasks), fits(problem, tasks), *EXACT)
 
 
-def drf_per_server(problem: Any, tasks: Any) -> bool:
+def drf_per_server(problem: Any, tasks: Any) -> Any:
     """These tasks are DRF on each server by itself, where PS-DSF is DRF."""
     demands, capacities, eligible, weights = problem
     ones = [(demands, [c], [[places[i]] for places in eligible], weights) for i, c in enumerate(capacities)]
     return all(per_server(one, [[row[i]] for row in tasks]) for i, one in enumerate(ones))
 
 
-def game(problem: Any, marginal: Any, tasks: Any, prices: Any) -> bool:
+def game(problem: Any, marginal: Any, tasks: Any, prices: Any) -> Any:
     """These tasks are an equilibrium for g' at these prices."""
     need, z = arcs(problem), virtual_shares(problem, tasks)
     worth = {a: marginal(z[a]) / alone(problem[0][a[0]], problem[1][a[2]]) for a in need}
     return equilibrium(need, tables(problem[1]), worth, fits(problem, tasks), tables(prices), *EXACT)
 
 
-def bargain(problem: Any, tasks: Any, prices: Any) -> bool:
+def bargain(problem: Any, tasks: Any, prices: Any) -> Any:
     """These tasks are the only Nash bargain: sum_n w_n y_n / u_n <= sum w for all feasible y, and weighted means do the rest."""
     need = arcs(problem)
     worth = {a: problem[3][a[0]] / sum(tasks[a[0]]) for a in need}
     return equilibrium(need, tables(problem[1]), worth, fits(problem, tasks), tables(prices), *EXACT)
 
 
-def fair(requests: Any, entitlements: Any, x: Any) -> bool:
+def fair(requests: Any, entitlements: Any, x: Any) -> Any:
     """x has no complaint."""
     need = {(n, 0): {j: r for j, r in enumerate(row) if r} for n, row in enumerate(requests)}
     room = {(0, j): F(1) for j in range(len(requests[0]))}

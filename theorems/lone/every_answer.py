@@ -40,7 +40,7 @@ def at_most(rows: Any, sides: Any, factors: Any, objective: Any) -> Any:
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------------
 
 
-def every_ps_dsf(problem: Any, objective: Any, most: Any, steps: Any, known: Any) -> bool:
+def every_ps_dsf(problem: Any, objective: Any, most: Any, steps: Any, known: Any) -> Any:
     """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
 
     A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m

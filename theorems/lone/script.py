@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
@@ -50,6 +50,8 @@ PROBLEMS = {
 }
 """Data that are written part by part: the true instance and the reported one."""
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 CHECKS: dict[str, Callable[..., Any]] = {}
 """By name: the functions of exact data."""
 
@@ -57,13 +59,13 @@ MAKINGS: dict[str, Callable[..., Any]] = {}
 """By name: the functions of a case, and of constants of an argument, that make what the record has not."""
 
 
-def check(function: Callable[..., Any]) -> Callable[..., Any]:
+def check(function: Function) -> Function:
     """Register what arguments.toml names as the check of an argument."""
     CHECKS[function.__name__] = function
     return function
 
 
-def making(function: Callable[..., Any]) -> Callable[..., Any]:
+def making(function: Function) -> Function:
     """Register what arguments.toml names as what makes data."""
     MAKINGS[function.__name__] = function
     return function
@@ -97,18 +99,18 @@ class Argument:
         """The check."""
         return CHECKS[self.check]
 
-    def made(self, case: Case) -> dict[str, Any]:
+    def made(self, case: Case) -> Mapping[str, Any]:
         """All data of a case by name."""
-        known = given(case) | self.data
+        known = given(case) | dict(self.data)
         if not self.make:
             return known
         names = [name for name in inspect.signature(MAKINGS[self.make]).parameters if name in self.data]
-        return known | MAKINGS[self.make](case, **{name: self.data[name] for name in names}) | self.data
+        return {**known, **MAKINGS[self.make](case, **{name: self.data[name] for name in names}), **self.data}
 
 
 def _arguments() -> dict[str, Argument]:
     """Those of arguments.toml by the id of the statement."""
-    found = {}
+    found: dict[str, Argument] = {}
     for item in tomllib.loads(files("fairalloc.theorems.lone").joinpath("arguments.toml").read_text(encoding="utf-8"))[
         "argument"
     ]:
@@ -117,8 +119,9 @@ def _arguments() -> dict[str, Argument]:
             parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
             case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
         data = item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
-        texts = [item.get(name, "") for name in ("answers", "sentence", "formula", "assumed")]
-        found |= dict.fromkeys(item["ids"], Argument(item["check"], item.get("make", ""), data, *texts, case))
+        answers, assumed = item.get("answers", ""), item.get("assumed", "")
+        made = Argument(item["check"], item.get("make", ""), data, answers, item["sentence"], item["formula"], assumed, case)
+        found |= dict.fromkeys(item["ids"], made)
     return found
 
 
@@ -178,7 +181,8 @@ class LoneScript:
     def found(self) -> Mapping[str, Any]:
         """What the argument returns; AssertionError where the witness does not refute the claim."""
         function = self.argument.function
-        return function(*(self.data[name] for name in inspect.signature(function).parameters))
+        found: Mapping[str, Any] = function(*(self.data[name] for name in inspect.signature(function).parameters))
+        return found
 
     # ---- Python
 
