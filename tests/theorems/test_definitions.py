@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from inspect import getsource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +22,14 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.definitions import EXACT
+from fairalloc.theorems.definitions.allocation import undominated
+from fairalloc.theorems.definitions.per_server import bottleneck, ps_dsf
+from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.lone.certificates import by_place
 from fairalloc.theorems.lone.definitions import arcs, tables, unit
-from fairalloc.theorems.lone.script import given
+from fairalloc.theorems.lone.script import given, plain_source
+from fairalloc.theorems.pages import statement_page
+from fairalloc.theorems.registry import statement
 
 F = Fraction
 COUNT = 500
@@ -213,6 +219,15 @@ def test_a_definition_is_the_computed_mechanism(name):
     assert len(cases) >= COUNT
     assert {true for _, true in cases} == {True, False}
     assert [says(module, asked) for asked, _ in cases] == [true for _, true in cases]
+
+
+def test_the_page_of_a_statement_shows_its_definitions():
+    """As they stand in the scripts: of the mechanism, then of the property."""
+    page = statement_page(statement("P.T2.pareto"), packaged())
+    texts = [plain_source(function) for function in (bottleneck, ps_dsf, undominated)]
+    assert all(text in page for text in texts)
+    assert texts[0] in (Path(__file__).parents[2] / "docs" / "witnesses" / "P.A1.defined.py").read_text(encoding="utf-8")
+    assert "## Definition" not in statement_page(statement("W.Fig5.numbers"), packaged())
 
 
 # ---- mutants ------------------------------------------------------------------------------------------------------------------

@@ -27,22 +27,10 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, attempted, proved
 
 __all__ = [
-    "Row",
-    "about_mechanism",
-    "as_one_pool",
-    "certified",
-    "few_rounds",
-    "holdings_of",
-    "is_nash_bargain",
-    "leximin",
-    "leximin_in",
-    "max_min_fair",
-    "maximum_worth",
-    "printed_numbers",
-    "progressive_filling",
-    "strict_misreporting",
+    "Row", "about_mechanism", "as_one_pool", "certified", "few_rounds", "holdings_of", "is_nash_bargain", "leximin",
+    "leximin_in", "max_min_fair", "maximum_worth", "printed_numbers", "progressive_filling", "strict_misreporting",
     "verdict_of",
-]
+]  # fmt: skip
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """A name, the printed text, and the computed value."""

@@ -38,21 +38,10 @@ from fairalloc.theorems.judges.common import certified, holdings_of, maximum_wor
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted
 
 __all__ = [
-    "ALGORITHM",
-    "about_equilibria",
-    "about_ps_dsf",
-    "least_served",
-    "limit_rate",
-    "limit_rate_of_servers",
-    "misreporting_for_every_choice",
-    "missing",
-    "not_rising_in_alpha",
-    "proportional",
-    "same_as_fds",
-    "same_as_ps_dsf",
-    "shares",
-    "utilisation",
-]
+    "ALGORITHM", "about_equilibria", "about_ps_dsf", "least_served", "limit_rate", "limit_rate_of_servers",
+    "misreporting_for_every_choice", "missing", "not_rising_in_alpha", "proportional", "same_as_fds", "same_as_ps_dsf",
+    "shares", "utilisation",
+]  # fmt: skip
 
 F = Fraction
 

@@ -30,26 +30,10 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, attempted, proved
 
 __all__ = [
-    "ONE",
-    "ZERO",
-    "AllocationMargin",
-    "MarginAndSentence",
-    "Route",
-    "RouteJudge",
-    "TrialAndConfirm",
-    "brackets",
-    "by_equations",
-    "by_polytopes",
-    "compared_with_drf",
-    "complaint",
-    "data",
-    "domain_vertices",
-    "for_every",
-    "full",
-    "loads",
-    "two_ways",
-    "without",
-]
+    "ONE", "ZERO", "AllocationMargin", "MarginAndSentence", "Route", "RouteJudge", "TrialAndConfirm", "brackets",
+    "by_equations", "by_polytopes", "compared_with_drf", "complaint", "data", "domain_vertices", "for_every", "full", "loads",
+    "two_ways", "without",
+]  # fmt: skip
 
 ZERO, ONE = Fraction(0), Fraction(1)
 

@@ -18,16 +18,9 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3 import alphas, price_factor
 
 __all__ = [
-    "complementary",
-    "descends",
-    "descent_by_price",
-    "projection_descends",
-    "rests",
-    "stationary",
-    "stay_complementary",
-    "stops",
-    "zero_direction",
-]
+    "complementary", "descends", "descent_by_price", "projection_descends", "rests", "stationary", "stay_complementary",
+    "stops", "zero_direction",
+]  # fmt: skip
 
 
 class MeritPoint:

@@ -39,20 +39,10 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import progressive_filling
 
 __all__ = [
-    "ServerInRationals",
-    "bottleneck",
-    "bottleneck_by_release",
-    "drf_on_each_server",
-    "feasible",
-    "feasible_in_floats",
-    "kept_by_later_servers",
-    "kept_by_later_servers_exactly",
-    "maximum_defined",
-    "maximum_defined_in_floats",
-    "procedure",
-    "rising",
-    "rising_exactly",
-]
+    "ServerInRationals", "bottleneck", "bottleneck_by_release", "drf_on_each_server", "feasible", "feasible_in_floats",
+    "kept_by_later_servers", "kept_by_later_servers_exactly", "maximum_defined", "maximum_defined_in_floats", "procedure",
+    "rising", "rising_exactly",
+]  # fmt: skip
 
 ZERO, ONE = Fraction(0), Fraction(1)
 FULL = 1e-9
