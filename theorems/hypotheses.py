@@ -113,16 +113,6 @@ class Hypotheses:
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions;
         `misreports` = the most users who misreport together.
-
-        Parameters
-        ----------
-        rng : random numbers
-        misreports : the most users who misreport together; 0 = nobody does
-        most : the most users, servers and resources
-
-        Returns
-        -------
-        a draft that `impose` has changed; it need not be a valid case
         """
         if self.instances is not None:
             draft = self._of_the_family(rng)
@@ -133,14 +123,7 @@ class Hypotheses:
         return draft
 
     def draw_misreports(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
-        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place
-        misreports : the most users who misreport together
-        """
+        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions."""
         chosen = _random_users(rng, len(draft.users), misreports)
         for n, user in enumerate(draft.users):
             user.reported = user.reported_placement = None
@@ -149,14 +132,7 @@ class Hypotheses:
         self.impose(draft)
 
     def draw_misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
-        """Give a user a new misreport: about its demands, its eligible servers where these matter, or both.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place, without `impose`
-        n : the user
-        """
+        """Give a user a new misreport: about its demands, its eligible servers where these matter, or both."""
         sampler, user = _Sampler(self, rng), draft.users[n]
         others = [other.demands for other in draft.users if other.demands != user.demands]
         about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1

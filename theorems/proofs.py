@@ -44,16 +44,7 @@ class Proof:
 
 
 def served(proofs: Mapping[str, Proof | str]) -> Mapping[str, list[str]]:
-    """The ids of the statements that each proof serves, by its name.
-
-    Parameters
-    ----------
-    proofs : of statements by id, "" where one has none
-
-    Raises
-    ------
-    ValueError : two proofs of one name
-    """
+    """The ids of the statements that each proof serves, by its name."""
     found: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
     for key, proof in proofs.items():
