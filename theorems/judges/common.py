@@ -13,7 +13,7 @@ import numpy as np
 from fairalloc.analysis.certificates.construct import NotCertified, certified_answer
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import nb_gap
-from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
+from fairalloc.analysis.holdings import Holdings, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
@@ -80,7 +80,7 @@ def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> dict[str, Any]:
 
     The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
     """
-    quick, exact = attempted(mechanism, _safe(judge)), proved(mechanism, _safe(judge))
+    quick, exact = attempted(mechanism, judge), proved(mechanism, judge)
 
     def trial(case: Case) -> Verdict:
         verdict = quick(case)
@@ -112,16 +112,6 @@ def few_rounds(mechanism: str) -> dict[str, Any]:
         return counted(case.reported, len(certificate.rounds), "certificate")
 
     return {"trial": trial, "confirm": confirm, "mechanism": mechanism}
-
-
-def _safe(judge: Judge) -> Judge:
-    def safe(case: Case, answer: Answer) -> Verdict:
-        try:
-            return judge(case, answer)
-        except Unsolved as reason:
-            raise Undecided(str(reason)) from None
-
-    return safe
 
 
 # ---- judges ---------------------------------------------------------------------------------------------------------

@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import NotCertified, certify
-from fairalloc.analysis.certificates.game_certificate import ExactServer, ResidualCertificate
-from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
-from fairalloc.analysis.holdings import Holdings, Unsolved
+from fairalloc.analysis.certificates.game_certificate import ExactServer
+from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.strategyproofness import gains, useful
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
@@ -35,7 +33,7 @@ from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import has_one, labelled, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted
+from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted, decided, width
 
 __all__ = [
     "ALGORITHM", "about_equilibria", "about_ps_dsf", "least_served", "limit_rate", "limit_rate_of_servers",
@@ -57,7 +55,16 @@ LARGEST_CONFIRMED = 8
 def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
     judge = over_answers(judge, name) if every else labelled(judge)
-    return {"trial": partial(_tried, judge), "confirm": partial(_sure, judge), "mechanism": "alpha-pf-vds"}
+
+    def trial(case: Case) -> Verdict:
+        return decided(judge, case, lambda instance: solved(instance, case.parameters), "floating point")
+
+    def confirm(case: Case) -> Verdict:
+        widths: list[float] = []
+        answer = partial(proved_equilibrium, parameters=case.parameters, widths=widths)
+        return decided(judge, case, answer, "certificate", widths)
+
+    return {"trial": trial, "confirm": confirm, "mechanism": "alpha-pf-vds"}
 
 
 def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
@@ -80,40 +87,9 @@ def proved_equilibrium(instance: Instance, parameters: Mapping[str, Any], widths
     certificate = certify(near)
     if isinstance(certificate, NotCertified):
         raise Undecided(certificate.reason)
-    widths.append(_width(certificate, instance))
+    widths.append(width(certificate, instance))
     x = np.array([float(v) for v in certificate.x])
     return replace(near, x=x, x_exact=certificate.x, prices=None)
-
-
-def _width(certificate: Certificate, instance: Instance) -> float:
-    """How far tasks can be off, relative: the objective of a server is strongly concave in logarithms of shares, with the least
-    weight and min(1, alpha) as its modulus, so a gain of at most b leaves at most sqrt(2 b / modulus).
-    """
-    if not isinstance(certificate, ResidualCertificate | BoundsCertificate):
-        return 0.0
-    part = float(instance.weights.min() / instance.weights.sum())
-    if isinstance(certificate, BoundsCertificate):
-        return float(np.sqrt(2 * float(certificate.gap) / instance.weights.min()))
-    least = min([1.0, *(float(a) for a in certificate.alpha if a)])
-    return float(np.sqrt(2 * float(certificate.bound) / (least * part)))
-
-
-def _tried(judge: Judge, case: Case) -> Verdict:
-    try:
-        return judge(case, lambda instance: solved(instance, case.parameters))
-    except (Undecided, Unsolved) as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", "floating point")
-
-
-def _sure(judge: Judge, case: Case) -> Verdict:
-    widths: list[float] = [0.0]
-    try:
-        verdict = judge(case, lambda instance: proved_equilibrium(instance, case.parameters, widths))
-    except (Undecided, Unsolved) as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
-    if max(widths) and abs(verdict.margin) <= SAFETY * max(widths):
-        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}")
-    return verdict
 
 
 def proportional(case: Case, answer: Answer) -> Verdict:
@@ -250,20 +226,15 @@ def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, 
     """
     judge = over_answers(judge, name, ALGORITHM) if every else labelled(judge, ALGORITHM)
 
-    def exactly(case: Case) -> Verdict:
-        def answer(instance: Instance) -> Allocation:
-            certificate = certify(solve(instance, "ps-dsf", ALGORITHM))
-            if isinstance(certificate, NotCertified):
-                raise Undecided(certificate.reason)
-            x = np.array([float(v) for v in certificate.x])
-            return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)
+    def answer(instance: Instance) -> Allocation:
+        certificate = certify(solve(instance, "ps-dsf", ALGORITHM))
+        if isinstance(certificate, NotCertified):
+            raise Undecided(certificate.reason)
+        x = np.array([float(v) for v in certificate.x])
+        return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)
 
-        try:
-            return judge(case, answer)
-        except (Undecided, Unsolved) as reason:
-            return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
-
-    return {"trial": attempted("ps-dsf", judge, ALGORITHM), "confirm": exactly, "mechanism": "ps-dsf"}
+    confirm = lambda case: decided(judge, case, answer, "certificate")  # noqa: E731
+    return {"trial": attempted("ps-dsf", judge, ALGORITHM), "confirm": confirm, "mechanism": "ps-dsf"}
 
 
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------
