@@ -17,8 +17,6 @@ from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status, described
 
-__all__ = ["QUANTIFIERS", "Writing", "case_code", "statement_page"]
-
 QUANTIFIERS = {
     "all": "for every case that fulfils the hypotheses",
     "some": "there is a case that violates the property",
@@ -155,5 +153,6 @@ def _again(item: Statement) -> str:
     commands = [f"fairalloc theorems show {item.id}    # this page", f"fairalloc theorems verify --id {item.id}"]
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
-    where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n" * (item.paper in PAPERS)
+    where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.toml`; `trials.py` beside it tries it.\n"
+    where *= item.paper in PAPERS
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

@@ -13,8 +13,6 @@ A statement of which the proof is used nowhere else has it as a plain text, and 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-__all__ = ["Proof", "served"]
-
 
 @dataclass(frozen=True)
 class Proof:

@@ -14,8 +14,6 @@ from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import is_registered, judge_of, routes
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["CLAIM", "ClaimTerms", "claims_in", "statements_in", "statements_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class ClaimTerms:
@@ -50,6 +48,7 @@ class ClaimTerms:
     def statement(self) -> Statement:
         """The claim as `verify` and the matrix take it."""
         named = judge_of(self.property)
+        tried = routes(self.mechanism, named, bool(self.hypotheses.parameters))
         return Statement(
             id=self.id,
             text=self.text,
@@ -59,7 +58,9 @@ class ClaimTerms:
             misreports=self.misreports,
             property=named.name,
             own=not is_registered(self.mechanism),
-            **routes(self.mechanism, named, bool(self.hypotheses.parameters)),
+            trial=tried.trial,
+            confirm=tried.confirm,
+            mechanism=self.mechanism.id,
         )
 
     def check(self, case: Case) -> Verdict:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["content", "feasible", "undominated", "used"]
-
 
 def used(need: Any, x: Any, i: Any, r: Any) -> Any:
     """What the tasks x take of resource r of server i."""

@@ -4,8 +4,6 @@ from typing import Any
 
 from fairalloc.theorems.definitions.allocation import feasible, used
 
-__all__ = ["justified", "no_complaint"]
-
 
 def justified(need: Any, room: Any, entitlement: Any, x: Any, a: Any, *logic: Any) -> Any:
     """The user of arc a has all of its request, or its entitlement of a full resource (D (2))."""

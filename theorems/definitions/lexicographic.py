@@ -4,8 +4,6 @@ from typing import Any
 
 from fairalloc.theorems.definitions.allocation import used
 
-__all__ = ["keeps", "not_raised"]
-
 
 def keeps(need: Any, room: Any, share: Any, x: Any, users: Any, prices: Any, *logic: Any) -> Any:
     """Prices of full resources that keep these users, whose shares are equal, from more while nobody with as little has less.

@@ -1,5 +1,3 @@
 """The logic of fractions: all_, any_, implies, ge, eq."""
 
-__all__ = ["EXACT"]
-
 EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)

@@ -8,8 +8,6 @@ from fairalloc.theorems.definitions.complaints import justified, no_complaint
 from fairalloc.theorems.definitions.lexicographic import keeps
 from fairalloc.theorems.definitions.per_server import bottleneck, equilibrium, ps_dsf
 
-__all__ = ["definitions_of"]
-
 LEXICOGRAPHIC = dict.fromkeys(("drf", "drfh", "tsf", "lmmf"), (keeps,))
 """By prices of each level of shares."""
 

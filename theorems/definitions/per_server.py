@@ -4,8 +4,6 @@ from typing import Any
 
 from fairalloc.theorems.definitions.allocation import used
 
-__all__ = ["bottleneck", "equilibrium", "ps_dsf"]
-
 
 def bottleneck(need: Any, room: Any, share: Any, x: Any, a: Any, r: Any, *logic: Any) -> Any:
     """Resource r is full at the server of arc a, and serves nobody there with a larger share (P (13), K Def 2)."""

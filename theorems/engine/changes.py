@@ -8,8 +8,6 @@ from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import described
 
-__all__ = ["changes"]
-
 
 def changes(statements: Mapping[str, Statement], findings: Mapping[str, Finding], record: WitnessRecord) -> Iterator[str]:
     """A sentence for each statement of which a finding says otherwise than the record."""

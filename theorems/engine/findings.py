@@ -11,8 +11,6 @@ from fairalloc.runs.store import RecordStore
 from fairalloc.theorems.engine.witnesses import Witness
 from fairalloc.theorems.statement import Finding, parse_finding
 
-__all__ = ["FindingStore"]
-
 
 class FindingStore(RecordStore):
     """A file of findings, made if it is not there, ":memory:" for none; close it, or use it in a `with` statement."""

@@ -17,9 +17,8 @@ from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.solvers.running.time_limits import AVAILABLE, alarm, be_watched, end_of, isolated, watched
 from fairalloc.theorems.cases import Draft
 from fairalloc.theorems.engine.search import measure
-from fairalloc.theorems.statement import Finding, Status, parse_finding
-
-__all__ = ["answer", "prepare", "searched_in_a_child", "searched_in_processes"]
+from fairalloc.theorems.statement import Finding, parse_finding
+from fairalloc.theorems.status import Status
 
 GRACE = 1.0
 """Seconds after the deadline at which a process that is still computing a case is ended."""

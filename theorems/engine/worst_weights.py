@@ -45,8 +45,6 @@ from fairalloc.theorems.judges.trials import Undecided, answered
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["VIOLATIONS", "worst_weights"]
-
 METHOD = {"ps-dsf": ALGORITHM}
 """The method, where it is not the fastest one: that at whose answers the claims are tried (judges/game.py, `fair`)."""
 

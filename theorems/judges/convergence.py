@@ -24,8 +24,6 @@ from fairalloc.solvers.options import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.game import fitted
 
-__all__ = ["arcs_of_servers", "converges", "converges_exactly", "gain_left", "rational", "vertices"]
-
 ZERO = Fraction(0)
 
 

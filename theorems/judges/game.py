@@ -33,13 +33,7 @@ from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import has_one, labelled, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted, decided, width
-
-__all__ = [
-    "ALGORITHM", "about_equilibria", "about_ps_dsf", "least_served", "limit_rate", "limit_rate_of_servers",
-    "misreporting_for_every_choice", "missing", "not_rising_in_alpha", "proportional", "same_as_fds", "same_as_ps_dsf",
-    "shares", "utilisation",
-]  # fmt: skip
+from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Routes, Undecided, attempted, decided, width
 
 F = Fraction
 
@@ -52,7 +46,7 @@ LARGEST_CONFIRMED = 8
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
 
 
-def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
+def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> Routes:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
     judge = over_answers(judge, name) if every else labelled(judge)
 
@@ -64,7 +58,7 @@ def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> dict[s
         answer = partial(proved_equilibrium, parameters=case.parameters, widths=widths)
         return decided(judge, case, answer, "certificate", widths)
 
-    return {"trial": trial, "confirm": confirm, "mechanism": "alpha-pf-vds"}
+    return Routes(trial, confirm)
 
 
 def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
@@ -175,7 +169,7 @@ def _gap(h: Holdings, i: int) -> float:
     )
 
 
-def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: instance) -> dict[str, Any]:
+def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: instance) -> Routes:
     """Problem 1 and PS-DSF have the same solutions: both ways, on the instance or on another one made of it (K Theorems 4, 5).
 
     Tried: the residual of each one's answer in the other's definition. Confirmed: the optimality conditions of Problem 1 at the
@@ -204,7 +198,7 @@ def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: ins
         sentence = f"with the price of the largest served share somebody is off by {float(worst):.3g}, relative"
         return Verdict("coincidence", worst <= 0, float(worst), sentence, "optimality conditions in rationals")
 
-    return {"trial": trial, "confirm": confirm, "mechanism": "alpha-pf-vds"}
+    return Routes(trial, confirm)
 
 
 def _kkt(h: Holdings, i: int, alpha: int) -> Any:
@@ -217,7 +211,7 @@ def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
 
 
-def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
+def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> Routes:
     """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
 
     A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
@@ -233,8 +227,10 @@ def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, 
         x = np.array([float(v) for v in certificate.x])
         return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)
 
-    confirm = lambda case: decided(judge, case, answer, "certificate")  # noqa: E731
-    return {"trial": attempted("ps-dsf", judge, ALGORITHM), "confirm": confirm, "mechanism": "ps-dsf"}
+    def confirm(case: Case) -> Verdict:
+        return decided(judge, case, answer, "certificate")
+
+    return Routes(attempted("ps-dsf", judge, ALGORITHM), confirm)
 
 
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------
@@ -337,7 +333,7 @@ def utilisation(h: Holdings) -> Any:
     return sum(loads[some]) / int(some.sum())
 
 
-def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> dict[str, Any]:
+def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> Routes:
     """`measure` does not rise with alpha."""
 
     def verdict(answer: Callable[[Any], Allocation]) -> Verdict:
@@ -363,7 +359,7 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
             return Verdict("", None, np.nan, str(reason), "certificate")
         return found if abs(found.margin) > SAFETY * max(widths) else replace(found, holds=None)
 
-    return {"trial": trial, "confirm": confirm}
+    return Routes(trial, confirm)
 
 
 # ---- no data ---------------------------------------------------------------------------------------------------------

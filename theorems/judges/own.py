@@ -44,10 +44,8 @@ from fairalloc.theorems.judges.answers import labelled
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice
 from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, answered, attempted
-from fairalloc.theorems.statement import FLOATING_POINT
-
-__all__ = ["NamedJudge", "claim_properties", "has_rational_answers", "is_registered", "judge_of", "routes"]
+from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, answered, attempted
+from fairalloc.theorems.status import FLOATING_POINT
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
 """How many users misreport together, for the properties that are about it."""
@@ -204,11 +202,11 @@ def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
     return not parameters and (METHODS["exact"].computes(item) or isinstance(item, NashBargaining | NoJustifiedComplaints))
 
 
-def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> dict[str, Any]:
-    """How a claim about a mechanism is tried and confirmed: the fields `trial`, `confirm` and `mechanism` of its statement."""
+def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Routes:
+    """How a claim about a mechanism is tried and confirmed."""
     judge = named.judge
     if not has_rational_answers(item, parameters):
-        return {"trial": partial(_tried, attempted(item, judge)), "confirm": partial(_by_two, item, judge), "mechanism": item.id}
+        return Routes(partial(_tried, attempted(item, judge)), partial(_by_two, item, judge))
     if is_registered(item) and item.id == "ps-dsf":
         judge = misreporting_for_every_choice if named.name == "strategyproofness" else judge
         made = about_ps_dsf(judge, every=False)
@@ -216,8 +214,8 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> dict
         made = about_equilibria(judge, every=False)
     else:
         made = about_mechanism(item, labelled(judge))
-    confirm = partial(_at_rational_answers, made["confirm"])
-    return made | {"confirm": confirm, "mechanism": item.id} | ({"trial": confirm} if named.is_own else {})
+    confirm = partial(_at_rational_answers, made.confirm)
+    return Routes(confirm if named.is_own else made.trial, confirm)
 
 
 def _at_rational_answers(confirm: Callable[[Case], Verdict], case: Case) -> Verdict:

@@ -10,8 +10,6 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
 from fairalloc.theorems.registry import all_statements
 
-__all__ = ["EXCEPTIONS", "FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
-
 MODULES = "complaints equilibria lexicographic lexicographic_numbers merit_points per_server procedures trajectory"
 """Of the arguments."""
 

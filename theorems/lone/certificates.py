@@ -16,9 +16,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 
-__all__ = ["PROBLEMS", "by_place", "farkas", "given", "least_prices", "lexicographic_answer", "most_tasks", "multipliers"]
-__all__ += ["rational_answer", "rounded"]
-
 F = Fraction
 Table = list[list[Fraction]]
 

@@ -16,8 +16,6 @@ from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.d.complaints import by_equations, data
 from fairalloc.theorems.papers.d.judges import drf_of, preferred
 
-__all__ = ["of_case"]
-
 F = Fraction
 
 

@@ -33,8 +33,6 @@ from fairalloc.theorems.lone.per_server import of_ps_dsf
 from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
 
-__all__: list[str] = []
-
 F = Fraction
 NOTHING = F(0)
 

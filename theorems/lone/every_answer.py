@@ -16,8 +16,6 @@ from fairalloc.analysis.linear import maximum
 from fairalloc.theorems.lone.certificates import farkas, multipliers
 from fairalloc.theorems.lone.definitions import alone
 
-__all__ = ["CaseTree", "bound", "bounds", "every_ps_dsf", "part_of_the_truth"]
-
 F = Fraction
 Known: TypeAlias = tuple[list[tuple[int, int, int]], list[tuple[int, int]], list[tuple[int, int]]]
 Split: TypeAlias = tuple[str, int, int]

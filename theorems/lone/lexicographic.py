@@ -24,8 +24,6 @@ from fairalloc.theorems.lone.definitions import (
 )
 from fairalloc.theorems.lone.script import check, making
 
-__all__ = ["answer"]
-
 F = Fraction
 
 

@@ -20,8 +20,6 @@ from fairalloc.theorems.lone.definitions import (
 from fairalloc.theorems.lone.lexicographic import answer
 from fairalloc.theorems.lone.script import check, making
 
-__all__: list[str] = []
-
 F = Fraction
 
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from fairalloc.theorems.lone.definitions import alone
 
-__all__ = ["full_resources", "merit_gradient", "no_descent", "price_direction", "price_moves", "slopes", "whole_root"]
-
 F = Fraction
 
 

@@ -12,8 +12,6 @@ from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.k.directions import dot
 from fairalloc.theorems.papers.k.problem_3 import alphas
 
-__all__: list[str] = []
-
 F = Fraction
 
 

@@ -21,8 +21,6 @@ from fairalloc.theorems.lone.every_answer import CaseTree, every_ps_dsf
 from fairalloc.theorems.lone.merit import full_resources
 from fairalloc.theorems.lone.script import check, making
 
-__all__ = ["of_ps_dsf"]
-
 F = Fraction
 
 

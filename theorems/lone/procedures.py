@@ -7,8 +7,6 @@ from fairalloc.theorems.lone.definitions import alone, fits, whole_tasks
 from fairalloc.theorems.lone.every_answer import at_most
 from fairalloc.theorems.lone.script import check
 
-__all__: list[str] = []
-
 F = Fraction
 
 

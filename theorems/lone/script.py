@@ -33,8 +33,6 @@ from fairalloc.theorems.lone.definitions import exact
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["ANSWERS", "ARGUMENTS", "CHECKS", "MAKINGS", "Argument", "LoneScript", "check", "making", "plain_source"]
-
 WIDTH = 118
 
 ANSWERS = {

@@ -9,8 +9,6 @@ from fairalloc.theorems.lone.complaints import in_brackets, loads_of, of_case
 from fairalloc.theorems.lone.definitions import fair, listed
 from fairalloc.theorems.lone.script import check, making
 
-__all__: list[str] = []
-
 F = Fraction
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import z3
 
 from fairalloc.models.errors import NotApplicable
+from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.machine.game import GameFormulas
 from fairalloc.theorems.machine.leximin import LeximinFormulas, layers
 from fairalloc.theorems.machine.market import MarketFormulas
@@ -22,9 +23,7 @@ from fairalloc.theorems.machine.reals import Question, Term
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS
 from fairalloc.theorems.machine.requests import RequestFormulas
 from fairalloc.theorems.machine.tasks import TaskFormulas
-from fairalloc.theorems.statement import Hypotheses, Statement
-
-__all__ = ["Questions", "questions", "smallest_size"]
+from fairalloc.theorems.statement import Statement
 
 Questions = Iterator[Question]
 Assumptions = dict[str, list[Term]]

@@ -33,8 +33,6 @@ from fairalloc.theorems.definitions.per_server import bottleneck, equilibrium, p
 from fairalloc.theorems.machine.patterns import InstancePattern
 from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
-__all__ = ["GameFormulas"]
-
 
 class GameFormulas:
     """The unknowns of (*) and what is said of them, for one pattern."""

@@ -30,8 +30,6 @@ from fairalloc.theorems.definitions.per_server import bottleneck
 from fairalloc.theorems.machine.patterns import InstancePattern
 from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
-__all__ = ["Layers", "LeximinFormulas", "layers"]
-
 Layers = Sequence[Sequence[int]]
 """Users by rising share, those with the same share together."""
 

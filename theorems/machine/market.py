@@ -18,8 +18,6 @@ from fairalloc.theorems.definitions.allocation import content, feasible, used
 from fairalloc.theorems.definitions.per_server import equilibrium
 from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
-__all__ = ["MarketFormulas"]
-
 
 class MarketFormulas:
     """The unknowns of one instance.

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from typing import TypeAlias
 
-__all__ = ["InstancePattern", "Size", "patterns", "report_patterns", "subsets"]
-
 Size: TypeAlias = tuple[int, int, int]
 """Users, servers, resources."""
 

@@ -29,8 +29,6 @@ from fairalloc.theorems.machine.reals import Outcome, Question, Reply, ask, seco
 from fairalloc.theorems.machine.record import MachineVerdict
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["prove", "written"]
-
 TURN = 20.0
 """Seconds for one pattern, so that others have their turn, of which one may refute the claim."""
 

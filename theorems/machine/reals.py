@@ -20,8 +20,6 @@ try:
 except ImportError as error:
     raise NotInstalled("proofs by machine need the solver z3: pip install 'fairalloc[smt]'") from error
 
-__all__ = ["FORMULAS", "Outcome", "Question", "Reply", "ask", "dot", "real", "second_opinion", "total", "version"]
-
 Term = Any
 """A formula or a number of z3, which has no types."""
 

@@ -17,8 +17,6 @@ from fairalloc.theorems.definitions.complaints import justified, no_complaint
 from fairalloc.theorems.machine.patterns import InstancePattern
 from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
-__all__ = ["RequestFormulas"]
-
 
 class RequestFormulas:
     """The unknowns of one instance of D, for one pattern; user 1 and resource 1 are those that a violation names."""

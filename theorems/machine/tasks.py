@@ -15,8 +15,6 @@ import z3
 from fairalloc.theorems.definitions.lexicographic import not_raised
 from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
-__all__ = ["TaskFormulas"]
-
 
 class TaskFormulas:
     """The unknowns of an answer: t_nvr, what user n's tasks of variant v take of resource r.

@@ -27,8 +27,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, data, loads
 
-__all__ = ["TrajectoryPoint", "along", "barrier_value", "central", "point", "with_dummies"]
-
 
 @dataclass(frozen=True)
 class TrajectoryPoint:

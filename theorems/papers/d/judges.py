@@ -24,14 +24,13 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Answer
+from fairalloc.theorems.judges.trials import Answer, Routes
 from fairalloc.theorems.papers.d.barrier import TrajectoryPoint, along, barrier_value, central, point, with_dummies
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
     MarginAndSentence,
     Route,
-    TrialAndConfirm,
     brackets,
     by_equations,
     by_polytopes,
@@ -43,19 +42,6 @@ from fairalloc.theorems.papers.d.complaints import (
     loads,
     without,
 )
-
-__all__ = [
-    "NEAR", "at_points", "barrier_grows", "barrier_signs", "both_kinds", "boundary_by_integration", "boundary_by_newton",
-    "common_bottleneck", "cut_back", "dominated_removed", "drf_meets_a_bottleneck", "drf_of", "dummies", "dummies_in_floats",
-    "envy", "envy_by_imitation", "equation_8", "equation_13", "exact_entitlement", "existence", "exists_by_integration",
-    "exists_by_newton", "gradient", "gradient_not_zero", "greedy", "harm", "incremental", "limit_by_integration",
-    "limit_by_newton", "limit_is_fair_by_integration", "limit_is_fair_by_newton", "linear", "market_envy", "misreporting",
-    "no_scarcity", "on_boundary", "one_bottleneck_set", "order_of_names", "order_of_rows", "pareto", "printed", "printed_11",
-    "rationals", "reduced", "renormalised_requests", "room_for_entitlements", "same_as_drf", "same_as_drf_if_asked",
-    "satisfied_removed", "scaled_request", "serial_is_fair", "sharing", "simplex", "slack_resource_removed", "small_requests",
-    "starts_at_zero", "summed_11", "symmetric", "trajectory", "unique_for_more", "unique_for_two", "unique_velocity", "users",
-    "uses_less_than_drf", "uses_more_than_drf", "vanishing_numerators", "weighting",
-]  # fmt: skip
 
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
@@ -492,7 +478,7 @@ def simplex(case: Case, route: Route) -> MarginAndSentence:
 # ---- the trajectory ---------------------------------------------------------------------------------------------------
 
 
-def at_points(formula: Callable[[TrajectoryPoint], tuple[Any, Any, str]]) -> TrialAndConfirm:
+def at_points(formula: Callable[[TrajectoryPoint], tuple[Any, Any, str]]) -> Routes:
     """A formula at a point of a trajectory: (what it says, what power series say, words), in doubles and in rationals."""
 
     def tried(allowed: float, case: Case) -> Verdict:
@@ -501,7 +487,7 @@ def at_points(formula: Callable[[TrajectoryPoint], tuple[Any, Any, str]]) -> Tri
         how = "power series in rationals" if not allowed else "the same with a tolerance"
         return Verdict("njc", not far > allowed, float(far) - allowed, words, how)
 
-    return partial(tried, TOLERANCE), partial(tried, 0.0)
+    return Routes(partial(tried, TOLERANCE), partial(tried, 0.0))
 
 
 def gradient(at: TrajectoryPoint) -> tuple[Any, Any, str]:
@@ -610,9 +596,9 @@ def starts_at_zero(case: Case, exact: bool) -> Verdict:
     )
 
 
-def both_kinds(check: Callable[[Case, bool], Verdict]) -> TrialAndConfirm:
+def both_kinds(check: Callable[[Case, bool], Verdict]) -> Routes:
     """A check in floating point and in rationals."""
-    return lambda case: check(case, False), lambda case: check(case, True)
+    return Routes(lambda case: check(case, False), lambda case: check(case, True))
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
@@ -743,7 +729,7 @@ def vanishing_numerators(case: Case, route: Route) -> MarginAndSentence:
 # ---- printed examples -------------------------------------------------------------------------------------------------
 
 
-def printed(check: Callable[[Requests], Sequence[tuple[str, bool]]]) -> TrialAndConfirm:
+def printed(check: Callable[[Requests], Sequence[tuple[str, bool]]]) -> Routes:
     """A printed example: what must be so, by name; both ways to all NJC allocations must give the same ones."""
 
     def decide(case: Case) -> Verdict:
@@ -753,7 +739,7 @@ def printed(check: Callable[[Requests], Sequence[tuple[str, bool]]]) -> TrialAnd
         sentence = f"false: {wrong[0]}" if wrong else f"{facts[-1][0]}: true"
         return Verdict("njc", not wrong, float(len(wrong)), sentence, "rational arithmetic")
 
-    return decide, decide
+    return Routes(decide, decide)
 
 
 def _vertices(d: Requests) -> list[Rationals]:

@@ -32,8 +32,6 @@ from fairalloc.theorems.lone.merit import merit_gradient, price_direction, slope
 from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 
-__all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "dot", "factors", "factors_in_floats", "stops"]
-
 F = Fraction
 Row: TypeAlias = list[Fraction]
 Rows: TypeAlias = list[Row]

@@ -44,11 +44,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 
-__all__ = [
-    "GRID", "ServerBasicSolution", "basic_solutions", "least_slack", "strict_solution", "two_best", "two_solutions",
-    "two_solutions_exactly",
-]  # fmt: skip
-
 GRID = tuple(Fraction(1, 2**k) for k in range(8))
 """The B that are tried."""
 

@@ -38,12 +38,6 @@ from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import progressive_filling
 
-__all__ = [
-    "ServerInRationals", "bottleneck", "bottleneck_by_release", "drf_on_each_server", "feasible", "feasible_in_floats",
-    "kept_by_later_servers", "kept_by_later_servers_exactly", "maximum_defined", "maximum_defined_in_floats", "procedure",
-    "rising", "rising_exactly",
-]  # fmt: skip
-
 ZERO, ONE = Fraction(0), Fraction(1)
 FULL = 1e-9
 """What counts as full, as equal and as nothing in floating point, in parts of 1."""

@@ -29,8 +29,6 @@ from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server, procedure
 
-__all__ = ["Germ", "ends", "ends_in_floats"]
-
 ONE = Fraction(1)
 MOST_ROUNDS = 10
 """Rounds after which nothing is decided."""

@@ -24,8 +24,6 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["centre_path", "proved_gap"]
-
 FACTOR = 10.0
 CLOSE = 0.1
 """Newton's decrement squared at which t is raised: well inside of the region of quadratic convergence."""
