@@ -139,10 +139,16 @@ def root(square):
     return found
 
 
+def slopes(x, f):
+    """psi_a and psi_b at (x, f), for psi = (rho - x - f)^2 / 2 with rho = sqrt(x^2 + f^2) (K 35-37)."""
+    rho = root(x**2 + f**2)
+    return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
+
+
 def merit_gradient(problem, alphas, tasks, prices):
     """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for g' = z^-alpha of each server.
 
-    Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
+    Psi = sum psi(x_ni, f_ni) (`slopes`); for users who are not eligible there is no term.
     """
     demands, capacities, eligible, weights = problem
     have = [sum(row) for row in tasks]
@@ -156,9 +162,7 @@ def merit_gradient(problem, alphas, tasks, prices):
             gamma, x = alone(d, capacity), tasks[n][i]
             need = (weights[n] * gamma / have[n]) ** alphas[i] / gamma
             f = sum(p * q for p, q in zip(prices[i], d)) - need
-            rho = root(x**2 + f**2)
-            by_f = (rho - x - f) * (f / rho - 1)
-            by_x[i][n] = (rho - x - f) * (x / rho - 1)
+            by_x[i][n], by_f = slopes(x, f)
             pull[n] += by_f * alphas[i] * need / have[n]
             for r, q in enumerate(d):
                 by_price[i][r] += by_f * q

@@ -149,10 +149,16 @@ def root(square):
     return found
 
 
+def slopes(x, f):
+    """psi_a and psi_b at (x, f), for psi = (rho - x - f)^2 / 2 with rho = sqrt(x^2 + f^2) (K 35-37)."""
+    rho = root(x**2 + f**2)
+    return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
+
+
 def merit_gradient(problem, alphas, tasks, prices):
     """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for g' = z^-alpha of each server.
 
-    Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
+    Psi = sum psi(x_ni, f_ni) (`slopes`); for users who are not eligible there is no term.
     """
     demands, capacities, eligible, weights = problem
     have = [sum(row) for row in tasks]
@@ -166,13 +172,21 @@ def merit_gradient(problem, alphas, tasks, prices):
             gamma, x = alone(d, capacity), tasks[n][i]
             need = (weights[n] * gamma / have[n]) ** alphas[i] / gamma
             f = sum(p * q for p, q in zip(prices[i], d)) - need
-            rho = root(x**2 + f**2)
-            by_f = (rho - x - f) * (f / rho - 1)
-            by_x[i][n] = (rho - x - f) * (x / rho - 1)
+            by_x[i][n], by_f = slopes(x, f)
             pull[n] += by_f * alphas[i] * need / have[n]
             for r, q in enumerate(d):
                 by_price[i][r] += by_f * q
     return [[v + pull[n] if eligible[n][i] else F(0) for n, v in enumerate(row)] for i, row in enumerate(by_x)], by_price
+
+
+def price_direction(problem, prices, by_x, by_price):
+    """v_lambda (47-48) of every resource, full or not, by server."""
+    moves = []
+    for i, of_prices in enumerate(by_price):
+        betas = [-sum(a * d[r] for a, d in zip(by_x[i], problem[0])) for r in range(len(of_prices))]
+        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(of_prices, betas)]  # (47), U(0) = 1
+        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
+    return moves
 
 
 def full_resources(problem, tasks, i):
@@ -190,16 +204,13 @@ def no_descent(gradient, columns, priced, factors):
 
 
 def price_moves(problem, tasks, prices, factors, by_x, by_price):
-    """v_lambda (47-48) at a point (38-40) where v_x = 0 by these factors, for every resource, full or not."""
-    demands, moves = problem[0], []
-    for i, capacity in enumerate(problem[1]):
+    """The same at a point (38-40) where v_x = 0 by these factors."""
+    demands = problem[0]
+    for i in range(len(problem[1])):
         full = full_resources(problem, tasks, i)
         assert all(price >= 0 and (r in full or price == 0) for r, price in enumerate(prices[i]))
         assert no_descent(by_x[i], [[d[r] for d in demands] for r in full], [prices[i][r] > 0 for r in full], factors[i])
-        betas = [-sum(a * d[r] for a, d in zip(by_x[i], demands)) for r in range(len(capacity))]
-        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(by_price[i], betas)]  # (47), U(0) = 1
-        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
-    return moves
+    return price_direction(problem, prices, by_x, by_price)
 
 
 def stop_without_solution(problem, alphas, tasks, prices, factors):

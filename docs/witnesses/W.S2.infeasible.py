@@ -22,7 +22,7 @@ weights = exact([1, 1])
 problem = (demands, capacities, eligible, weights)
 tasks = exact([["3/4"], ["3/4"]])
 rounds = exact([[[0, 1], [[1, 0]]]])
-prices = exact([[0, 1], [1, 0]])
+prices = exact([[0, "1/3"], ["1/3", 0]])
 
 
 def alone(demand, capacity):

@@ -25,9 +25,9 @@ from fairalloc.theorems.definitions import EXACT
 from fairalloc.theorems.definitions.allocation import undominated
 from fairalloc.theorems.definitions.per_server import bottleneck, ps_dsf
 from fairalloc.theorems.engine.witnesses import packaged
-from fairalloc.theorems.lone.certificates import by_place
+from fairalloc.theorems.lone.certificates import by_place, given
 from fairalloc.theorems.lone.definitions import arcs, tables, unit
-from fairalloc.theorems.lone.script import given, plain_source
+from fairalloc.theorems.lone.script import plain_source
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import statement
 

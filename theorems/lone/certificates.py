@@ -1,4 +1,4 @@
-"""Rational answers and prices for standalone scripts, from the exact solvers; the scripts check them again by themselves."""
+"""The data of a case for standalone scripts, rational answers and prices from the exact solvers; scripts check these again."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
@@ -14,9 +14,43 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
 
 F = Fraction
 Table = list[list[Fraction]]
+
+
+PROBLEMS = {
+    "problem": ("demands", "capacities", "eligible", "weights"),
+    "report": ("reported", "capacities", "eligible_told", "weights"),
+}
+"""Data that are written part by part: the true instance and the reported one."""
+
+
+def given(case: Case) -> dict[str, Any]:
+    """The data of a case by name: what an argument may ask for without making it.
+
+    demands are vectors, or lists of them where a user has several. capacities are those of all servers of a class.
+    """
+    instance, table = case.instance, case.instance.exact
+    counts, single = instance.counts.tolist(), instance.single_variant and case.reported.single_variant
+    found: dict[str, Any] = {
+        "demands": _vectors(table.demands, single),
+        "capacities": [[c * count for c in row] for row, count in zip(table.capacities, counts, strict=True)],
+        "eligible": instance.placement.astype(int).tolist(),
+        "weights": list(table.weights),
+        "points": [by_place(instance, point) for point in case.points],
+        **case.parameters,
+    }
+    if case.misreport is not None:
+        told = case.reported
+        found |= {"reported": _vectors(told.exact.demands, single), "eligible_told": told.placement.astype(int).tolist()}
+        found["misreporting"] = list(case.misreport.users)
+    return found | {name: tuple(found[part] for part in parts) for name, parts in PROBLEMS.items() if parts[0] in found}
+
+
+def _vectors(demands: Sequence[Sequence[Sequence[Fraction]]], single: bool) -> list[Any]:
+    return [list(rows[0]) if single else [list(row) for row in rows] for rows in demands]
 
 
 def rational_answer(instance: Instance, name: str) -> Any:

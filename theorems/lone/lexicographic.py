@@ -8,7 +8,7 @@ from typing import Any
 
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import by_place, lexicographic_answer, most_tasks
+from fairalloc.theorems.lone.certificates import by_place, given, lexicographic_answer, most_tasks
 from fairalloc.theorems.lone.definitions import (
     alone,
     amounts,
@@ -22,7 +22,7 @@ from fairalloc.theorems.lone.definitions import (
     tables,
     unit,
 )
-from fairalloc.theorems.lone.script import check, given, making
+from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 

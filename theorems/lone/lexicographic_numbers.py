@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import by_place, lexicographic_answer, most_tasks, rational_answer
+from fairalloc.theorems.lone.certificates import by_place, given, lexicographic_answer, most_tasks, rational_answer
 from fairalloc.theorems.lone.definitions import (
     alone,
     arcs,
@@ -14,6 +14,7 @@ from fairalloc.theorems.lone.definitions import (
     held,
     lexicographic,
     listed,
+    unit,
     whole_tasks,
 )
 from fairalloc.theorems.lone.lexicographic import answer
@@ -126,8 +127,11 @@ def packing_of_fig_1(problem: Any, tasks: Any) -> Any:
 
 @making
 def pool_and_prices(case: Case) -> dict[str, Any]:
-    """DRF in the pool of all servers, and the prices of DRFH."""
-    return answer(case, "drfh", "drf") | {"prices": lexicographic_answer(case.instance, "drfh")["rounds"][0][1]}
+    """DRF in the pool of all servers, and the prices of DRFH at which shares of 1 for all cost 1."""
+    prices, problem = lexicographic_answer(case.instance, "drfh")["rounds"][0][1], given(case)["problem"]
+    least = [min(sum(p * q for p, q in zip(row, d, strict=True)) for row in prices) for d in problem[0]]
+    whole = sum(one * cost for one, cost in zip(unit("drfh", problem), least, strict=True))
+    return answer(case, "drfh", "drf") | {"prices": [[p / whole for p in row] for row in prices]}
 
 
 @check

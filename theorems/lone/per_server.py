@@ -6,6 +6,7 @@ from typing import Any
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import (
     by_place,
+    given,
     most_tasks,
     rational_answer,
 )
@@ -18,7 +19,7 @@ from fairalloc.theorems.lone.definitions import (
 )
 from fairalloc.theorems.lone.every_answer import CaseTree, every_ps_dsf
 from fairalloc.theorems.lone.merit import full_resources
-from fairalloc.theorems.lone.script import check, given, making
+from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 

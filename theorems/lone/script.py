@@ -16,7 +16,7 @@ import ast
 import inspect
 import textwrap
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
@@ -28,7 +28,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.engine.witnesses import packaged
-from fairalloc.theorems.lone.certificates import by_place
+from fairalloc.theorems.lone.certificates import PROBLEMS, given
 from fairalloc.theorems.lone.definitions import exact
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
@@ -41,12 +41,6 @@ ANSWERS = {
     "": "about the numbers below; no mechanism is asked",
 }
 """What of the answers of a mechanism a script is about."""
-
-PROBLEMS = {
-    "problem": ("demands", "capacities", "eligible", "weights"),
-    "report": ("reported", "capacities", "eligible_told", "weights"),
-}
-"""Data that are written part by part: the true instance and the reported one."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -125,32 +119,6 @@ def _arguments() -> dict[str, Argument]:
 
 ARGUMENTS = _arguments()
 """By the id of the statement."""
-
-
-def given(case: Case) -> dict[str, Any]:
-    """The data of a case by name: what an argument may ask for without making it.
-
-    demands are vectors, or lists of them where a user has several. capacities are those of all servers of a class.
-    """
-    instance, table = case.instance, case.instance.exact
-    counts, single = instance.counts.tolist(), instance.single_variant and case.reported.single_variant
-    found: dict[str, Any] = {
-        "demands": _vectors(table.demands, single),
-        "capacities": [[c * count for c in row] for row, count in zip(table.capacities, counts, strict=True)],
-        "eligible": instance.placement.astype(int).tolist(),
-        "weights": list(table.weights),
-        "points": [by_place(instance, point) for point in case.points],
-        **case.parameters,
-    }
-    if case.misreport is not None:
-        told = case.reported
-        found |= {"reported": _vectors(told.exact.demands, single), "eligible_told": told.placement.astype(int).tolist()}
-        found["misreporting"] = list(case.misreport.users)
-    return found | {name: tuple(found[part] for part in parts) for name, parts in PROBLEMS.items() if parts[0] in found}
-
-
-def _vectors(demands: Sequence[Sequence[Sequence[Fraction]]], single: bool) -> list[Any]:
-    return [list(rows[0]) if single else [list(row) for row in rows] for rows in demands]
 
 
 @dataclass(frozen=True)
