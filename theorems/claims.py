@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -24,9 +23,8 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.code import witness_code
-from fairalloc.theorems.engine.investigate import concluded, counts
 from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_processes
-from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import judge_of
 from fairalloc.theorems.statement import Finding, Status
@@ -34,17 +32,11 @@ from fairalloc.theorems.terms import ClaimTerms
 
 __all__ = ["Claim", "ClaimResult", "claim"]
 
-OFTEN = 0.5
-"""Seconds after which what was found so far is kept again."""
-
 SECONDS = 10.0
 """Seconds of a search where neither they nor trials are given."""
 
 ENDLESS = 1e8
 """Seconds of a search that trials alone end."""
-
-FINDING = 0.9
-"""The part of the seconds in which a violation is looked for; the rest is left for making a late one smaller."""
 
 
 @named
@@ -198,24 +190,7 @@ class Claim(ClaimTerms):
         seeds : of everything random, with the number of the process where there are several
         keep : gets what was found so far, now and then
         """
-        limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
-        told: list[Any] = [-inf, None]
-
-        def finding(made: Search, found: Violation | None = None) -> Finding:
-            best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
-            searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
-            return concluded(self.statement, made, best, searched)
-
-        def tell(made: Search) -> None:
-            if limit.elapsed > told[0] + OFTEN or made.smallest is not told[1]:
-                told[:] = limit.elapsed, made.smallest
-                keep(finding(made))
-
-        made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell)
-        try:
-            return finding(made, made.run()), False
-        except KeyboardInterrupt:
-            return finding(made), True
+        return Sought(self.statement).searched(seconds, trials, seeds, keep)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any
 
 from fairalloc.analysis import Property
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_named, mechanism_names
+from fairalloc.cli.conflict import add_action as add_conflict
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -76,6 +77,7 @@ def add_commands(commands: Any) -> None:
     command = _action(actions, "export", "a witness as a script that needs no package, or as LaTeX", _export)
     command.add_argument("--format", default="python", choices=["python", "latex"])
     _action(actions, "list", "ids of statements and what they say", _list)
+    add_conflict(actions)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
     text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"

@@ -14,7 +14,6 @@ from typing import Any
 
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
-from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.statement import FAILED, Finding, Statement, Status, answers_known, weakest
 from fairalloc.theorems.status import status_by_case, status_of
 
@@ -135,7 +134,7 @@ def concluded(
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
     """The finding where no violation was confirmed."""
-    tried = f"{main.trials} cases of up to {_sizes([MOST])}"
+    tried = f"{main.trials} cases of up to {_sizes([main.most])}"
     if statement.wants_violation:
         sentence = f"no violation found in {tried}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)

@@ -1,0 +1,61 @@
+"""One search of a statement in this process, with seconds, trials and a size, which tells what it has found so far."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from fairalloc.theorems.engine.investigate import concluded, counts
+from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.hypotheses import MOST
+from fairalloc.theorems.statement import Finding, Statement
+
+__all__ = ["Sought"]
+
+OFTEN = 0.5
+"""Seconds after which what was found so far is kept again."""
+
+FINDING = 0.9
+"""The part of the seconds in which a violation is looked for; the rest is left for making a late one smaller."""
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A statement, and the most users, servers and resources of the instances in which a violation of it is sought."""
+
+    statement: Statement
+    most: tuple[int, int, int] = MOST
+
+    def searched(
+        self,
+        seconds: float,
+        trials: int | None,
+        seeds: tuple[int, ...],
+        keep: Callable[[Finding], None] = lambda _: None,
+    ) -> tuple[Finding, bool]:
+        """The finding of one search in this process, and whether it was interrupted.
+
+        Parameters
+        ----------
+        seconds, trials : the limits
+        seeds : of everything random, with the number of the process where there are several
+        keep : gets what was found so far, now and then
+        """
+        limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
+        told: list[Any] = [-inf, None]
+
+        def finding(made: Search, found: Violation | None = None) -> Finding:
+            best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
+            searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
+            return concluded(self.statement, made, best, searched)
+
+        def tell(made: Search) -> None:
+            if limit.elapsed > told[0] + OFTEN or made.smallest is not told[1]:
+                told[:] = limit.elapsed, made.smallest
+                keep(finding(made))
+
+        made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell, self.most)
+        try:
+            return finding(made, made.run()), False
+        except KeyboardInterrupt:
+            return finding(made), True
