@@ -15,9 +15,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
-from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import Column, Evidence, families_of
 from fairalloc.theorems.claims import claim
@@ -27,7 +26,7 @@ from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows, passed
 from fairalloc.theorems.statement import Finding, Status
 
-__all__ = ["DOMAIN", "AxiomFinding", "Size", "is_of_one_pool", "known_of", "looked_for"]
+__all__ = ["DOMAIN", "AxiomFinding", "Size", "known_of", "looked_for"]
 
 Size: TypeAlias = tuple[int, int, int]
 """The most users, servers and resources."""
@@ -90,12 +89,6 @@ class AxiomFinding:
         """As JSON."""
         kept = {"symbol": self.symbol, "sentence": self.sentence, "statement": self.statement, "answers": self.answers}
         return kept | ({} if self.case is None else {"case": self.case.document()})
-
-
-def is_of_one_pool(name: str) -> bool:
-    """Whether a mechanism takes all servers as one pool, so that its answers need not fit several servers."""
-    two = Instance([[1], [1]], [[1], [1]])
-    return mechanism(name).home(two).K == 1
 
 
 def known_of(

@@ -38,7 +38,6 @@ from fairalloc.theorems.axioms import (
     VIOLATED,
     AxiomFinding,
     Size,
-    is_of_one_pool,
     known_of,
     looked_for,
 )
@@ -51,6 +50,7 @@ from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.titles import is_of_one_pool
 
 __all__ = ["NAMES", "Conflict", "conflict"]
 

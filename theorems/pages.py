@@ -1,7 +1,10 @@
 """What is known of a statement, as a page of Markdown: `fairalloc theorems show ID` prints it, and the site has it with links."""
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
@@ -13,9 +16,10 @@ from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, re
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import Status, described
+from fairalloc.theorems.status import MEANINGS, Status, described
+from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
 
-__all__ = ["QUANTIFIERS", "Writing", "case_code", "statement_page"]
+__all__ = ["QUANTIFIERS", "Writing", "case_code", "instead_of", "statement_page"]
 
 QUANTIFIERS = {
     "all": "for every case that fulfils the hypotheses",
@@ -24,6 +28,20 @@ QUANTIFIERS = {
     "one": "about the printed case alone",
 }
 
+READINGS = {
+    "to the letter": "as they are printed",
+    "of a repaired text": "in a text in which another slip, which would decide the claim, is repaired; see the note",
+    "ours": "in a way that is ours, since the paper does not say so in these words",
+}
+
+NOTATION = (
+    "`demands[n]` of `Instance(demands, capacities)` are the demand vectors of user n, a number for each resource, and "
+    "`capacities[i]` those of server i; weights are 1 and every user may use every server where they are not given."
+)
+
+REPORTED = " `Misreport(users, demands, eligible)` is what these users, counted from 0, report instead; None = the truth."
+
+POINTS = " `points` are tasks of user n on server i, sorted by user, then server."
 
 LONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
@@ -37,6 +55,19 @@ def _plain_name(kind: str, name: str) -> str:
     return {"errata": f"docs/ERRATA.md, at {name}", "script": f"docs/witnesses/{name}.py\n"}.get(kind, name)
 
 
+@cache
+def _instead() -> Mapping[str, str]:
+    """What is true instead, by refuted statement: instead.toml."""
+    text = files("fairalloc.theorems").joinpath("instead.toml").read_text(encoding="utf-8")
+    found: Mapping[str, str] = tomllib.loads(text)
+    return found
+
+
+def instead_of(name: str) -> str:
+    """What is true instead of a refuted statement, with the ids of the statements that say so; "" where nothing is known."""
+    return _instead().get(name, "")
+
+
 @dataclass(frozen=True)
 class Writing:
     """How words are written: as they are for a terminal; the site escapes what Markdown would take for markup, and adds links.
@@ -44,7 +75,7 @@ class Writing:
     Attributes
     ----------
     text : of plain words
-    name : of a kind ("paper", "mechanism", "property", "table", "errata" or "script") and the name of one of that kind
+    name : of a kind ("paper", "mechanism", "property", "table", "errata", "script" or "statement") and the name of one of that kind
     """
 
     text: Callable[[str], str] = str
@@ -67,7 +98,8 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     how = writing or Writing()
     found = on_record(item, known, again=False)
     status = how.text(described(item, found.status, found.trials))
-    parts = [f"# {item.id}\n", f"> {how.text(item.text)}\n", f"{how.text(item.place)}. Status: **{status}**.\n"]
+    parts = [f"# {how.text(title_of(item, found.status))}\n", f"{_subtitle(item, how)}. Status: **{status}**.\n"]
+    parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
@@ -76,21 +108,42 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
     parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * has_script(item.id)
-    parts.append(_again(item))
+    parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
+
+
+def _subtitle(item: Statement, how: Writing) -> str:
+    """The id and the place."""
+    return f"`{item.id}`, {how.text(item.place)}"
+
+
+def _neighbours(item: Statement, how: Writing) -> Iterator[str]:
+    """The statements before and after it, in the order of the papers."""
+    names = list(all_statements())
+    if item.id not in names:
+        return
+    at = names.index(item.id)
+    around = {"Previous": names[at - 1 : at] if at else [], "Next": names[at + 1 : at + 2]}
+    yield " · ".join(f"{word}: {how.name('statement', name)}" for word, found in around.items() for name in found) + "\n"
 
 
 def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     """The lines that say what the claim is about."""
-    yield f"Paper: {how.name('paper', item.paper)}"
+    mechanism, meaning = explained(item)
+    about = how.text(MEANINGS[found.status])
+    yield f"Status: {about}"
+    if found.status == Status.REFUTED:
+        yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"
+        yield f"What is true instead: {how.text(instead_of(item.id))} More: {how.name('errata', item.id)}"
+    yield f"Paper: {how.name('paper', item.paper)}, {how.text(paper_of(item))}"
     if item.mechanism:
-        yield f"Mechanism: {how.name('mechanism', item.mechanism)}"
+        yield f"Mechanism: {how.name('mechanism', item.mechanism)}" + f", {how.text(mechanism)}" * bool(mechanism)
     if item.property:
-        yield f"Property: {how.name('property', item.property)}"
+        yield f"Property: {how.name('property', item.property)}" + f": {how.text(meaning)}" * bool(meaning)
     yield f"Quantifier: {'an experiment' if item.experiment else QUANTIFIERS[item.quantifier]}"
     if item.quantifier != "one" and not item.experiment:
         assumed = replace(item.hypotheses, parameters={})
-        yield f"Hypotheses: {how.text(str(assumed))}"
+        yield f"Hypotheses: {how.text(str(assumed))}; that is: {how.text('; '.join(hypotheses_in_words(item)))}"
         if item.hypotheses.ranges:
             yield f"Tried with: {how.text('; '.join(item.hypotheses.ranges))}"
     if item.misreports:
@@ -99,8 +152,6 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
         yield f"Printed table: {how.name('table', PRINTED[item.table].place)}"
     if found.answers:
         yield f"Of several answers: {ANSWERS.get(found.answers, found.answers)}"
-    if found.status == Status.REFUTED:
-        yield f"What is true instead: {how.name('errata', item.id)}"
 
 
 def _shared(item: Statement, how: Writing) -> str:
@@ -130,7 +181,10 @@ def _witness(witness: Mapping[str, Any], how: Writing) -> str:
     title = f"Violated without the hypothesis “{without}”" if without else "Witness"
     sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
     answers = f"; {kept}" if (kept := witness["verdict"].get("answers")) else ""
-    return f"## {title}\n\n{how.text(f'{sentence} ({method}{answers}).')}\n\n```python\n{case_code(witness['case'])}\n```\n"
+    case = witness["case"]
+    read = NOTATION + REPORTED * ("misreport" in case) + POINTS * ("points" in case)
+    said = how.text(f"{sentence} ({method}{answers}).")
+    return f"## {title}\n\n{said}\n\n{read}\n\n```python\n{case_code(case)}\n```\n"
 
 
 def case_code(document: Mapping[str, Any]) -> str:
@@ -145,5 +199,6 @@ def _again(item: Statement) -> str:
     commands = [f"fairalloc theorems show {item.id}    # this page", f"fairalloc theorems verify --id {item.id}"]
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
+    commands.append(f"fairalloc theorems export {item.id} --format bibtex")
     where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n" * (item.paper in PAPERS)
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

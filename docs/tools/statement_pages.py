@@ -90,9 +90,11 @@ def _page(item: Statement, known: WitnessRecord) -> str:
 
 
 def _linked_name(kind: str, name: str) -> str:
-    """The name of a paper, a mechanism, a property or a table, or what is said of a statement in the errata, as links."""
+    """The name of a paper, a mechanism, a property, a table or a statement, or what the errata say of a statement, as links."""
     if kind == "errata":
         return _errata(name)
+    if kind == "statement":
+        return f"[{name}](/statements/{name}.md)"
     if kind == "script":
         return f"[docs/witnesses/{name}.py](/witnesses/{name}.md)\n"
     if kind == "property":
