@@ -75,7 +75,7 @@ class Writing:
     Attributes
     ----------
     text : of plain words
-    name : of a kind ("paper", "mechanism", "property", "table", "errata", "script" or "statement") and the name of one of that kind
+    name : of a kind ("paper", "mechanism", "property", "table", "errata", "script", "statement") and the name of one of that kind
     """
 
     text: Callable[[str], str] = str

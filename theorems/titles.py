@@ -162,7 +162,7 @@ def is_of_one_pool(mechanism: str) -> bool:
 
 
 def _is_of_another_kind(item: Statement) -> bool:
-    """Whether the statement means something else by the name of its property: bottleneck fairness by W, about the whole system."""
+    """Whether the statement means something else by the name of its property: bottleneck fairness of the whole system, as W."""
     return item.property == "bottleneck-fairness" and "bottleneck" not in item.hypotheses.words
 
 
