@@ -7,9 +7,9 @@ forwards, and a violated conclusion shows that the premise is violated. tests/th
 Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations with larger bundles are not covered).
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 
-__all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Implication", "complete", "follows", "passed"]
-
-Test: TypeAlias = Callable[[Instance], bool]
+__all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Implication", "complete", "follows"]
 
 
 class Contradiction(ValueError):  # noqa: N818 (what it is)
@@ -71,46 +69,14 @@ def complete(verdicts: Mapping[str, Verdict], allocation: Allocation) -> dict[st
     return result
 
 
-def follows(mechanism: str, name: str, given: Collection[Test] = ()) -> str:
-    """Why every answer of a mechanism has a property on all instances, "" where no chain of arrows says so.
-
-    Parameters
-    ----------
-    mechanism, name : the mechanism and the property
-    given : tests of instances that all instances in question pass (`passed`), so that arrows with these conditions count
-    """
+def follows(mechanism: str, name: str) -> str:
+    """Why every answer of a mechanism has a property on all instances, "" where no chain of arrows without conditions says so."""
     reached, news = {mechanism: ""}, {mechanism: ""}
     while news:
-        arrows = [arrow for arrow in IMPLICATIONS if arrow.premise in news and _is_given(arrow, given)]
+        arrows = [arrow for arrow in IMPLICATIONS if arrow.when is ALWAYS and arrow.premise in news]
         news = {a.conclusion: "; ".join(filter(None, (news[a.premise], a.why))) for a in arrows if a.conclusion not in reached}
         reached |= news
     return reached.get(name, "")
-
-
-def _is_given(arrow: Implication, given: Collection[Test]) -> bool:
-    """Whether its condition is none, or among those that are given."""
-    return arrow.when is ALWAYS or (isinstance(arrow.when, _About) and arrow.when.tests <= set(given))
-
-
-def passed(servers: int, resources: int, name: str) -> set[Test]:
-    """Tests that hold for users with one demand vector and no limits, where a property is defined.
-
-    Parameters
-    ----------
-    servers, resources : the most that there are
-    name : the property
-    """
-    tests: set[Test] = {_plain, _game, _plain_game, _unlimited}
-    tests |= {_one_server, _one_pool} if servers == 1 else set()
-    tests |= {_one_kind, _one_resource} if resources == 1 else set()
-    defined: dict[str, set[Test]] = {
-        "bottleneck-fairness": {_bottleneck, _server_bottleneck},
-        "server-bottleneck-fairness": {_server_bottleneck},
-        "global-bottleneck-fairness": {_global_bottleneck},
-        "single-resource-fairness": {_one_kind, _one_resource},
-        "single-server-reduction": {_one_server, _one_pool},
-    }
-    return tests | defined.get(name, set())
 
 
 def _followed(arrow: Implication, known: Mapping[str, Verdict]) -> Iterator[tuple[str, Verdict]]:
@@ -133,18 +99,8 @@ def _implied(name: str, holds: bool, sentence: str, arrow: Implication, source: 
 # ---- when -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _About:
-    """The condition that the instance passes some tests."""
-
-    tests: frozenset[Test]
-
-    def __call__(self, allocation: Allocation) -> bool:
-        return all(test(allocation.instance) for test in self.tests)
-
-
-def _about(*tests: Test) -> _About:
-    return _About(frozenset(tests))
+def _about(*tests: Callable[[Instance], bool]) -> Callable[[Allocation], bool]:
+    return lambda allocation: all(test(allocation.instance) for test in tests)
 
 
 def _equal_weights(instance: Instance) -> bool:

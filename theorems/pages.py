@@ -16,7 +16,7 @@ from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, re
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import MEANINGS, Status, described
+from fairalloc.theorems.status import MEANINGS, READINGS, Status, described
 from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
 
 __all__ = ["QUANTIFIERS", "Writing", "case_code", "instead_of", "statement_page"]
@@ -26,12 +26,6 @@ QUANTIFIERS = {
     "some": "there is a case that violates the property",
     "run": "about an algorithm, for every case",
     "one": "about the printed case alone",
-}
-
-READINGS = {
-    "to the letter": "as they are printed",
-    "of a repaired text": "in a text in which another slip, which would decide the claim, is repaired; see the note",
-    "ours": "in a way that is ours, since the paper does not say so in these words",
 }
 
 NOTATION = (

@@ -21,7 +21,7 @@ from fairalloc.theorems.pages import Writing, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import MEANINGS, with_reading
+from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -139,10 +139,13 @@ def _index(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
     )
     table = _table(statements, known, ("paper", "status", "mechanism", "property", "claim"))
     listed = f":::::{{container}} statement-index\n\n{table}\n:::::\n"
-    meanings = "\n".join(
-        ["| status | what it says |", "| --- | --- |", *(f"| {word} | {said} |" for word, said in MEANINGS.items()), ""]
-    )
+    meanings = "\n".join([*_two_columns("status", MEANINGS), *_two_columns("the words are read", READINGS)])
     return f"{head}\n{meanings}\n{listed}\n```{{toctree}}\n:hidden:\n\nmatrix\nimplications\n```\n"
+
+
+def _two_columns(head: str, rows: Mapping[str, str]) -> list[str]:
+    """A table of words and what they say."""
+    return [f"| {head} | what it says |", "| --- | --- |", *(f"| {word} | {said} |" for word, said in rows.items()), ""]
 
 
 def _table(statements: Mapping[str, Statement], known: WitnessRecord, columns: tuple[str, ...]) -> str:
