@@ -23,7 +23,7 @@ from fairalloc.theorems.claims import claim
 from fairalloc.theorems.engine.parallel import searched_in_a_child
 from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows, passed
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.statement import Finding, Status
 
 __all__ = ["DOMAIN", "AxiomFinding", "Size", "known_of", "looked_for"]
@@ -104,7 +104,7 @@ def known_of(
     found : statements with their findings by mechanism and property (cells.py)
     domain : what the instances satisfy
     """
-    if why := follows(column.mechanism, axiom, passed(size[1], size[2], axiom)):
+    if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
         return AxiomFinding(PROVED, f"follows from the definition: {why}")
     best = AxiomFinding(UNKNOWN, "not known")
     for one, may_hold, may_fail in _about(column, axiom, found):

@@ -194,5 +194,6 @@ def _again(item: Statement) -> str:
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
     commands.append(f"fairalloc theorems export {item.id} --format bibtex")
-    where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.py`.\n" * (item.paper in PAPERS)
+    where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.toml`; `trials.py` beside it tries it.\n"
+    where *= item.paper in PAPERS
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

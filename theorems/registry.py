@@ -1,4 +1,4 @@
-"""All statements: every paper of papers/ with its list `statements`, and those of installed packages; nothing is listed by hand.
+"""All statements: every paper of papers/ with its file (reader.py), and those of installed packages; nothing is listed by hand.
 
 A package joins by the entry points `fairalloc.statements` (models/registry.py), which lead to claims or statements.
 """
@@ -7,16 +7,15 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.registry import Registry, naming_the_file
+from fairalloc.theorems.reader import PACKAGE, statements_of_paper
 from fairalloc.theorems.statement import Statement
 
 __all__ = ["PAPERS", "all_statements", "statement"]
 
 PAPERS = ("K", "P", "W", "Z", "D")
 """The papers in the order of the design."""
-
-_FOLDER = "fairalloc.theorems.papers"
 
 
 def all_statements() -> dict[str, Statement]:
@@ -26,21 +25,19 @@ def all_statements() -> dict[str, Statement]:
 
 def _of_the_papers() -> dict[str, Statement]:
     found: dict[str, Statement] = {}
-    with naming_the_file(_FOLDER):
-        folders = [paper.name for paper in iter_modules(import_module(_FOLDER).__path__) if paper.ispkg]
+    with naming_the_file(PACKAGE):
+        folders = [paper.name for paper in iter_modules(import_module(PACKAGE).__path__) if paper.ispkg]
     for folder in folders:
-        name = f"{_FOLDER}.{folder}.statements"
-        with naming_the_file(name):
-            for item in import_module(name).statements:
-                _add(found, item)
+        for item in statements_of_paper(folder):
+            _add(found, item)
     return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))
 
 
 def _add(found: dict[str, Statement], item: Statement) -> None:
     if item.id in found:
-        raise ValueError(f"two statements are named {item.id!r}, but names must be distinct")
+        raise InstanceError(f"two statements are named {item.id!r}, but names must be distinct")
     if item.paper not in PAPERS:
-        raise ValueError(f"statement {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
+        raise InstanceError(f"statement {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
     found[item.id] = item
 
 

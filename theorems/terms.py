@@ -50,6 +50,7 @@ class ClaimTerms:
     def statement(self) -> Statement:
         """The claim as `verify` and the matrix take it."""
         named = judge_of(self.property)
+        tried = routes(self.mechanism, named, bool(self.hypotheses.parameters))
         return Statement(
             id=self.id,
             text=self.text,
@@ -59,7 +60,9 @@ class ClaimTerms:
             misreports=self.misreports,
             property=named.name,
             own=not is_registered(self.mechanism),
-            **routes(self.mechanism, named, bool(self.hypotheses.parameters)),
+            trial=tried.trial,
+            confirm=tried.confirm,
+            mechanism=self.mechanism.id,
         )
 
     def check(self, case: Case) -> Verdict:

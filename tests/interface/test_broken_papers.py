@@ -16,7 +16,7 @@ FAULTS = {
     "refused": ("from fairalloc import Instance\nInstance([[1]], [[0]])\n", "InstanceError: "),
     "ends": ("raise SystemExit('now')\n", "SystemExit: now (line 1)"),
     "nothing": ("x = 1\n", "AttributeError: module 'fairalloc."),
-    "numbers": ("statements = EXPERIMENTS = [1]\n", "AttributeError: 'int' object has no attribute 'id'"),
+    "numbers": ("EXPERIMENTS = [1]\n", "AttributeError: "),
 }
 
 
@@ -25,7 +25,7 @@ def modules_are_forgotten():
     before = set(sys.modules)
     yield
     for name in set(sys.modules) - before:
-        if name.rpartition(".")[2] in ("papers_of_a_test", "statements", *FAULTS):
+        if name.rpartition(".")[2] in ("papers_of_a_test", "trials", *FAULTS):
             del sys.modules[name]
 
 
@@ -39,14 +39,67 @@ def one_sentence(end, file, words):
 @pytest.mark.parametrize("name", FAULTS)
 def test_statements(name, run, tmp_path, monkeypatch):
     text, words = FAULTS[name]
+    folder = a_paper(tmp_path, monkeypatch, text, "")
+    for command in (["theorems", "show", "Z.P4"], ["theorems", "list"]):
+        one_sentence(run(*command), folder / "trials.py", words)
+
+
+def a_paper(tmp_path, monkeypatch, trials, statements):
+    """The folder of a sixth paper with these two files."""
     folder = tmp_path / "papers_of_a_test"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    (folder / "statements.py").write_text(text)
+    (folder / "trials.py").write_text(trials)
+    (folder / "statements.toml").write_text(statements)
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(tmp_path)])
     monkeypatch.setattr(registry._STATEMENTS, "_own", None)
-    for command in (["theorems", "show", "Z.P4"], ["theorems", "list"]):
-        one_sentence(run(*command), folder / "statements.py", words)
+    return folder
+
+
+STATEMENT = """
+[[statement]]
+id = "Z.new"
+place = "Z 9"
+text = "nb is envy-free."
+mechanism = "nb"
+property = "envy-freeness"
+"""
+TEXTS = {
+    "no TOML": ("[[statement]\n", "it: TOMLDecodeError: "),
+    "a key": (STATEMENT + "says = 1", "statement 'Z.new': ValueError: 'says' is no key, but the keys are id, "),
+    "no text": (STATEMENT.replace("text", "note"), "statement 'Z.new': ValueError: it has no text"),
+    "no id": (STATEMENT.replace("id =", "note ="), "statement '': ValueError: it has no id"),
+    "hypotheses": (STATEMENT + "hypotheses = 'positiv'", "statement 'Z.new': UnknownName: there is no"),
+    "a number": (STATEMENT + "parameters = { alpha = ['x'] }", "statement 'Z.new': ValueError: "),
+    "a case": (STATEMENT + "printed = 'fig9'", "statement 'Z.new': UnknownName: there is no published example 'fig9'"),
+    "a proof": (STATEMENT + "proof = '[[none]]'", "statement 'Z.new': UnknownName: there is no proof 'none'"),
+    "a judge": (STATEMENT + "judge = 'envy'", "statement 'Z.new': UnknownName: there is no property 'envy'"),
+    "no trial": (
+        STATEMENT.replace('property = "envy-freeness"', ""),
+        "statement 'Z.new': ValueError: it has no trial",
+    ),
+    "no case": (STATEMENT + "quantifier = 'one'", "statement 'Z.new': ValueError: statement 'Z.new' is about one printed case"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts(name, run, tmp_path, monkeypatch):
+    text, words = TEXTS[name]
+    folder = a_paper(tmp_path, monkeypatch, "cases, trials = {}, {}\n", text)
+    code, out, said = run("theorems", "list")
+    assert (code, out) == (2, "")
+    assert said.startswith(f"fairalloc: {folder / 'statements.toml'} cannot be read: {words}")
+    assert said.count("\n") == 1
+
+
+def test_a_text_without_faults_and_a_trial_without_text(run, tmp_path, monkeypatch):
+    folder = a_paper(tmp_path, monkeypatch, "cases, trials = {}, {}\n", STATEMENT)
+    assert "Z.new" in run("theorems", "list")[1]
+    (folder / "trials.py").write_text("cases, trials = {}, {'Z.other': 1}\n")
+    monkeypatch.setattr(registry._STATEMENTS, "_own", None)
+    del sys.modules["fairalloc.theorems.papers.papers_of_a_test.trials"]
+    code, _, said = run("theorems", "list")
+    assert (code, said) == (2, f"fairalloc: {folder / 'trials.py'} tries 'Z.other', but statements.toml has no such statement\n")
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -70,8 +123,8 @@ def test_a_file_that_is_imported_is_the_one_that_is_named(name, tmp_path, monkey
 
 
 def test_what_has_no_error_is_loaded(tmp_path, monkeypatch):
-    (tmp_path / "papers_of_a_test.py").write_text("statements = [1]\n")
+    (tmp_path / "papers_of_a_test.py").write_text("trials = [1]\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with naming_the_file("papers_of_a_test"):
         made = __import__("papers_of_a_test")
-    assert made.statements == [1]
+    assert made.trials == [1]

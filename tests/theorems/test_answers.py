@@ -88,7 +88,7 @@ def test_a_point_that_is_no_answer_counts_for_nothing(monkeypatch):
 def test_large_instances_are_about_one_answer():
     case = Case(generators.generic(4, 2, 2, seed=1))
     for part in ("trial", "confirm"):
-        verdict = about_ps_dsf(property_judge("envy-freeness"), "envy-freeness")[part](case)
+        verdict = getattr(about_ps_dsf(property_judge("envy-freeness"), "envy-freeness"), part)(case)
         assert (verdict.holds, verdict.answers) == (True, for_the_answer_of(ALGORITHM))
 
 
@@ -105,12 +105,12 @@ def test_a_property_of_unknown_shape_is_decided_where_answers_are_finitely_many(
 
 def test_one_server_has_one_equilibrium_also_where_it_is_irrational():
     case = Case(Instance([[2, 1], [1, 3]], [[6, 6]]), parameters={"alpha": 3})
-    verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness")["trial"](case)
+    verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness").trial(case)
     assert (verdict.holds, verdict.answers) == (True, FOR_ALL)
     nb = Case(Instance([[2, 1], [1, 3], [3, 1]], [[6, 6], [5, 7]]), parameters={"alpha": 1})
-    assert about_equilibria(property_judge("pareto"), "pareto")["trial"](nb).answers == FOR_ALL, "the totals are unique"
+    assert about_equilibria(property_judge("pareto"), "pareto").trial(nb).answers == FOR_ALL, "the totals are unique"
     several = Case(Instance([[2, 1], [1, 3]], [[6, 6], [5, 7]]), parameters={"alpha": 3})
-    verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness")["trial"](several)
+    verdict = about_equilibria(property_judge("envy-freeness"), "envy-freeness").trial(several)
     assert verdict.answers.startswith("for the answer of ")
 
 

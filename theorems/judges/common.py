@@ -24,7 +24,7 @@ from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, attempted, proved
+from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, attempted, once, proved
 
 __all__ = [
     "Row",
@@ -113,7 +113,7 @@ def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
     return best.value
 
 
-def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> dict[str, Any]:
+def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> Routes:
     """How a statement about a mechanism is tried and confirmed; a violation in floating point must be confirmed in
     rationals.
 
@@ -128,10 +128,10 @@ def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> dict[str, Any]:
         again = exact(case)
         return verdict if again.holds is False else again
 
-    return {"trial": trial, "confirm": exact, "mechanism": mechanism if isinstance(mechanism, str) else mechanism.id}
+    return Routes(trial, exact)
 
 
-def few_rounds(mechanism: str) -> dict[str, Any]:
+def few_rounds(mechanism: str) -> Routes:
     """How "at most n rounds" is tried: the linear programs of `highs:leximin`, and the rounds of a certificate."""
 
     def counted(instance: Instance, count: int, method: str) -> Verdict:
@@ -150,7 +150,7 @@ def few_rounds(mechanism: str) -> dict[str, Any]:
             return Verdict("polynomial-time", None, np.nan, f"not decided: {certificate}", "certificate")
         return counted(case.reported, len(certificate.rounds), "certificate")
 
-    return {"trial": trial, "confirm": confirm, "mechanism": mechanism}
+    return Routes(trial, confirm)
 
 
 def _safe(judge: Judge) -> Judge:
@@ -264,8 +264,8 @@ def progressive_filling(instance: Instance) -> list[Fraction]:
 # ---- printed numbers ------------------------------------------------------------------------------------------------
 
 
-def printed_numbers(rows: Callable[[Case], Sequence[Row]]) -> Callable[[Case], Verdict]:
-    """The check of numbers as they are printed: decimals to the last digit that is printed, fractions exactly."""
+def printed_numbers(rows: Callable[[Case], Sequence[Row]]) -> Routes:
+    """The check, by both routes, of numbers as printed: decimals to the last digit that is printed, fractions exactly."""
 
     def confirm(case: Case) -> Verdict:
         wrong = [(name, printed, value) for name, printed, value in rows(case) if _distance(printed, value) > 0]
@@ -274,7 +274,40 @@ def printed_numbers(rows: Callable[[Case], Sequence[Row]]) -> Callable[[Case], V
         sentence = "; ".join(said) or f"all {len(rows(case))} numbers are as printed"
         return Verdict("printed numbers", not wrong, margin, sentence, "rational arithmetic")
 
-    return confirm
+    return once(confirm)
+
+
+def printed_tasks(mechanism: str, *printed: str) -> Routes:
+    """The check of printed tasks."""
+
+    def rows(case: Case) -> Sequence[Row]:
+        h = certified(case.instance, mechanism)
+        return [(f"x_{n + 1}", text, h.tasks[n]) for n, text in enumerate(printed)]
+
+    return printed_numbers(rows)
+
+
+def monopoly(instance: Instance, n: int, i: int) -> Fraction:
+    """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands.
+
+    Parameters
+    ----------
+    instance : demands and capacities in their own units
+    n, i : user and server
+
+    Returns
+    -------
+    tasks of n with all of server i
+
+    Raises
+    ------
+    NotApplicable : users have several demand vectors, or other ones on some server
+    """
+    if instance.exact.demands_on or not instance.single_variant:
+        raise NotApplicable("gamma is computed for one demand vector a user")
+    demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]
+    count = int(instance.counts[i])
+    return min(count * c / d for c, d in zip(pool, demand, strict=True) if d)
 
 
 def _distance(printed: str, value: Fraction) -> Fraction:

@@ -35,7 +35,7 @@ from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import has_one, labelled, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Undecided, attempted
+from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Routes, Undecided, attempted
 
 __all__ = [
     "ALGORITHM",
@@ -65,7 +65,7 @@ LARGEST_CONFIRMED = 8
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
 
 
-def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
+def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> Routes:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server.
 
     Parameters
@@ -75,7 +75,7 @@ def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> dict[s
     every : whether it is about all equilibria; else about the one that the method finds
     """
     judge = over_answers(judge, name) if every else labelled(judge)
-    return {"trial": partial(_tried, judge), "confirm": partial(_sure, judge), "mechanism": "alpha-pf-vds"}
+    return Routes(partial(_tried, judge), partial(_sure, judge))
 
 
 def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _gap(h: Holdings, i: int) -> float:
     )
 
 
-def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: instance) -> dict[str, Any]:
+def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: instance) -> Routes:
     """Problem 1 and PS-DSF have the same solutions: both ways, on the instance or on another one made of it (K Theorems 4, 5).
 
     Tried: the residual of each one's answer in the other's definition. Confirmed: the optimality conditions of Problem 1 at the
@@ -276,7 +276,7 @@ def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: ins
         sentence = f"with the price of the largest served share somebody is off by {float(worst):.3g}, relative"
         return Verdict("coincidence", worst <= 0, float(worst), sentence, "optimality conditions in rationals")
 
-    return {"trial": trial, "confirm": confirm, "mechanism": "alpha-pf-vds"}
+    return Routes(trial, confirm)
 
 
 def _kkt(h: Holdings, i: int, alpha: int) -> Any:
@@ -289,7 +289,7 @@ def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
 
 
-def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, Any]:
+def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> Routes:
     """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
 
     A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
@@ -317,7 +317,7 @@ def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> dict[str, 
         except (Undecided, Unsolved) as reason:
             return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
 
-    return {"trial": attempted("ps-dsf", judge, ALGORITHM), "confirm": exactly, "mechanism": "ps-dsf"}
+    return Routes(attempted("ps-dsf", judge, ALGORITHM), exactly)
 
 
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ def utilisation(h: Holdings) -> Any:
     return sum(loads[some]) / int(some.sum())
 
 
-def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> dict[str, Any]:
+def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> Routes:
     """`measure` does not rise with alpha."""
 
     def verdict(answer: Callable[[Any], Allocation]) -> Verdict:
@@ -462,7 +462,7 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
             return Verdict("", None, np.nan, str(reason), "certificate")
         return found if abs(found.margin) > SAFETY * max(widths) else replace(found, holds=None)
 
-    return {"trial": trial, "confirm": confirm}
+    return Routes(trial, confirm)
 
 
 # ---- no data ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ int is exact), or None where the property says nothing about the case.
 
 How it is tried and confirmed (`routes`):
 
-1. ps-dsf and alpha-pf-vds as in game.py, with their choices among several answers.
+1. ps-dsf and alpha-pf-vds as in game.py: of several answers all are judged where they can be listed (answers.py).
 2. A mechanism with certificates: rational answers, proved without a solver. What the judge itself computes in floating point is
    said to be no rational number. Functions of one's own see rational answers in the search already.
 3. Any other mechanism: floating point. A violation must be above NOISE at the answers of two methods, of different kinds where
@@ -40,11 +40,11 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.answers import labelled
+from fairalloc.theorems.judges.answers import over_answers
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice
 from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.judges.trials import Answer, Judge, Undecided, answered, attempted
+from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, answered, attempted
 from fairalloc.theorems.statement import FLOATING_POINT
 
 __all__ = ["NamedJudge", "claim_properties", "has_rational_answers", "is_registered", "judge_of", "routes"]
@@ -235,8 +235,8 @@ def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
     return not parameters and (METHODS["exact"].computes(item) or isinstance(item, NashBargaining | NoJustifiedComplaints))
 
 
-def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> dict[str, Any]:
-    """How a claim about a mechanism is tried and confirmed: the fields `trial`, `confirm` and `mechanism` of its statement.
+def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Routes:
+    """How a claim about a mechanism is tried and confirmed.
 
     Parameters
     ----------
@@ -246,16 +246,16 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> dict
     """
     judge = named.judge
     if not has_rational_answers(item, parameters):
-        return {"trial": partial(_tried, attempted(item, judge)), "confirm": partial(_by_two, item, judge), "mechanism": item.id}
+        return Routes(partial(_tried, attempted(item, judge)), partial(_by_two, item, judge))
     if is_registered(item) and item.id == "ps-dsf":
         judge = misreporting_for_every_choice if named.name == "strategyproofness" else judge
-        made = about_ps_dsf(judge, every=False)
+        made = about_ps_dsf(judge, named.name)
     elif is_registered(item) and item.id == "alpha-pf-vds":
-        made = about_equilibria(judge, every=False)
+        made = about_equilibria(judge, named.name)
     else:
-        made = about_mechanism(item, labelled(judge))
-    confirm = partial(_at_rational_answers, made["confirm"])
-    return made | {"confirm": confirm, "mechanism": item.id} | ({"trial": confirm} if named.is_own else {})
+        made = about_mechanism(item, over_answers(judge, named.name))
+    confirm = partial(_at_rational_answers, made.confirm)
+    return Routes(confirm if named.is_own else made.trial, confirm)
 
 
 def _at_rational_answers(confirm: Callable[[Case], Verdict], case: Case) -> Verdict:

@@ -8,7 +8,7 @@ certificate that was verified without a solver; a judge computes in rationals wh
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,11 +24,23 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 
-__all__ = ["SAFETY", "Answer", "Judge", "Undecided", "answered", "attempted", "proved"]
+__all__ = ["SAFETY", "Answer", "Judge", "Routes", "Undecided", "answered", "attempted", "once", "proved"]
 
 Answer: TypeAlias = Callable[[Instance], Allocation]
 Judge: TypeAlias = Callable[[Case, Answer], Verdict]
 Parameters: TypeAlias = tuple[tuple[str, Any], ...]
+
+
+class Routes(NamedTuple):
+    """How a statement is tried: a case in floating point; and confirmed: in rationals or intervals, by an unrelated route."""
+
+    trial: Callable[[Case], Verdict]
+    confirm: Callable[[Case], Verdict]
+
+
+def once(decide: Callable[[Case], Verdict]) -> Routes:
+    """Routes of a claim about one printed case: its check in rationals is the trial too."""
+    return Routes(decide, decide)
 
 
 SAFETY = 10.0

@@ -14,13 +14,13 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
-from fairalloc.theorems.papers.k import statements as claims_k
 from fairalloc.theorems.papers.k.directions import LEMMA_4, stops
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best, two_solutions, two_solutions_exactly
+from fairalloc.theorems.registry import all_statements
 
 F = Fraction
 
-STATEMENTS = {item.id: item for item in claims_k.statements}
+STATEMENTS = all_statements()
 TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10})
 
 

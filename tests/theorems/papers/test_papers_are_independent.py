@@ -1,4 +1,4 @@
-"""No paper imports from another paper, judges and engine from none: what papers share is in papers/shared.py or judges/."""
+"""No paper imports from another paper, judges and engine from none: what papers share is in judges/."""
 
 import ast
 from pathlib import Path
@@ -17,7 +17,7 @@ def foreign(place, text):
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for name in names:
             paper = name.removeprefix(f"{PAPERS}.").split(".")[0]
-            if name.startswith(f"{PAPERS}.") and paper not in (own, "shared" if own else ""):
+            if name.startswith(f"{PAPERS}.") and paper != own:
                 yield paper
 
 
@@ -32,13 +32,11 @@ def test_papers_are_independent():
     ("place", "line", "paper"),
     [
         ("judges/game.py", f"from {PAPERS}.k.problem_3 import price_factor", "k"),
-        ("papers/k/statements.py", f"from {PAPERS}.p import statements", "p"),
-        ("papers/shared.py", f"def lazy():\n    import {PAPERS}.w.statements", "w"),
-        ("engine/search.py", f"from {PAPERS} import shared", "shared"),
+        ("papers/k/trials.py", f"from {PAPERS}.p import trials", "p"),
+        ("judges/own.py", f"def lazy():\n    import {PAPERS}.w.trials", "w"),
+        ("engine/search.py", f"from {PAPERS} import k", "k"),
     ],
 )
 def test_a_foreign_paper_is_seen(place, line, paper):
     assert list(foreign(place, line)) == [paper]
-    assert not list(
-        foreign("papers/k/statements.py", f"from {PAPERS}.k import lemma_3\nfrom {PAPERS}.shared import LEXIMIN_PROOFS")
-    )
+    assert not list(foreign("papers/k/trials.py", f"from {PAPERS}.k import lemma_3"))

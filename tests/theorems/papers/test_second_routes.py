@@ -29,13 +29,13 @@ from fairalloc.theorems.papers.k import (
     small_steps,
     theorem_7,
 )
-from fairalloc.theorems.papers.k import statements as claims_k
+from fairalloc.theorems.papers.k import trials as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1, endless_rounds
-from fairalloc.theorems.papers.p import statements as claims_p
-from fairalloc.theorems.papers.w import statements as claims_w
+from fairalloc.theorems.papers.p import trials as claims_p
+from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.papers.z import newton_steps
-from fairalloc.theorems.papers.z import statements as claims_z
+from fairalloc.theorems.papers.z import trials as claims_z
 from fairalloc.theorems.registry import all_statements
 
 F = Fraction

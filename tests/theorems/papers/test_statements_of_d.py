@@ -18,10 +18,10 @@ from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.papers.d import judges
 from fairalloc.theorems.papers.d.barrier import along, central, point
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, by_equations, by_polytopes, complaint, data, domain_vertices
-from fairalloc.theorems.papers.d.statements import POINT, USERS
 from fairalloc.theorems.registry import all_statements
 
 STATEMENTS = {name: item for name, item in all_statements().items() if item.paper == "D"}
+USERS, POINT = (STATEMENTS[name].hypotheses for name in ("D.S4.strategyproof", "D.R3"))
 
 
 def cases(hypotheses, count, seed=0):

@@ -27,7 +27,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Answer, attempted, proved
+from fairalloc.theorems.judges.trials import Answer, Routes, attempted, proved
 
 __all__ = [
     "ONE",
@@ -36,7 +36,6 @@ __all__ = [
     "MarginAndSentence",
     "Route",
     "RouteJudge",
-    "TrialAndConfirm",
     "brackets",
     "by_equations",
     "by_polytopes",
@@ -59,8 +58,6 @@ MarginAndSentence: TypeAlias = tuple[Any, str]
 AllocationMargin: TypeAlias = Callable[[Requests, Rationals], MarginAndSentence | None]
 """The margin of a claim at one allocation; None = its hypothesis does not hold there."""
 RouteJudge: TypeAlias = Callable[[Case, Route], MarginAndSentence]
-TrialAndConfirm: TypeAlias = tuple[Callable[[Case], Verdict], Callable[[Case], Verdict]]
-"""`trial` and `confirm` of a statement."""
 
 
 def data(case: Case) -> Requests:
@@ -158,7 +155,7 @@ def without(d: Requests, j: int) -> Requests:
 # ---- trials and confirmations -----------------------------------------------------------------------------------------
 
 
-def two_ways(judge: RouteJudge, held: str = "", broken: str = "") -> TrialAndConfirm:
+def two_ways(judge: RouteJudge, held: str = "", broken: str = "") -> Routes:
     """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations.
 
     Parameters
@@ -166,11 +163,10 @@ def two_ways(judge: RouteJudge, held: str = "", broken: str = "") -> TrialAndCon
     judge : of the corners of all NJC allocations, as a route finds them
     held, broken : of which answers a verdict speaks where the claim holds, and where it does not (analysis/verdict.py)
     """
-    first, second = (partial(_judged, judge, route, held=held, broken=broken) for route in (by_polytopes, by_equations))
-    return first, second
+    return Routes(*(partial(_judged, judge, route, held=held, broken=broken) for route in (by_polytopes, by_equations)))
 
 
-def for_every(gap: AllocationMargin, convex: bool = False) -> TrialAndConfirm:
+def for_every(gap: AllocationMargin, convex: bool = False) -> Routes:
     """The largest margin of a claim over the corners of all NJC allocations.
 
     Parameters
@@ -195,9 +191,11 @@ def _judged(judge: RouteJudge, route: Route, case: Case, *, held: str, broken: s
     return Verdict("njc", not margin > 0, float(margin), sentence, how, answers=broken if margin > 0 else held)
 
 
-def compared_with_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], MarginAndSentence]) -> TrialAndConfirm:
+def compared_with_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], MarginAndSentence]) -> Routes:
     """A judgement of all NJC allocations and of the DRF allocation, in fractions of requests, which is certified to confirm."""
-    return attempted("drf", partial(_compared, judge, by_polytopes)), proved("drf", partial(_compared, judge, by_equations))
+    return Routes(
+        attempted("drf", partial(_compared, judge, by_polytopes)), proved("drf", partial(_compared, judge, by_equations))
+    )
 
 
 def _compared(judge: Callable[..., MarginAndSentence], route: Route, case: Case, answer: Answer) -> Verdict:

@@ -24,14 +24,13 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Answer
+from fairalloc.theorems.judges.trials import Answer, Routes
 from fairalloc.theorems.papers.d.barrier import TrajectoryPoint, along, barrier_value, central, point, with_dummies
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
     MarginAndSentence,
     Route,
-    TrialAndConfirm,
     brackets,
     by_equations,
     by_polytopes,
@@ -619,7 +618,7 @@ def simplex(case: Case, route: Route) -> MarginAndSentence:
 # ---- the trajectory ---------------------------------------------------------------------------------------------------
 
 
-def at_points(formula: Callable[[TrajectoryPoint], tuple[Any, Any, str]]) -> TrialAndConfirm:
+def at_points(formula: Callable[[TrajectoryPoint], tuple[Any, Any, str]]) -> Routes:
     """A formula at a point of a trajectory: (what it says, what power series say, words), in doubles and in rationals."""
 
     def tried(allowed: float, case: Case) -> Verdict:
@@ -628,7 +627,7 @@ def at_points(formula: Callable[[TrajectoryPoint], tuple[Any, Any, str]]) -> Tri
         how = "power series in rationals" if not allowed else "the same with a tolerance"
         return Verdict("njc", not far > allowed, float(far) - allowed, words, how)
 
-    return partial(tried, TOLERANCE), partial(tried, 0.0)
+    return Routes(partial(tried, TOLERANCE), partial(tried, 0.0))
 
 
 def gradient(at: TrajectoryPoint) -> tuple[Any, Any, str]:
@@ -737,9 +736,9 @@ def starts_at_zero(case: Case, exact: bool) -> Verdict:
     )
 
 
-def both_kinds(check: Callable[[Case, bool], Verdict]) -> TrialAndConfirm:
+def both_kinds(check: Callable[[Case, bool], Verdict]) -> Routes:
     """A check in floating point and in rationals."""
-    return lambda case: check(case, False), lambda case: check(case, True)
+    return Routes(lambda case: check(case, False), lambda case: check(case, True))
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
@@ -881,7 +880,7 @@ def vanishing_numerators(case: Case, route: Route) -> MarginAndSentence:
 # ---- printed examples -------------------------------------------------------------------------------------------------
 
 
-def printed(check: Callable[[Requests], Sequence[tuple[str, bool]]]) -> TrialAndConfirm:
+def printed(check: Callable[[Requests], Sequence[tuple[str, bool]]]) -> Routes:
     """A printed example: what must be so, by name; both ways to all NJC allocations must give the same ones."""
 
     def decide(case: Case) -> Verdict:
@@ -891,7 +890,7 @@ def printed(check: Callable[[Requests], Sequence[tuple[str, bool]]]) -> TrialAnd
         sentence = f"false: {wrong[0]}" if wrong else f"{facts[-1][0]}: true"
         return Verdict("njc", not wrong, float(len(wrong)), sentence, "rational arithmetic")
 
-    return decide, decide
+    return Routes(decide, decide)
 
 
 def _vertices(d: Requests) -> list[Rationals]:

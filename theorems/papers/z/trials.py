@@ -1,13 +1,7 @@
-"""The claims of Z (LMMF and NB): what each assumes, how it is tried, and how a violation is confirmed.
-
-Z has three claims, four lemmas, one corollary, nine propositions and two theorems, three examples, two tables with 12 and 14
-cells, and remarks between them: the group strategyproofness of LMMF after Theorem 1, the single resource that NB splits equally,
-the utilities f of section VI. Where the print differs from the definition, statements about the print follow it to the letter.
+"""How the claims of Z (LMMF and NB) in statements.toml are tried and confirmed, by their ids.
 
 Z.P2 and Z.V.NB.CE count the iterations of two interior-point codes; what confirms are the Newton steps of a third, whose answer
 is proved in rationals (newton_steps.py).
-
-61 statements in all; `place` says where each claim stands.
 """
 
 from collections.abc import Sequence
@@ -42,29 +36,16 @@ from fairalloc.theorems.judges.common import (
     max_min_fair,
     maximum_worth,
     printed_numbers,
-    strict_misreporting,
     verdict_of,
 )
 from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.judges.trials import Answer, Judge, Undecided
-from fairalloc.theorems.papers.shared import printed_claim
+from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided
 from fairalloc.theorems.papers.z.newton_steps import centre_path, proved_gap
-from fairalloc.theorems.proofs import Proof
-from fairalloc.theorems.statement import Hypotheses, Statement
 
 F = Fraction
 
-ENVY, PARETO, SHARING = (property_judge(name) for name in ("envy-freeness", "pareto", "sharing-incentive"))
+ENVY, PARETO = property_judge("envy-freeness"), property_judge("pareto")
 MISREPORTING = property_judge("group-strategyproofness")
-
-ONE_POOL = Hypotheses(one_server=True, one_variant=False, equal_weights=True, users=2)
-"""Z II-A: one pool, several demand vectors, users of equal weight."""
-
-SIMPLEX = replace(ONE_POOL, simplex=True)
-"""Z V: linear trade-offs."""
-
-TWO_POINTS = replace(ONE_POOL, points=2)
-"""Two feasible allocations of one pool."""
 
 _ONE = Fraction(1)
 _MISREPORT6 = Misreport((1,), (((_ONE,),),), (None,))
@@ -86,13 +67,6 @@ INSIDE = Case(
     points=((F(1), F(0), F(1), F(1)),),
 )
 """Everybody runs one task, users 1 and 2 on resource 1; user 1 could move to resource 2."""
-
-PROP8 = Case(example("zarchy-prop8").instance)
-
-
-def _without_cell(mechanism: str, judge: Judge) -> dict[str, Any]:
-    """As `about_mechanism`, for statements that are no cell of the matrix."""
-    return about_mechanism(mechanism, judge) | {"mechanism": ""}
 
 
 # ---- utilities ------------------------------------------------------------------------------------------------------
@@ -603,10 +577,7 @@ def _mean(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
     return [(a + b) / 2 for a, b in zip(first, second, strict=True)]
 
 
-# ---- the statements -------------------------------------------------------------------------------------------------
-
-
-def _both(function: Any) -> dict[str, Any]:
+def _both(function: Any) -> Routes:
     """A check of two points, in floats and in rationals."""
 
     def trial(case: Case) -> Verdict:
@@ -617,7 +588,7 @@ def _both(function: Any) -> dict[str, Any]:
         _unlimited(case)
         return _decided(function, case, True)
 
-    return {"trial": trial, "confirm": confirm}
+    return Routes(trial, confirm)
 
 
 def _decided(function: Any, case: Case, exact: bool) -> Verdict:
@@ -628,643 +599,58 @@ def _decided(function: Any, case: Case, exact: bool) -> Verdict:
     return verdict
 
 
-def _points(name: str, text: str, place: str, function: Any, proof: str = "", note: str = "") -> Statement:
-    return Statement(name, text, place, "all", **_both(function), hypotheses=TWO_POINTS, proof=proof, note=note)
+cases: dict[str, Case] = {
+    "i-toy": Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
+    "mmf-pareto": Case(example("zarchy-ex2").instance, points=((F(1), F(1)),)),
+    "inside": INSIDE,
+    "repeating": REPEATING,
+    "p6": Case(EX3.instance, _MISREPORT6),
+    "p7": Case(PROP7.instance, _MISREPORT7),
+    "helping": HELPING,
+    "v-nb-sp": Case(PROP7.instance, _MISREPORT7),
+    "v-nb-gsp": Case(PROP7.instance, _MISREPORT7),
+}
 
 
-def _cell(name: str, text: str, mechanism: str, judge: Judge, quantifier: Any, property: str, **more: Any) -> Statement:  # noqa: A002
-    """A cell of the table of section V."""
-    return Statement(
-        f"Z.V.{name}",
-        text,
-        "Z V, the table for simplex demands",
-        quantifier,
-        **(about_mechanism(mechanism, judge) | {"hypotheses": SIMPLEX, "property": property, "table": "Z.Table2"} | more),
-    )
-
-
-_EXCHANGE = Proof(
-    "Z: exchange between two reports",
-    "Let Y be LMMF for D and Y' for the report D', and let v_n and v'_n be the tasks n runs in them by its own report. "
-    "Suppose each misreporting user can run more than v_n of its true tasks with Y'_n; by Z.L4 these are at most v'_n. (a) If "
-    "n has truly more in Y', as these users have, some j with v_j <= v_n has less in Y', else a small step from Y to Y' would be "
-    "lexicographically larger for D (Z.L1, Z.L2); j does not misreport, so v'_j < v_j. (b) In the same way for D' and a step "
-    "from Y' to Y: some k has v'_k <= v'_j and less in Y. Whether k misreports or not, it has truly more in Y', and v_k < v'_k "
-    "<= v'_j < v_j <= v_n: (a) applies to k with a smaller v_k, and so on without end: a contradiction.",
-)
-_RISING = (
-    "f rises with each c_r, if weakly: by concavity f((1 - 1/s) c + t e_r) >= (1 - 1/s) f(c) + f(s t e_r) / s, and f(s t e_r) >= "
-    "f(t e_r) for s >= 1; let s tend to infinity, for f is continuous along c."
-)
-"""Of a finite concave f on vectors >= 0 with f((1 + g) c) > f(c); e_r is a unit vector."""
-
-_MARKET = Proof(
-    "Z: a market of equal incomes",
-    "KKT of max sum log u_n gives prices p >= 0: what has a price is sold out, and user n runs only tasks that cost q_n = 1 / "
-    "u_n, the least of all that the pool can run. So Y_n costs 1, everything costs N, and an equal part of everything, the "
-    "income, costs 1; with what costs at most 1 user n runs at most 1 / q_n = u_n tasks.",
-)
-_ROUNDS = Proof(
-    "Z: every round fixes a user",
-    "The dual of a round gives active users weights whose sum is 1, and who has a weight is at the round's level in all "
-    "allocations that solve it (complementary slackness): every program fixes a user for good.",
-)
-_LEVELS = Proof(
-    "Z: levels of rounds",
-    "There is an LMMF allocation, and by induction those fixed before round t have their levels in each. Active users then "
-    "have at least a_t, the largest least utility that is left for them: if one had less, a solution of the round would be "
-    "lexicographically larger. So an active user that cannot have more than a_t while others have that or their levels has a_t "
-    "in each, and is fixed. There is one, else the mean of allocations that each raise one active user above a_t would raise "
-    "all.",
-)
-_NO_ENVY = Proof(
-    "Z: a part of the envied bundle",
-    "Suppose u_i(Y_j) > u_i(Y_i). By Z.L4 u_j(Y_j) >= u_i(Y_j) > u_i(Y_i). If j gives i a small part e of Y_j, i has at least "
-    "u_i(Y_i) + e u_i(Y_j), more than before, and j has (1 - e) u_j(Y_j), still more than i had. So Y was not LMMF.",
-)
-_HIGHER = Proof("Z: lexicographically larger", "More for one and less for nobody would be lexicographically larger.")
-_PRODUCT = Proof(
-    "Z: a larger product", "All u_n > 0 at the optimum, so the product would be larger with more for one and less for nobody."
-)
-
-statements = [
-    # ---- sections I to III
-    printed_claim(
-        "Z.I.toy",
-        "A user with two ways of running tasks completes two tasks where with one way only one is possible.",
-        "Z I",
-        Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
-        printed_numbers(_toy),
-        note="epsilon = 1/10",
-    ),
-    printed_claim(
-        "Z.Fig1",
-        "The optimal packing of user 1's demands in (11, 11, 13) is 5, 1 and 2.5, a utility of 8.5.",
-        "Z II-A, Fig. 1",
-        Case(example("zarchy-fig1").instance),
-        printed_numbers(_fig1),
-        note="(31/6, 2/3, 35/12) packs 35/4",
-    ),
-    printed_claim(
-        "Z.Ex1",
-        "In Example 1 MMF and LMMF give both users a utility of 3.",
-        "Z III-A, Example 1, Fig. 2",
-        Case(example("zarchy-ex1").instance),
-        printed_numbers(_ex1),
-    ),
-    printed_claim(
-        "Z.Ex2",
-        "In Example 2 LMMF outputs (1, 0, 0) and (0, 1, 1).",
-        "Z III-A, Example 2, Fig. 3",
-        Case(example("zarchy-ex2").instance),
-        printed_numbers(_ex2),
-    ),
-    Statement(
-        "Z.MMF.pareto",
-        "MMF can be suboptimal: a max-min fair allocation need not be Pareto optimal.",
-        "Z III-A, Example 2",
-        "some",
-        lambda case: _wasteful_mmf(case, False),
-        lambda case: _wasteful_mmf(case, True),
-        replace(ONE_POOL, points=1),
-        printed=Case(example("zarchy-ex2").instance, points=((F(1), F(1)),)),
-        mechanism="mmf",
-        property="pareto",
-    ),
-    Statement(
-        "Z.MMF",
-        "MMF maximises the least utility.",
-        "Z III-A, (2)",
-        "all",
-        **about_mechanism("lmmf", max_min_fair),
-        hypotheses=ONE_POOL,
-        proof="Of sorted vectors the lexicographically largest has the largest first entry, so LMMF is MMF.",
-        note="tried on LMMF, which is MMF too",
-    ),
-    printed_claim(
-        "Z.III.rounds",
-        "For the three users of III-A the rounds are at 1 and 2: utilities 1, 1 and 2.",
-        "Z III-A",
-        Case(example("zarchy-rounds").instance),
-        printed_numbers(_rounds),
-    ),
-    Statement(
-        "Z.III.procedure.inside",
-        "Users who cannot have more inside the one Y of iteration 1, where others keep their bundles, have a_1 for good.",
-        "Z III-A, read for the Y that was computed",
-        "all",
-        **_without_cell("lmmf", _inside_one_allocation),
-        hypotheses=replace(ONE_POOL, points=1),
-        printed=INSIDE,
-        reading="ours",
-        note='A reading of "his utility in Y cannot be increased". It depends on Y, which is not unique: somebody with two ways '
-        "may move. Where others keep their utilities, and not their bundles, it is Z.P3.true.",
-    ),
-    printed_claim(
-        "Z.III.endowment",
-        "Equal endowments give both users 1/2 where NB gives each the resource it needs.",
-        "Z III-B",
-        Case(example("zarchy-endowment").instance),
-        printed_numbers(_endowment),
-    ),
-    printed_claim(
-        "Z.III.nb",
-        "In a pool of (8, 8) NB allocates (4, 4) to each user: two tasks each, a product of 4.",
-        "Z III-B",
-        Case(example("zarchy-nb").instance),
-        printed_numbers(_nb_example),
-    ),
-    # ---- section IV
-    Statement(
-        "Z.P1",
-        "LMMF is computationally efficient; here: it takes at most n linear programs.",
-        "Z Proposition 1",
-        "run",
-        **few_rounds("lmmf"),
-        hypotheses=ONE_POOL,
-        property="polynomial-time",
-        table="Z.Table1",
-        proof=_ROUNDS,
-    ),
-    Statement(
-        "Z.P2",
-        f"NB is computationally efficient; here: an interior-point code takes at most {STEPS} iterations.",
-        "Z Proposition 2",
-        "run",
-        _few_steps,
-        _few_newton_steps,
-        ONE_POOL,
-        mechanism="nb",
-        property="polynomial-time",
-        table="Z.Table1",
-    ),
-    _points(
-        "Z.C1",
-        "Mixtures of feasible allocations are feasible.",
-        "Z Claim 1",
-        _mixture_fits,
-        "A mixture uses of each resource the mixture of what the two use, at most the capacity.",
-    ),
-    _points(
-        "Z.L1",
-        "The utility of a mixture is at least the mixture of the utilities.",
-        "Z Lemma 1",
-        _concave,
-        "The mixture of a packing of X and one of X' fits into the mixture of X and X', and runs the mixture of their tasks.",
-    ),
-    _points(
-        "Z.L2",
-        "The utility is continuous along mixtures.",
-        "Z Lemma 2",
-        _continuous,
-        "By LP duality, as d_jm != 0, u_j(X) is the least y X over the vertices y, finitely many, of {y >= 0: all y d_jm >= 1}.",
-    ),
-    _points(
-        "Z.P5.homogeneous",
-        "The utility is homogeneous: u(g X) = g u(X).",
-        "Z Proposition 5, (5) and (6)",
-        _homogeneous,
-        "For g > 0 (6) holds for alpha and X exactly if it does for g alpha and g X; and u(0) = 0, for no demand vector is 0.",
-    ),
-    printed_claim(
-        "Z.D2",
-        "The pivot users of the illustration of Definition 2.",
-        "Z IV-B, Definition 2",
-        EX3,
-        printed_numbers(_pivot_example),
-    ),
-    _points(
-        "Z.C2",
-        "For pivots i of Y and j of Y', <Y'> is larger than <Y> if and only if u_j(Y'_j) > u_i(Y_i).",
-        "Z Claim 2",
-        _claim2,
-        note="'only if' is wrong: pivots can be equal, and the rest decide; the proofs use 'if' (Z.C2.if)",
-    ),
-    _points(
-        "Z.C2.if",
-        "For pivots i of Y and j of Y', if u_j(Y'_j) > u_i(Y_i) then <Y'> is larger than <Y>.",
-        "Z Claim 2, the true direction",
-        _claim2_if,
-        "Those who change have at least a = u_i(Y_i) in Y, and i has a; in Y' they all have more than a. So fewer users have at "
-        "most a in Y' than in Y, and for v < a as many have at most v: those do not change.",
-    ),
-    _points(
-        "Z.L3",
-        "If a pivot user of Y has more in Y', it has more in (1-e) Y + e Y' for small e.",
-        "Z Lemma 3",
-        _lemma3,
-        "By Z.L1 it has u_i(Y_i) + e (u_i(Y'_i) - u_i(Y_i)) or more, for every e in (0, 1].",
-    ),
-    Statement(
-        "Z.Cor1",
-        "If a pivot user i of Y with respect to Y' has u_i(Y'_i) > u_i(Y_i), then Y is not LMMF.",
-        "Z Corollary 1",
-        "all",
-        **_without_cell("lmmf", _corollary1(False)),
-        hypotheses=replace(ONE_POOL, points=1),
-        note="Y is the answer of lmmf; another pivot with the same utility may lose (Z.Cor1.all)",
-    ),
-    Statement(
-        "Z.Cor1.all",
-        "If all pivot users of Y with respect to Y' have more in Y', then Y is not LMMF.",
-        "Z Corollary 1, the true form",
-        "all",
-        **_without_cell("lmmf", _corollary1(True)),
-        hypotheses=replace(ONE_POOL, points=1),
-        proof="After a small step from Y to Y' pivots have more than a, which they had (Z.L3); who does not change has no less "
-        "(Z.L1); and who changes and is no pivot had more than a and still has (Z.L2). So fewer users have at most a, and for no "
-        "v < a do more have at most v: that is lexicographically larger.",
-    ),
-    Statement(
-        "Z.P3",
-        "The LMMF mechanism, by its iterations as printed, places all users and is lexicographically max-min fair.",
-        "Z Proposition 3, of the iterations in III-A",
-        "all",
-        **_without_cell("lmmf", _as_printed),
-        hypotheses=ONE_POOL,
-        printed=REPEATING,
-        note="rounds t >= 2 protect only users placed before, so the iterations need not end; protecting everybody, as round 1 "
-        "does, is right (Z.P3.true)",
-    ),
-    Statement(
-        "Z.P3.true",
-        "With the test of iteration 1 in all iterations, the LMMF mechanism is lexicographically max-min fair.",
-        "true instead of Z Proposition 3",
-        "all",
-        **about_mechanism("lmmf", leximin),
-        hypotheses=ONE_POOL,
-        property="leximin",
-        table="Z.Table1",
-        proof=_LEVELS,
-        reading="of a repaired text",
-    ),
-    Statement(
-        "Z.C3",
-        "LMMF is Pareto optimal.",
-        "Z Claim 3",
-        "all",
-        **about_mechanism("lmmf", PARETO),
-        hypotheses=ONE_POOL,
-        property="pareto",
-        table="Z.Table1",
-        proof=_HIGHER,
-    ),
-    printed_claim(
-        "Z.Ex3",
-        "In Example 3 LMMF outputs 2/3 and 1/3, utilities of 2/3; after the misreport of Proposition 6 equal parts.",
-        "Z IV, Example 3",
-        EX3,
-        printed_numbers(_ex3),
-    ),
-    Statement(
-        "Z.P4",
-        "LMMF violates envy-freeness.",
-        "Z Proposition 4, Example 3",
-        "some",
-        **about_mechanism("lmmf", ENVY),
-        hypotheses=ONE_POOL,
-        printed=EX3,
-        property="envy-freeness",
-        table="Z.Table1",
-    ),
-    Statement(
-        "Z.P5.EF",
-        "NB is envy-free.",
-        "Z Proposition 5",
-        "all",
-        **about_mechanism("nb", ENVY),
-        hypotheses=ONE_POOL,
-        property="envy-freeness",
-        table="Z.Table1",
-        proof=_MARKET,
-    ),
-    Statement(
-        "Z.P5.PO",
-        "NB is Pareto optimal.",
-        "Z Proposition 5",
-        "all",
-        **about_mechanism("nb", PARETO),
-        hypotheses=ONE_POOL,
-        property="pareto",
-        table="Z.Table1",
-        proof=_PRODUCT,
-    ),
-    Statement(
-        "Z.P5.CEEI",
-        "The allocation of NB is that of a competitive equilibrium from equal incomes.",
-        "Z Proposition 5",
-        "all",
-        _market_floats,
-        _market_exact,
-        ONE_POOL,
-        mechanism="nb",
-        property="market",
-        proof=_MARKET,
-    ),
-    Statement(
-        "Z.R.leximin",
-        "NB is not lexicographically max-min fair.",
-        "Z IV-B, after Proposition 5",
-        "some",
-        **about_mechanism("nb", leximin),
-        hypotheses=ONE_POOL,
-        printed=EX3,
-        property="leximin",
-        table="Z.Table1",
-    ),
-    Statement(
-        "Z.R.split",
-        "NB always splits a single resource equally.",
-        "Z IV-B, after Proposition 5",
-        "all",
-        **about_mechanism("nb", _splits),
-        hypotheses=replace(ONE_POOL, one_resource=True),
-        property="equal-split",
-        proof="With x_n of the resource n runs x_n / d_n tasks, d_n its least demand. The product of these is largest where that "
-        "of the x_n is: where they are equal and their sum is the capacity.",
-    ),
-    Statement(
-        "Z.P6",
-        "LMMF is not strategyproof.",
-        "Z Proposition 6",
-        "some",
-        **about_mechanism("lmmf", MISREPORTING),
-        hypotheses=ONE_POOL,
-        misreports=1,
-        printed=Case(EX3.instance, _MISREPORT6),
-        property="strategyproofness",
-        table="Z.Table1",
-    ),
-    Statement(
-        "Z.P7",
-        "NB is not strategyproof.",
-        "Z Proposition 7",
-        "some",
-        **about_mechanism("nb", MISREPORTING),
-        hypotheses=ONE_POOL,
-        misreports=1,
-        printed=Case(PROP7.instance, _MISREPORT7),
-        property="strategyproofness",
-        table="Z.Table1",
-    ),
-    printed_claim(
-        "Z.P7.numbers",
-        "The allocations of Proposition 7, and utilities of 1 and 0.83 after the misreport.",
-        "Z Proposition 7",
-        PROP7,
-        printed_numbers(_prop7),
-        note="(1/3, 2/3) is worth 8/9 to user 2; the claim stands",
-    ),
-    Statement(
-        "Z.P8",
-        "LMMF violates the sharing incentive.",
-        "Z Proposition 8",
-        "some",
-        **about_mechanism("lmmf", SHARING),
-        hypotheses=ONE_POOL,
-        printed=PROP8,
-        property="sharing-incentive",
-        table="Z.Table1",
-    ),
-    printed_claim(
-        "Z.P8.numbers",
-        "In Proposition 8, u_2(E) = 3/2 and u_2(Y_2) = 1/2.",
-        "Z Proposition 8",
-        PROP8,
-        printed_numbers(_prop8),
-        note="(1, 0, 0) runs one task; the claim stands",
-    ),
-    Statement(
-        "Z.P9",
-        "NB satisfies the sharing incentive.",
-        "Z Proposition 9",
-        "all",
-        **about_mechanism("nb", SHARING),
-        hypotheses=ONE_POOL,
-        property="sharing-incentive",
-        table="Z.Table1",
-        proof=_MARKET,
-    ),
-    # ---- section V
-    Statement(
-        "Z.L4",
-        "Over simplex demands, what LMMF gives a user packs no more tasks of any other simplex demands: u_i(Y_i) >= u'_i(Y_i).",
-        "Z Lemma 4",
-        "all",
-        **_without_cell("lmmf", _lemma4(False)),
-        hypotheses=SIMPLEX,
-        misreports=1,
-        proof="Every task of either kind takes one unit in all, and Y_i, which is what u_i(Y_i) tasks take, has u_i(Y_i) units.",
-        note="Y_i is what the tasks take, as the proof assumes",
-    ),
-    Statement(
-        "Z.L4.leftovers",
-        "Lemma 4 for every allocation that is LMMF by Definition 1, whoever is given the unused resources.",
-        "Z Lemma 4, to the letter",
-        "all",
-        **_without_cell("lmmf", _lemma4(True)),
-        hypotheses=SIMPLEX,
-        misreports=1,
-        note="the proof's 'Y_i is a convex combination of the demand vectors' needs that nothing unused is allocated",
-    ),
-    Statement(
-        "Z.T1",
-        "LMMF over simplex demands is strategyproof.",
-        "Z Theorem 1",
-        "all",
-        **about_mechanism("lmmf", MISREPORTING),
-        hypotheses=SIMPLEX,
-        misreports=1,
-        property="strategyproofness",
-        table="Z.Table2",
-        proof=_EXCHANGE,
-        note="the printed proof uses Corollary 1, which is wrong as printed; the exchange argument does not",
-    ),
-    Statement(
-        "Z.T1.GSP",
-        "LMMF over simplex demands is group strategyproof: not all who misreport together gain.",
-        "Z V, after Theorem 1",
-        "all",
-        **about_mechanism("lmmf", MISREPORTING),
-        hypotheses=SIMPLEX,
-        misreports=2,
-        property="group-strategyproofness",
-        table="Z.Table2",
-        proof=_EXCHANGE,
-    ),
-    Statement(
-        "Z.T1.GSP.strict",
-        "Over simplex demands, if a member of a misreporting coalition gains, another is worse off.",
-        "Z V, the words after Theorem 1",
-        "all",
-        **about_mechanism("lmmf", strict_misreporting),
-        hypotheses=SIMPLEX,
-        misreports=2,
-        printed=HELPING,
-        property="strict-group-strategyproofness",
-        note="a user who loses nothing by its misreport can help another; only 'not all gain' is true (Z.T1.GSP)",
-    ),
-    Statement(
-        "Z.T2",
-        "LMMF over simplex demands is envy-free.",
-        "Z Theorem 2",
-        "all",
-        **about_mechanism("lmmf", ENVY),
-        hypotheses=SIMPLEX,
-        property="envy-freeness",
-        table="Z.Table2",
-        proof=_NO_ENVY,
-        note="if nothing unused is allocated, see Z.T2.leftovers",
-    ),
-    Statement(
-        "Z.T1.leftovers",
-        "Theorem 1 for every allocation that is LMMF by Definition 1, whoever is given the unused resources.",
-        "Z Theorem 1, to the letter",
-        "all",
-        **_without_cell("lmmf", _misreporting_with_leftovers),
-        hypotheses=SIMPLEX,
-        misreports=1,
-        note="a misreporting user may be given what its report does not use and its true tasks do; the proof rests on Lemma 4",
-    ),
-    Statement(
-        "Z.T2.leftovers",
-        "Theorem 2 for every allocation that is LMMF by Definition 1, whoever is given the unused resources.",
-        "Z Theorem 2, to the letter",
-        "all",
-        **_without_cell("lmmf", _envy_with_leftovers),
-        hypotheses=SIMPLEX,
-        note="Definition 1 is about utilities only",
-    ),
-    Statement(
-        "Z.V.LMMF.CE",
-        "LMMF over simplex demands takes at most n linear programs.",
-        "Z V, the table for simplex demands",
-        "run",
-        **few_rounds("lmmf"),
-        hypotheses=SIMPLEX,
-        property="polynomial-time",
-        table="Z.Table2",
-        proof=_ROUNDS,
-    ),
-    _cell(
-        "LMMF.SI",
-        "LMMF is not SI under simplex demands: the example of Proposition 8.",
-        "lmmf",
-        SHARING,
-        "some",
-        "sharing-incentive",
-        printed=PROP8,
-    ),
-    _cell("LMMF.PO", "LMMF over simplex demands is Pareto optimal.", "lmmf", PARETO, "all", "pareto", proof=_HIGHER),
-    _cell(
-        "LMMF.LMMF",
-        "LMMF over simplex demands is lexicographically max-min fair.",
-        "lmmf",
-        leximin,
-        "all",
-        "leximin",
-        proof=_LEVELS,
-    ),
-    _cell(
-        "NB.CE",
-        "NB over simplex demands takes few iterations.",
-        "nb",
-        ENVY,
-        "run",
-        "polynomial-time",
-        trial=_few_steps,
-        confirm=_few_newton_steps,
-    ),
-    _cell("NB.EF", "NB over simplex demands is envy-free.", "nb", ENVY, "all", "envy-freeness", proof=_MARKET),
-    _cell(
-        "NB.SI",
-        "NB over simplex demands satisfies the sharing incentive.",
-        "nb",
-        SHARING,
-        "all",
-        "sharing-incentive",
-        proof=_MARKET,
-    ),
-    _cell("NB.PO", "NB over simplex demands is Pareto optimal.", "nb", PARETO, "all", "pareto", proof=_PRODUCT),
-    _cell(
-        "NB.LMMF",
-        "NB over simplex demands is not lexicographically max-min fair.",
-        "nb",
-        leximin,
-        "some",
-        "leximin",
-        printed=PROP7,
-    ),
-    _cell(
-        "NB.SP",
-        "NB over simplex demands is not strategyproof.",
-        "nb",
-        MISREPORTING,
-        "some",
-        "strategyproofness",
-        printed=Case(PROP7.instance, _MISREPORT7),
-        misreports=1,
-    ),
-    _cell(
-        "NB.GSP",
-        "NB over simplex demands is not group strategyproof.",
-        "nb",
-        MISREPORTING,
-        "some",
-        "group-strategyproofness",
-        printed=Case(PROP7.instance, _MISREPORT7),
-        misreports=2,
-    ),
-    # ---- section VI
-    Statement(
-        "Z.VI.EF",
-        "Envy-freeness over simplex demands holds even if each user has a different f, here f_n(c) = (sum of c_r) / w_n.",
-        "Z VI, of Theorem 2",
-        "all",
-        **_without_cell("lmmf", _plain_envy),
-        hypotheses=replace(SIMPLEX, equal_weights=False),
-        note="f acts on what the tasks take; with simplex demands the sum is the number of tasks. True for one f: Z.VI.EF.common",
-    ),
-    Statement(
-        "Z.VI.EF.common",
-        "LMMF is envy-free for utilities f(what the tasks take) with one concave f that rises strictly along rays.",
-        "Z VI, of Theorem 2",
-        "all",
-        **_without_cell("lmmf", _linear(ENVY, different=False)),
-        hypotheses=ONE_POOL,
-        proof="Say n envies m, who holds what its tasks take, c_m: tasks of n that take c <= c_m have f(c) > u_n. "
-        + _RISING
-        + " So u_m = f(c_m) >= f(c) > u_n. Let m give up the part e of its tasks, and n run 1 - e of its own and e of those "
-        "that take c: u_n rises by e (f(c) - u_n) at least, as f is concave, and u_m falls to f((1 - e) c_m), which for small e "
-        "is still above u_n. Others keep what they have, so Y was not LMMF.",
-        note="tried with a linear f; simplex demands are not needed. If nothing unused is allocated, as for Z.T2",
-    ),
-    Statement(
-        "Z.VI.SP",
-        "LMMF is strategyproof for utilities f_n(what the tasks take), with known f_n of their own; of a coalition not all gain.",
-        "Z VI, of Theorem 1",
-        "all",
-        **_without_cell("lmmf", _linear(MISREPORTING, different=True)),
-        hypotheses=ONE_POOL,
-        misreports=2,
-        proof=_EXCHANGE
-        + " Here v_n and v'_n are f_n of what these tasks take. Z.L4 is: what n truly runs with Y'_n takes c <= Y'_n, and "
-        "f_n(c) <= f_n(Y'_n) = v'_n. " + _RISING,
-        note="tried with linear f_n; simplex demands are not needed. If nothing unused is allocated, as for Z.T1",
-    ),
-    Statement(
-        "Z.VI.unique",
-        "When f is strictly concave, the LMMF outcome is unique.",
-        "Z VI",
-        "all",
-        _midpoint_in_floats,
-        _midpoint,
-        TWO_POINTS,
-        proof="Let tasks take c_n and c'_n in two LMMF outcomes that differ. Of the users with c_n != c'_n let n have the least "
-        "utility in one of them, m, say in the first. In the mean of both, which can be run, each user with c_k != c'_k has "
-        "f_k((c_k + c'_k) / 2) > m, and all others what they have in the first. So fewer users have m, and no more have less "
-        "than m: the first was not LMMF.",
-        note="What tasks take is unique, whether users share f or not; tasks are not where demand vectors are dependent, nor "
-        "who gets unused resources. Tried is that the mean is lexicographically larger.",
-    ),
-]
+trials: dict[str, Routes] = {
+    "Z.I.toy": printed_numbers(_toy),
+    "Z.Fig1": printed_numbers(_fig1),
+    "Z.Ex1": printed_numbers(_ex1),
+    "Z.Ex2": printed_numbers(_ex2),
+    "Z.MMF.pareto": Routes(lambda case: _wasteful_mmf(case, False), lambda case: _wasteful_mmf(case, True)),
+    "Z.III.rounds": printed_numbers(_rounds),
+    "Z.III.procedure.inside": about_mechanism("lmmf", _inside_one_allocation),
+    "Z.III.endowment": printed_numbers(_endowment),
+    "Z.III.nb": printed_numbers(_nb_example),
+    "Z.P1": few_rounds("lmmf"),
+    "Z.P2": Routes(_few_steps, _few_newton_steps),
+    "Z.C1": _both(_mixture_fits),
+    "Z.L1": _both(_concave),
+    "Z.L2": _both(_continuous),
+    "Z.P5.homogeneous": _both(_homogeneous),
+    "Z.D2": printed_numbers(_pivot_example),
+    "Z.C2": _both(_claim2),
+    "Z.C2.if": _both(_claim2_if),
+    "Z.L3": _both(_lemma3),
+    "Z.Cor1": about_mechanism("lmmf", _corollary1(False)),
+    "Z.Cor1.all": about_mechanism("lmmf", _corollary1(True)),
+    "Z.P3": about_mechanism("lmmf", _as_printed),
+    "Z.Ex3": printed_numbers(_ex3),
+    "Z.P5.CEEI": Routes(_market_floats, _market_exact),
+    "Z.R.split": about_mechanism("nb", _splits),
+    "Z.P7.numbers": printed_numbers(_prop7),
+    "Z.P8.numbers": printed_numbers(_prop8),
+    "Z.L4": about_mechanism("lmmf", _lemma4(False)),
+    "Z.L4.leftovers": about_mechanism("lmmf", _lemma4(True)),
+    "Z.T1.leftovers": about_mechanism("lmmf", _misreporting_with_leftovers),
+    "Z.T2.leftovers": about_mechanism("lmmf", _envy_with_leftovers),
+    "Z.V.LMMF.CE": few_rounds("lmmf"),
+    "Z.V.LMMF.LMMF": about_mechanism("lmmf", leximin),
+    "Z.V.NB.CE": Routes(_few_steps, _few_newton_steps),
+    "Z.V.NB.LMMF": about_mechanism("nb", leximin),
+    "Z.V.NB.SP": about_mechanism("nb", MISREPORTING),
+    "Z.VI.EF": about_mechanism("lmmf", _plain_envy),
+    "Z.VI.EF.common": about_mechanism("lmmf", _linear(ENVY, different=False)),
+    "Z.VI.SP": about_mechanism("lmmf", _linear(MISREPORTING, different=True)),
+    "Z.VI.unique": Routes(_midpoint_in_floats, _midpoint),
+}

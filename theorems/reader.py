@@ -1,0 +1,146 @@
+"""The statements of one paper: papers/LETTER/statements.toml has the words, trials.py beside it tries and confirms them.
+
+1. `[proofs]` of papers/proofs.toml and of the paper's own file are proofs by name; a statement's `proof` may hold [[NAME]].
+2. `hypotheses` are words (Hypotheses.of); `parameters` and `points` say what a case holds beside its instance.
+3. `printed` names the paper's case: a published example, or one of `cases` in trials.py.
+4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
+   statement, none; else those of the property `judge`, or `property`, of `mechanism`.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such
+from fairalloc.models.examples.published import example
+from fairalloc.models.registry import naming_the_file
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.common import about_mechanism
+from fairalloc.theorems.judges.experiments import rests_on
+from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice, missing
+from fairalloc.theorems.judges.own import judge_of
+from fairalloc.theorems.judges.trials import Routes
+from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.statement import Statement
+
+__all__ = ["PACKAGE", "statements_of_paper"]
+
+PACKAGE = "fairalloc.theorems.papers"
+
+FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "table", "experiment", "own", "answers", "reading")
+"""Keys that a Statement has as they are."""
+
+PROSE = ("text", "place", "note")
+"""Keys whose lines are joined."""
+
+MADE = ("hypotheses", "parameters", "points", "printed", "proof", "judge", "missing")
+"""Keys from which fields are made."""
+
+
+def statements_of_paper(letter: str) -> list[Statement]:
+    """The statements of a paper, in the order of its file.
+
+    Parameters
+    ----------
+    letter : the name of its folder, such as "k"
+
+    Raises
+    ------
+    InstanceError : the file is not as it must be; the sentence names it, and the statement
+    """
+    with naming_the_file(f"{PACKAGE}.{letter}.trials"):
+        code = import_module(f"{PACKAGE}.{letter}.trials")
+        cases, trials = code.cases, code.trials
+    file = Path(code.__file__).with_name("statements.toml")
+    with _naming(file, "it"):
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        proofs = tomllib.loads(files(PACKAGE).joinpath("proofs.toml").read_text(encoding="utf-8"))["proofs"]
+        proofs |= document.get("proofs", {})
+    result = []
+    for given in document.get("statement", []):
+        with _naming(file, f"statement {given.get('id', '')!r}"):
+            result.append(_statement(given, proofs, cases, trials))
+    for name in {*trials} - {item.id for item in result}:
+        raise InstanceError(f"{code.__file__} tries {name!r}, but {file.name} has no such statement")
+    return result
+
+
+@contextmanager
+def _naming(file: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except (FairallocError, OSError, ValueError, KeyError, TypeError) as error:
+        raise InstanceError(f"{file} cannot be read: {what}: {fault(error, None)}") from error
+
+
+def _statement(
+    given: Mapping[str, Any], proofs: Mapping[str, str], cases: Mapping[str, Case], trials: Mapping[str, Routes]
+) -> Statement:
+    unknown = {*given} - {*FIELDS, *PROSE, *MADE}
+    if unknown:
+        raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(FIELDS + PROSE + MADE)}")
+    lacking = {"id", "text", "place"} - {*given}
+    if lacking:
+        raise ValueError(f"it has no {min(lacking)}, but each needs one")
+    routes, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
+    fields = {"quantifier": "all"} | {key: given[key] for key in FIELDS if key in given}
+    prose = {"note": given.get("missing", "")} | {key: given[key] for key in PROSE if key in given}
+    return Statement(
+        trial=routes.trial,
+        confirm=routes.confirm,
+        hypotheses=_hypotheses(given),
+        printed=_case(printed, cases) if printed else None,
+        proof=_proof(_joined(given.get("proof", "")), proofs),
+        **fields | {key: _joined(text) for key, text in prose.items()},
+    )
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _hypotheses(given: Mapping[str, Any]) -> Hypotheses:
+    parameters = {name: tuple(map(_number, values)) for name, values in given.get("parameters", {}).items()}
+    return replace(Hypotheses.of(given.get("hypotheses", "")), parameters=parameters, points=given.get("points", 0))
+
+
+def _number(value: Any) -> Any:
+    """A value of a parameter: "1/2" is a rational number, a list has an entry for each server."""
+    if isinstance(value, list):
+        return tuple(map(_number, value))
+    return Fraction(value) if isinstance(value, str) and value != "inf" else value
+
+
+def _case(name: str, cases: Mapping[str, Case]) -> Case:
+    return cases[name] if name in cases else Case(example(name).instance)
+
+
+def _proof(text: str, proofs: Mapping[str, str]) -> Proof | str:
+    found = re.fullmatch(r"(.*?)\[\[(.*)\]\](.*)", text)
+    if found is None:
+        return text
+    before, name, after = found.groups()
+    if name not in proofs:
+        raise UnknownName(no_such("proof", name, proofs))
+    return Proof(name, _joined(proofs[name]), before, after)
+
+
+def _routes(given: Mapping[str, Any]) -> Routes:
+    if "missing" in given or "experiment" in given:
+        decide = missing(_joined(given["missing"])) if "missing" in given else rests_on(given["experiment"])
+        return Routes(decide, decide)
+    name, mechanism = given.get("judge") or given.get("property"), given.get("mechanism")
+    if not (name and mechanism):
+        raise ValueError("it has no trial in trials.py, and no mechanism with a property or a judge")
+    judge = judge_of(name).judge
+    if mechanism == "ps-dsf":
+        return about_ps_dsf(misreporting_for_every_choice if name == "strategyproofness" else judge, name)
+    return about_equilibria(judge, name) if mechanism == "alpha-pf-vds" else about_mechanism(mechanism, judge)
