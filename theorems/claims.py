@@ -21,12 +21,14 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked, named
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
-from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_processes
 from fairalloc.theorems.engine.sought import Sought
+from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.own import judge_of
+from fairalloc.theorems.judges.own import is_registered, judge_of
+from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Status
 from fairalloc.theorems.terms import ClaimTerms
 
@@ -54,8 +56,8 @@ def claim(
 ) -> "Claim":
     """A claim about a mechanism, to be searched for violations.
 
-    Where a mechanism has several answers, the claim is about the one that its method computes, and the finding says so
-    (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in floating point.
+    Where a mechanism has several answers, all of them are judged where they can be listed, else the one that its method computes;
+    the finding says which (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in floating point.
 
     Parameters
     ----------
@@ -190,7 +192,17 @@ class Claim(ClaimTerms):
         seeds : of everything random, with the number of the process where there are several
         keep : gets what was found so far, now and then
         """
-        return Sought(self.statement).searched(seconds, trials, seeds, keep)
+        return Sought(self.statement, known=self._on_record()).searched(seconds, trials, seeds, keep)
+
+    def _on_record(self) -> list[tuple[str, Case]]:
+        """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""
+        if not (is_registered(self.mechanism) and isinstance(self.property, str)):
+            return []
+        statements = all_statements()
+        about = {
+            name for name, item in statements.items() if (item.mechanism, item.property) == (self.mechanism.id, self.property)
+        }
+        return [(one["statement"], parse_case(one["case"])) for one in packaged().witnesses if one["statement"] in about]
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +259,7 @@ class ClaimResult:
         """The finding in one sentence."""
         found, searched = self.finding, self.finding.searched
         how = f"seed {searched['seed']}{', interrupted' * self.interrupted}" + f"; {self.lacking}" * bool(self.lacking)
+        how += f"; {source}" * bool(source := searched.get("source", ""))
         if self.case is not None:
             words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
             return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"

@@ -67,8 +67,8 @@ NAMES = (*PROFILE, *MECHANISM_PROPERTIES)
 SEARCHING = 0.5
 """The part of the seconds in which instances without an allocation are searched; the rest is left for mechanisms."""
 
-EACH = 3.0
-"""The most seconds for one axiom of one mechanism."""
+EACH, FEW = 3.0, 1.0
+"""The most seconds for one axiom of one mechanism, and where some mechanism has all axioms."""
 
 SECONDS = 60.0
 """For the whole call, where neither seconds nor trials are given."""
@@ -151,14 +151,18 @@ class Conflict:
 
     @property
     def reasons(self) -> list[str]:
-        """Why each mechanism has all axioms, or an axiom that it lacks; nothing where an instance excludes all mechanisms."""
+        """Why mechanisms have all axioms, an axiom that others lack, and what is not decided of the rest.
+
+        Nothing where an instance excludes all mechanisms.
+        """
         lines: list[str] = []
         if self.instance is not None:
             return lines
         for name, found in self.mechanisms.items():
-            lacking = {axiom: one for axiom, one in found.items() if one.level == VIOLATED}
-            told = dict(list(lacking.items())[:1]) or found
-            lines += [f"{name}, {axiom}: {_reason(one)}" for axiom, one in told.items() if one.level != UNKNOWN]
+            lacking = [(axiom, one) for axiom, one in found.items() if one.level == VIOLATED][:1]
+            open_ = [(axiom, one) for axiom, one in found.items() if one.level not in (PROVED, UNKNOWN)]
+            told = lacking or (list(found.items()) if name in self.having else open_)
+            lines += [f"{name}, {axiom}: {_reason(one)}" for axiom, one in told]
         return lines
 
     @property
@@ -226,7 +230,7 @@ def _size_in_words(size: Size) -> str:
 
 def _reason(one: AxiomFinding) -> str:
     where = f" [{one.statement}]" * bool(one.statement)
-    code = "" if one.case is None or one.statement else " ".join(one.case.code().split())
+    code = "" if one.case is None else " ".join(one.case.code().split())
     own = f": {code.replace('Case( ', 'Case(').replace(', )', ')')}" * bool(code)
     return f"{one.sentence}{where}{f' ({one.answers})' * bool(one.answers)}{own}"
 
@@ -279,13 +283,24 @@ def conflict(
     limit = float(time_limit or (SECONDS if trials is None else ENDLESS))
     profile = [name for name in asked if name in PROFILE]
     rows = _known(asked, most)
-    shown_by = next((name for name, row in rows.items() if all(row[axiom].level == PROVED for axiom in profile)), "")
-    made = Conflict(asked, most, {str(column): row for column, row in rows.items()}, profile, str(shown_by))
+    having = [column for column, row in rows.items() if all(row[axiom].level == PROVED for axiom in profile)]
+    shown_by = min(having, key=lambda column: (bool(column.family), _worst(rows[column])), default=None)
+    named = {_named(column): row for column, row in rows.items()}
+    made = Conflict(asked, most, named, profile, "" if shown_by is None else _named(shown_by))
     if profile and not shown_by:
         made = _instances(made, SEARCHING * limit, trials, seed)
     if made.instance is None:
-        _search_mechanisms(rows, most, start + limit, trials, seed)
+        each = inf if trials is not None else FEW if made.having else EACH
+        _search_mechanisms(rows, most, start + limit, each, trials, seed)
     return replace(made, seconds=time.monotonic() - start)
+
+
+def _named(column: Column) -> str:
+    return f"{column.mechanism} ({column.family})" if column.family else column.mechanism
+
+
+def _worst(row: Mapping[str, AxiomFinding]) -> int:
+    return max(one.level for one in row.values())
 
 
 def _axioms(given: Any) -> list[str]:
@@ -320,7 +335,7 @@ def _known(asked: Sequence[str], size: Size) -> dict[Column, dict[str, AxiomFind
 
 
 def _search_mechanisms(
-    rows: Mapping[Column, dict[str, AxiomFinding]], size: Size, end: float, trials: int | None, seed: int
+    rows: Mapping[Column, dict[str, AxiomFinding]], size: Size, end: float, each: float, trials: int | None, seed: int
 ) -> None:
     """Look for violations of what is not known, of mechanisms that may still have all axioms; the results go into the rows."""
     open_ = [
@@ -330,7 +345,7 @@ def _search_mechanisms(
         if one.level in (CONDITIONAL, TRIED, UNKNOWN) and all(other.level < VIOLATED for other in row.values())
     ]
     for k, (column, axiom) in enumerate(open_):
-        seconds = min(EACH if trials is None else inf, (end - time.monotonic()) / (len(open_) - k))
+        seconds = min(each, (end - time.monotonic()) / (len(open_) - k))
         if seconds > 0 and all(one.level < VIOLATED for one in rows[column].values()):
             rows[column][axiom] = looked_for(column, axiom, size, seconds, trials, seed, rows[column][axiom])
 

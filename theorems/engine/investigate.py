@@ -17,7 +17,7 @@ from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, 
 from fairalloc.theorems.statement import FAILED, Finding, Statement, Status, answers_known, weakest
 from fairalloc.theorems.status import status_by_case, status_of
 
-__all__ = ["ENOUGH", "RELATED", "concluded", "counts", "investigate"]
+__all__ = ["ENOUGH", "RELATED", "concluded", "confirmed_case", "counts", "investigate"]
 
 ENOUGH = 20
 """With fewer decided cases the finding is "not decided", unless there is a proof."""
@@ -71,10 +71,10 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     # 1.
     given = [("stored", case) for case in known.get("", ())]
     given += [("printed", case) for case in [statement.printed] if case is not None]
-    found = [(name, made) for name, case in given if (made := _confirmed(statement, case)) is not None]
+    found = [(name, made) for name, case in given if (made := confirmed_case(statement, case)) is not None]
     failed = len(given) - len(found)
     related = known.get(RELATED, ()) if not found else ()
-    found += [("related", made) for case in related if (made := _confirmed(statement, case)) is not None]
+    found += [("related", made) for case in related if (made := confirmed_case(statement, case)) is not None]
     # 2.
     if found:  # only a smaller violation is of interest, as far as the time reaches
         main.limit = Limit(trials, seconds / 2, seconds)
@@ -91,7 +91,7 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     for k, (name, fewer) in enumerate(droppable.items()):
         left = max(0.0, seconds - (time.monotonic() - start))
         variant = replace(statement, hypotheses=fewer)
-        stored = [made for case in known.get(name, ()) if (made := _confirmed(variant, case)) is not None]
+        stored = [made for case in known.get(name, ()) if (made := confirmed_case(variant, case)) is not None]
         if stored:
             needed[name] = min(stored, key=lambda made: measure(made.draft)).case
             continue
@@ -161,7 +161,8 @@ def _doubts(main: Search) -> list[str]:
     return [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
 
 
-def _confirmed(statement: Statement, case: Case) -> Violation | None:
+def confirmed_case(statement: Statement, case: Case) -> Violation | None:
+    """The violation that a case is, None where it is none."""
     try:
         verdict = statement.violated(case)
     except (

@@ -1,11 +1,15 @@
-"""One search of a statement in this process, with seconds, trials and a size, which tells what it has found so far."""
+"""One search of a statement in this process, with seconds, trials and a size, which tells what it has found so far.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+Cases that are known to violate the property of the mechanism are confirmed where the search found none.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from fairalloc.theorems.engine.investigate import concluded, counts
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.engine.investigate import concluded, confirmed_case, counts
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.statement import Finding, Statement
@@ -21,10 +25,13 @@ FINDING = 0.9
 
 @dataclass(frozen=True)
 class Sought:
-    """A statement, and the most users, servers and resources of the instances in which a violation of it is sought."""
+    """A statement, the most users, servers and resources of the instances in which a violation of it is sought, and known cases
+    with the ids of the statements that they are witnesses of.
+    """
 
     statement: Statement
     most: tuple[int, int, int] = MOST
+    known: Sequence[tuple[str, Case]] = ()
 
     def searched(
         self,
@@ -56,6 +63,14 @@ class Sought:
 
         made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell, self.most)
         try:
-            return finding(made, made.run()), False
+            found = made.run()
+            return (self._of_record(made, finding) if found is None and made.smallest is None else finding(made, found)), False
         except KeyboardInterrupt:
             return finding(made), True
+
+    def _of_record(self, made: Search, finding: Callable[[Search, Violation | None], Finding]) -> Finding:
+        """The finding with the smallest of the known cases that violate the statement, if there is one."""
+        confirmed = ((name, one) for name, case in self.known if (one := confirmed_case(self.statement, case)) is not None)
+        name, best = min(confirmed, key=lambda pair: measure(pair[1].draft), default=("", None))
+        found = finding(made, best)
+        return found if best is None else replace(found, searched={**found.searched, "source": f"on record for {name}"})
