@@ -57,7 +57,8 @@ def claim(
     """A claim about a mechanism, to be searched for violations.
 
     Where a mechanism has several answers, all of them are judged where they can be listed, else the one that its method computes;
-    the finding says which (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in floating point.
+    the finding says which (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in
+    floating point. Where the search finds none, the witnesses of the package against the same property are tried.
 
     Parameters
     ----------
@@ -259,7 +260,7 @@ class ClaimResult:
         """The finding in one sentence."""
         found, searched = self.finding, self.finding.searched
         how = f"seed {searched['seed']}{', interrupted' * self.interrupted}" + f"; {self.lacking}" * bool(self.lacking)
-        how += f"; {source}" * bool(source := searched.get("source", ""))
+        how += f"; {searched['source']}" * ("source" in searched)
         if self.case is not None:
             words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
             return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"
