@@ -248,7 +248,10 @@ def meanings(tex: str, scope: Sequence[str]) -> str:
     while waiting:
         letter = waiting.pop(0)
         if letter not in known:
-            known[letter] = next(table[letter] for name in scope if letter in (table := _meanings().get(name, {})))
+            found = [table[letter] for name in scope if letter in (table := _meanings().get(name, {}))]
+            if not found:
+                raise KeyError(f"no letter {letter!r} in {', '.join(scope)} of letters.toml")
+            known[letter] = found[0]
             waiting += sorted(letters_in(known[letter]) - known.keys(), key=_order)
     return "; ".join(dict.fromkeys(known.values()))
 

@@ -58,6 +58,9 @@ F = Fraction
 
 ALGORITHM = "psdsf-algorithm-1"
 
+SHORT = 10
+"""Characters of a fraction that a sentence has in full."""
+
 LARGEST_CONFIRMED = 8
 """Arcs up to which a gain by a misreport is confirmed over all PS-DSF allocations, with two resources: seconds."""
 
@@ -357,7 +360,9 @@ def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
     hard = float(every[0]) if every is not None and not h.exact else _hard_gain(case, h, reported.instance, n)
     if every is not None and h.exact and hard != every[0]:
         raise Undecided("the mixed-integer program and the list of all PS-DSF allocations disagree")
-    sentence = f"user {user!r} gains {float(hard):.3g} of a server in its worst allocation against its best before"
+    more = hard * h.alone[n]
+    tasks = str(more) if h.exact and len(str(more)) < SHORT else f"{float(more):.3g}"
+    sentence = f"by misreporting, user {user!r} runs {tasks} tasks more in its worst allocation than in its best before"
     verdict = verdict_of(h, "strategyproofness", min(gain, hard), sentence)
     return replace(verdict, answers=FOR_ALL if verdict.holds is False and every is not None else FOR_SOME)
 
