@@ -185,10 +185,8 @@ class Conflict:
     def _several(self) -> list[str]:
         """Which axioms are about several profiles, as a line."""
         names = [name for name in self.axioms if name not in self.profile]
-        verb = "is" if len(names) == 1 else "are"
-        return [f"{_listed(names)} {verb} about several profiles: mechanisms are asked, a single instance is not.", ""] * bool(
-            names
-        )
+        said = f"About several profiles, so that mechanisms are asked and a single instance is not: {_listed(names)}."
+        return [said, ""] * bool(names)
 
     def __repr__(self) -> str:
         return f"<conflict of {', '.join(self.axioms)}: {self.sentence}>"

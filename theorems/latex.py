@@ -136,7 +136,8 @@ def tabular(letter: str, indices: str, value: Any, numbers: Numbers) -> str:
     lines.append(r"\midrule")
     for at, cells in rows:
         head = ", ".join(f"{index} = {k + 1}" for index, k in zip(named[:-1], at, strict=True))
-        lines.append(" & ".join([f"${head}$", *(f"${numbers.tex(cell)}$" for cell in cells)]) + r" \\")
+        filled = [f"${numbers.tex(cell)}$" for cell in cells] + [""] * (wide - len(cells))
+        lines.append(" & ".join([f"${head}$", *filled]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
