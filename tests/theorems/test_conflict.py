@@ -12,6 +12,7 @@ import fairalloc as fa
 from fairalloc.analysis.properties import check
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.axioms import CONDITIONAL, DOMAIN, PROVED, UNKNOWN, VIOLATED, known_of
 from fairalloc.theorems.cells import Column, columns_of, evidence
@@ -19,8 +20,8 @@ from fairalloc.theorems.conflict import NAMES, PROFILE, conflict
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.registry import all_statements
 
-pytest.importorskip("z3")
-from fairalloc.theorems.machine.axioms import AXIOMS, possible
+z3 = pytest.importorskip("z3")
+from fairalloc.theorems.machine.axioms import AXIOMS, Profile, possible
 
 F = Fraction
 
@@ -63,14 +64,31 @@ def test_tasks_that_the_formulas_allow_have_the_property(name):
             assert verdict.holds is not False, (name, instance.exact, x, verdict.sentence)
 
 
-@pytest.mark.parametrize("name", ["drfh", "tsf", "uniform", "nb", "utilitarian"])
-def test_the_formulas_allow_the_answers_of_mechanisms_that_have_the_properties_and_no_others(name):
-    """Tasks are fixed as far as sharing incentives can: by an instance whose users may use one server each."""
-    for instance in instances(drawn(6)):
-        allocation = solve(instance, name, "exact") if name in ("drfh", "tsf") else solve(instance, name, accuracy="high")
-        having = [one for one in PROFILE if one != "weak-sharing-incentive" and check(allocation, one).holds]
-        outcome, _ = possible(instance, having)
-        assert outcome == "sat", (name, having)
+def given_tasks(instance, rng):
+    """Feasible tasks of many kinds: exact answers, equal parts of servers, and arbitrary points, as large as they fit."""
+    arcs = exact_arcs(instance)
+    points = [solve(instance, name, "exact").x_exact for name in ("drfh", "tsf")]
+    points += [tuple(F(int(rng.integers(0, 4))) for _ in range(len(instance.arcs))) for _ in range(4)]
+    for x in points:
+        most = max([*arcs.loads(x), F(0)])
+        yield tuple(v / most for v in x) if most > 1 or (most and rng.random() < 0.7) else x if most <= 1 else ()
+
+
+@pytest.mark.parametrize("name", PROFILE)
+def test_the_formulas_say_of_given_tasks_what_the_check_says(name):
+    rng, told = np.random.default_rng(3), set()
+    for instance in instances(drawn(25)):
+        for x in filter(None, given_tasks(instance, rng)):
+            verdict = check(fa.Allocation(instance, [float(v) for v in x], x_exact=x), name, exact=True)
+            if name == "weak-sharing-incentive" and verdict.holds is None:
+                continue
+            profile, solver = Profile(instance), z3.Solver()
+            solver.add(*AXIOMS["feasibility"](profile), *AXIOMS[name](profile))
+            solver.add(*(profile.x[arc] == z3.Q(v.numerator, v.denominator) for arc, v in zip(profile.arcs, x, strict=True)))
+            assert (str(solver.check()) == "sat") == (verdict.holds is not False), (name, instance.exact, x, verdict.sentence)
+            told.add(verdict.holds)
+    assert name == "feasibility" or False in told
+    assert told & {True, None}
 
 
 @pytest.mark.parametrize(

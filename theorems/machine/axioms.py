@@ -34,11 +34,11 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.machine.reals import Outcome, Term, real, total
 
-__all__ = ["AXIOMS", "possible"]
+__all__ = ["AXIOMS", "Profile", "possible"]
 
 
 @dataclass(frozen=True)
-class _Profile:
+class Profile:
     """The data of one instance and its unknown tasks."""
 
     instance: Instance
@@ -100,26 +100,26 @@ def _number(value: Fraction) -> Term:
 # ---- the properties ---------------------------------------------------------------------------------------------------
 
 
-def _feasible(p: _Profile) -> list[Term]:
+def _feasible(p: Profile) -> list[Term]:
     within = [p.load(i, r) <= _number(p.capacities[i][r]) for i in p.servers for r in range(p.instance.R)]
     return [*(x >= 0 for x in p.x.values()), *within]
 
 
-def _sharing(p: _Profile, part: Callable[[int], Fraction]) -> list[Term]:
+def _sharing(p: Profile, part: Callable[[int], Fraction]) -> list[Term]:
     alone = [sum((g for arc, g in p.gamma.items() if arc[0] == n), Fraction(0)) for n in p.users]
     return [p.tasks(n) >= _number(part(n) * alone[n]) for n in p.users]
 
 
-def _by_weights(p: _Profile) -> list[Term]:
+def _by_weights(p: Profile) -> list[Term]:
     weights = p.instance.exact.weights
     return _sharing(p, lambda n: weights[n] / sum(weights))
 
 
-def _equally(p: _Profile) -> list[Term]:
+def _equally(p: Profile) -> list[Term]:
     return _sharing(p, lambda _: Fraction(1, p.instance.N))
 
 
-def _no_envy(p: _Profile, servers: Callable[[int], Iterable[int]]) -> list[Term]:
+def _no_envy(p: Profile, servers: Callable[[int], Iterable[int]]) -> list[Term]:
     weights, found = p.instance.exact.weights, []
     for n in p.users:
         for m in p.users:
@@ -129,15 +129,15 @@ def _no_envy(p: _Profile, servers: Callable[[int], Iterable[int]]) -> list[Term]
     return found
 
 
-def _own_servers(p: _Profile) -> list[Term]:
+def _own_servers(p: Profile) -> list[Term]:
     return _no_envy(p, lambda n: [i for k, i in p.arcs if k == n])
 
 
-def _all_servers(p: _Profile) -> list[Term]:
+def _all_servers(p: Profile) -> list[Term]:
     return _no_envy(p, lambda _: p.servers)
 
 
-def _weak_sharing(p: _Profile) -> list[Term]:
+def _weak_sharing(p: Profile) -> list[Term]:
     b = {(n, i, r): real(f"b{n, i, r}") for n in p.users for i in p.servers for r in range(p.instance.R)}
     y = {arc: real(f"y{arc}") for arc in p.arcs}
     found = [v >= 0 for v in b.values()]
@@ -153,7 +153,7 @@ def _weak_sharing(p: _Profile) -> list[Term]:
     return found
 
 
-def _pareto(p: _Profile) -> list[Term]:
+def _pareto(p: Profile) -> list[Term]:
     w = [real(f"w{n}") for n in p.users]
     prices = {(i, r): real(f"p{i, r}") for i in p.servers for r in range(p.instance.R)}
     found = [*(v >= 1 for v in w), *(v >= 0 for v in prices.values())]
@@ -164,7 +164,7 @@ def _pareto(p: _Profile) -> list[Term]:
     return found
 
 
-def _bottlenecks(p: _Profile, resources: Mapping[int, Sequence[int]], share: Callable[[int, int], Fraction]) -> list[Term]:
+def _bottlenecks(p: Profile, resources: Mapping[int, Sequence[int]], share: Callable[[int, int], Fraction]) -> list[Term]:
     """Everybody has a bottleneck among the resources of each server there; its share is its tasks times `share`."""
     found = []
     for i, allowed in resources.items():
@@ -179,34 +179,34 @@ def _bottlenecks(p: _Profile, resources: Mapping[int, Sequence[int]], share: Cal
     return found
 
 
-def _amount(p: _Profile, r: int) -> Callable[[int, int], Fraction]:
+def _amount(p: Profile, r: int) -> Callable[[int, int], Fraction]:
     """What a task takes of a resource, by weight."""
     return lambda n, _: p.demands[n][r] / p.instance.exact.weights[n]
 
 
-def _virtual(p: _Profile) -> Callable[[int, int], Fraction]:
+def _virtual(p: Profile) -> Callable[[int, int], Fraction]:
     """The part of what runs alone on a server that a task is, by weight."""
     return lambda n, i: 1 / (p.instance.exact.weights[n] * p.gamma[n, i])
 
 
-def _one_for_all(p: _Profile) -> list[Term]:
+def _one_for_all(p: Profile) -> list[Term]:
     common = whole_bottlenecks(p.instance)
     return _bottlenecks(p, {i: [min(common)] for i in p.servers}, _amount(p, min(common))) if common else []
 
 
-def _one_for_each(p: _Profile) -> list[Term]:
+def _one_for_each(p: Profile) -> list[Term]:
     return _bottlenecks(p, {i: [r] for i, r in server_bottlenecks(p.instance).items()}, _virtual(p))
 
 
-def _one_resource(p: _Profile) -> list[Term]:
+def _one_resource(p: Profile) -> list[Term]:
     return _bottlenecks(p, {i: [0] for i in p.servers}, _amount(p, 0)) if p.instance.R == 1 else []
 
 
-def _one_server(p: _Profile) -> list[Term]:
+def _one_server(p: Profile) -> list[Term]:
     return _bottlenecks(p, {0: range(p.instance.R)}, _virtual(p)) if p.instance.K == 1 else []
 
 
-def _one_globally(p: _Profile) -> list[Term]:
+def _one_globally(p: Profile) -> list[Term]:
     """The tasks of drfh, which are unique and its definition there."""
     if not global_bottlenecks(p.instance):
         return []
@@ -215,7 +215,7 @@ def _one_globally(p: _Profile) -> list[Term]:
     return [p.tasks(n) == _number(v) for n, v in enumerate(tasks)]
 
 
-AXIOMS: Mapping[str, Callable[[_Profile], list[Term]]] = {
+AXIOMS: Mapping[str, Callable[[Profile], list[Term]]] = {
     "feasibility": lambda _: [],
     "pareto": _pareto,
     "envy-freeness": _own_servers,
@@ -245,7 +245,7 @@ def possible(instance: Instance, axioms: Iterable[str], seconds: float = 20.0) -
     -------
     "sat" and (A,) such tasks, "unsat" where there are none, or "unknown"; without tasks in these two cases
     """
-    profile = _Profile(instance)
+    profile = Profile(instance)
     solver = z3.SolverFor("QF_LRA")
     solver.set("timeout", max(1, int(1000 * seconds)))
     solver.add(*_feasible(profile))
