@@ -260,7 +260,7 @@ class ClaimResult:
         """The finding in one sentence."""
         found, searched = self.finding, self.finding.searched
         how = f"seed {searched['seed']}{', interrupted' * self.interrupted}" + f"; {self.lacking}" * bool(self.lacking)
-        how += f"; {searched['source']}" * ("source" in searched)
+        how += f"; {searched.get('source')}" * ("source" in searched)
         if self.case is not None:
             words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
             return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"
