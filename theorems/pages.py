@@ -82,7 +82,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
 
 def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     """The lines that say what the claim is about."""
-    yield f"Paper: {how.name('paper', item.paper)}"
+    yield f"Paper: {how.name('paper', item.paper) if item.paper in PAPERS else 'none, it is our own claim'}"
     if item.mechanism:
         yield f"Mechanism: {how.name('mechanism', item.mechanism)}"
     if item.property:
@@ -99,7 +99,7 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
         yield f"Printed table: {how.name('table', PRINTED[item.table].place)}"
     if found.answers:
         yield f"Of several answers: {ANSWERS.get(found.answers, found.answers)}"
-    if found.status == Status.REFUTED:
+    if found.status == Status.REFUTED and item.paper in PAPERS:
         yield f"What is true instead: {how.name('errata', item.id)}"
 
 
@@ -142,9 +142,14 @@ def case_code(document: Mapping[str, Any]) -> str:
 
 
 def _again(item: Statement) -> str:
-    commands = [f"fairalloc theorems show {item.id}    # this page", f"fairalloc theorems verify --id {item.id}"]
+    commands = [f"fairalloc theorems show {item.id}    # this page"]
+    commands += [f"fairalloc theorems verify --id {item.id}"] * (item.paper in PAPERS)
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
     where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.toml`; `trials.py` beside it tries it.\n"
-    where *= item.paper in PAPERS
+    where = (
+        where
+        if item.paper in PAPERS
+        else "The claim is made by `theorems/ours.py`; `theorems/engine/our_cells.py` searches it.\n"
+    )
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])
