@@ -44,11 +44,10 @@ from fairalloc.theorems.axioms import (
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import Column, columns_of, evidence
 from fairalloc.theorems.claims import ENDLESS
+from fairalloc.theorems.engine.our_cells import known_cells
 from fairalloc.theorems.engine.parallel import searched_in_a_child
 from fairalloc.theorems.engine.sought import Sought
-from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.hypotheses import MOST
-from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.titles import is_of_one_pool
 
@@ -324,9 +323,9 @@ def _size(text: str) -> Size:
 
 def _known(asked: Sequence[str], size: Size) -> dict[Column, dict[str, AxiomFinding]]:
     """What is known without a search of every mechanism that is about several servers, or of all where there is one."""
-    statements, record = all_statements(), packaged()
-    about = {name: item for name, item in statements.items() if item.mechanism in MECHANISMS and item.property}
-    found = evidence(about, {name: on_record(item, record, again=False) for name, item in about.items()})
+    statements, findings = known_cells()
+    about = {name: item for name, item in statements.items() if item.mechanism in MECHANISMS}
+    found = evidence(about, findings)
     columns = columns_of(about.values(), MECHANISMS)
     columns = [column for column in columns if size[1] == 1 or not is_of_one_pool(column.mechanism)]
     return {column: {axiom: known_of(column, axiom, size, found) for axiom in asked} for column in columns}

@@ -187,7 +187,7 @@ def _has(value: float) -> Callable[[Allocation], bool]:
 TOLD: Mapping[str, tuple[Callable[[Instance], bool], ...]] = {
     "same demands": (_plain, _game, _plain_game, _unlimited),
     "equal weights": (_equal_weights,),
-    "one resource": (_one_kind, _one_resource),
+    "one resource": (_one_kind, _one_resource, _bottleneck, _server_bottleneck),
     "one server": (_one_server, _one_pool),
     "bottleneck": (_bottleneck, _server_bottleneck),
 }
@@ -305,5 +305,9 @@ IMPLICATIONS: tuple[Implication, ...] = (
 
 BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
     Implication("group-strategyproofness", "strategyproofness", "a single user who misreports is a coalition of one"),
+    Implication(
+        "sharing-incentive", "weak-sharing-incentive", "with equal weights, equal parts of servers are a partition (W 4.5)"
+    ),
+    Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
 )
-"""The same between properties of mechanisms, which `complete` does not use: they are about no single allocation."""
+"""The same between properties of mechanisms, each on all instances that it is about, which `complete` does not use."""

@@ -126,10 +126,13 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     mechanism, meaning = explained(item)
     about = how.text(MEANINGS[found.status])
     yield f"Status: {about}"
-    if found.status == Status.REFUTED:
+    if found.status == Status.REFUTED and item.paper in PAPERS:
         yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"
         yield f"What is true instead: {how.text(instead_of(item.id))} More: {how.name('errata', item.id)}"
-    yield f"Paper: {how.name('paper', item.paper)}, {how.text(paper_of(item))}"
+    if item.paper in PAPERS:
+        yield f"Paper: {how.name('paper', item.paper)}, {how.text(paper_of(item))}"
+    else:
+        yield "Paper: none, it is our own claim"
     if item.mechanism:
         yield f"Mechanism: {how.name('mechanism', item.mechanism)}" + f", {how.text(mechanism)}" * bool(mechanism)
     if item.property:
@@ -190,10 +193,15 @@ def case_code(document: Mapping[str, Any]) -> str:
 
 
 def _again(item: Statement) -> str:
-    commands = [f"fairalloc theorems show {item.id}    # this page", f"fairalloc theorems verify --id {item.id}"]
+    commands = [f"fairalloc theorems show {item.id}    # this page"]
+    commands += [f"fairalloc theorems verify --id {item.id}"] * (item.paper in PAPERS)
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
     commands.append(f"fairalloc theorems export {item.id} --format bibtex")
     where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.toml`; `trials.py` beside it tries it.\n"
-    where *= item.paper in PAPERS
+    where = (
+        where
+        if item.paper in PAPERS
+        else "The claim is made by `theorems/ours.py`; `theorems/engine/our_cells.py` searches it.\n"
+    )
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

@@ -13,10 +13,11 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.model_page import ModelPage
+from fairalloc.theorems.engine.our_cells import OURS, known_cells
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
 from fairalloc.theorems.lone.catalogue import lone_script
-from fairalloc.theorems.matrix import comparison, matrix
+from fairalloc.theorems.matrix import comparison, recorded_matrices
 from fairalloc.theorems.pages import Writing, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
@@ -29,11 +30,11 @@ DOCS = Path(__file__).resolve().parents[1]
 def statement_pages() -> Iterator[tuple[str, str]]:
     """(path, Markdown) of the pages below statements/, and of the parts that pages of mechanisms and papers take in."""
     statements, known = all_statements(), packaged()
-    findings = {name: on_record(item, known, again=False) for name, item in statements.items()}
-    for item in statements.values():
-        yield f"statements/{item.id}.md", _page(item, known)
+    cells, findings = known_cells()
+    for item in (statements | cells).values():
+        yield f"statements/{item.id}.md", _page(item, known if item.id in statements else packaged(OURS))
     yield "statements/index.md", _index(statements, known)
-    yield "statements/matrix.md", _matrix(statements, findings)
+    yield "statements/matrix.md", _matrix(cells, findings)
     yield "statements/implications.md", _implications()
 
 
@@ -183,13 +184,13 @@ def _implications() -> str:
 
 
 def _matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
-    """The matrix as `fairalloc matrix --format html` has it, and the printed tables, with links to the pages."""
-    made = matrix({name: item for name, item in statements.items() if item.mechanism and item.property}, findings, MECHANISMS)
+    """The matrices as `fairalloc matrix --format html` has them, and the printed tables, with links to the pages."""
+    first, second = recorded_matrices(statements, findings)
     how = (
         "What a cell rests on has a page, to which its symbol leads. `fairalloc matrix` prints this in a terminal, and "
         "`--format latex` for a paper; with `-m` and `--property` it takes mechanisms and properties of your own."
     )
-    parts = [f"# Mechanisms and properties\n\n{how}\n", made.html(_address), ""]
+    parts = [f"# {first.title}\n\n{how}\n", first.html(_address), "", f"## {second.title}\n", second.html(_address), ""]
     for table in PRINTED.values():
         parts += [f"## {plain(table.place)}\n", f"{plain(table.setting)}\n", _linked(comparison(table, statements, findings))]
     return "\n".join(parts)

@@ -9,14 +9,14 @@ from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from fairalloc.analysis import Property
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_named, mechanism_names
 from fairalloc.cli.conflict import add_action as add_conflict
 from fairalloc.cli.output import complain, emit
-from fairalloc.formulations import MECHANISMS, as_mechanism
+from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import FORMATS, Grid, printable
@@ -27,11 +27,11 @@ from fairalloc.theorems.claims import Claim
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
+from fairalloc.theorems.engine.our_cells import OURS, known_cells
 from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
-from fairalloc.theorems.matrix import matrix as of_findings
-from fairalloc.theorems.matrix import printed_tables, write_matrix
+from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
@@ -142,11 +142,12 @@ FILTERS: dict[str, Callable[[Statement], str]] = {
 """The options that choose statements, and what each looks at."""
 
 
-def _asked(options: argparse.Namespace) -> dict[str, Statement]:
-    """The statements that are named or fit the filters."""
+def _asked(options: argparse.Namespace, own: Mapping[str, Statement] = MappingProxyType({})) -> dict[str, Statement]:
+    """The statements that are named or fit the filters; of our own claims about cells of the matrix those that are named."""
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
-    return _fitting(all_statements(), options.named, options)
+    named = [word for word in options.named if any(key == word or key.startswith(f"{word}.") for key in own)]
+    return _fitting(all_statements() | (own if named else {}), options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
@@ -219,8 +220,9 @@ def _show(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
-    for item in _asked(options).values():
-        emit(printable(statement_page(item, _record()) + "\n"))
+    own = {name: item for name, item in known_cells()[0].items() if name not in all_statements()}
+    for item in _asked(options, own).values():
+        emit(printable(statement_page(item, packaged(OURS) if item.id in own else _record()) + "\n"))
     return 0
 
 
@@ -310,15 +312,13 @@ def _matrix(options: argparse.Namespace) -> int:
         asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
         limit = 60.0 if options.time_limit is None else checked_limit(options.time_limit)
         made = property_matrix(mechanisms, asked, time_limit=limit, trials=options.trials, seed=options.seed or 0)
-        emit(write_matrix(made, options.format))
+        emit(write_matrix([made], options.format))
         return 0
     for name in ("time-limit", "seed", "trials"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
-    chosen = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
-    found = {name: on_record(item, _record(), again=False) for name, item in chosen.items()}
-    made = of_findings(chosen, found, MECHANISMS)
-    emit(write_matrix(made, options.format, printed_tables(made)))
+    made = recorded_matrices(*known_cells())
+    emit(write_matrix(made, options.format, printed_tables(made[0])))
     return 0
 
 

@@ -94,6 +94,7 @@ PARTS = {
             "machine",
             "cells",
             "titles",
+            "ours",
             "matrix",
             "engine",
             "lone",

@@ -33,7 +33,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.answers import has_one, labelled, over_answers, set_of
+from fairalloc.theorems.judges.answers import has_one, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Routes, Undecided, attempted
 
@@ -68,16 +68,15 @@ LARGEST_CONFIRMED = 8
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
 
 
-def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> Routes:
+def about_equilibria(judge: Judge, name: str = "") -> Routes:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server.
 
     Parameters
     ----------
     judge : of one equilibrium
     name : the property, for which all equilibria may be decided (answers.py)
-    every : whether it is about all equilibria; else about the one that the method finds
     """
-    judge = over_answers(judge, name) if every else labelled(judge)
+    judge = over_answers(judge, name)
     return Routes(partial(_tried, judge), partial(_sure, judge))
 
 
@@ -292,7 +291,7 @@ def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
 
 
-def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> Routes:
+def about_ps_dsf(judge: Judge, name: str = "") -> Routes:
     """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
 
     A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
@@ -303,9 +302,8 @@ def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> Routes:
     ----------
     judge : of one PS-DSF allocation
     name : the property, for which all of them may be decided
-    every : whether it is about all of them; else about that of Algorithm I
     """
-    judge = over_answers(judge, name, ALGORITHM) if every else labelled(judge, ALGORITHM)
+    judge = over_answers(judge, name, ALGORITHM)
 
     def exactly(case: Case) -> Verdict:
         def answer(instance: Instance) -> Allocation:

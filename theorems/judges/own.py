@@ -40,7 +40,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.answers import over_answers
+from fairalloc.theorems.judges.answers import one_answer, over_answers
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice
 from fairalloc.theorems.judges.properties import property_judge
@@ -57,6 +57,7 @@ FURTHER: dict[str, Judge] = {
     "max-min-tasks": max_min_fair,
     "one-pool": as_one_pool,
     "strict-group-strategyproofness": strict_misreporting,
+    "uniqueness": one_answer,
 }
 """Judges that are neither properties of one allocation nor in check_mechanism."""
 
