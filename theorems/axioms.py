@@ -18,7 +18,7 @@ import numpy as np
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import Column, Evidence, families_of
+from fairalloc.theorems.cells import SAME, Column, Evidence, families_of
 from fairalloc.theorems.claims import claim
 from fairalloc.theorems.engine.parallel import searched_in_a_child
 from fairalloc.theorems.engine.sought import Sought
@@ -38,6 +38,9 @@ PROVED, CONDITIONAL, TRIED, UNKNOWN, IN_FLOATS, VIOLATED = range(6)
 """How much is known, the best first."""
 
 SYMBOLS = ("✓", "±", "○", "?", "~", "✗")
+
+ONE_SERVER = ("same demands", "one server")
+"""Words with which `follows` knows that there is one server."""
 
 LEGEND = (
     "✓ proved; ± proved under a condition; ○ not refuted; ? not known or not asked; ~ violated in floating point; "
@@ -106,12 +109,25 @@ def known_of(
     """
     if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
         return AxiomFinding(PROVED, f"follows from the definition: {why}")
-    best = AxiomFinding(UNKNOWN, "not known")
+    best = _of_the_same(column, axiom, size, found, domain)
     for one, may_hold, may_fail in _about(column, axiom, found):
         made = _of_statement(one.within(column.family), axiom, size, domain)
         admitted = made.level == UNKNOWN or (may_fail if made.level >= IN_FLOATS else may_hold)
         best = min(best, made, key=_strength) if admitted else best
     return best
+
+
+def _of_the_same(
+    column: Column, axiom: str, size: Size, found: Mapping[tuple[str, str], list[Evidence]], domain: Hypotheses
+) -> AxiomFinding:
+    """What is known of a mechanism with the same answers: of nb or ps-dsf for alpha = 1 or inf, of drf with one server."""
+    same = SAME.get((column.mechanism, column.family), "")
+    reduced = size[1] == 1 and column.mechanism != "drf" and follows(column.mechanism, "single-server-reduction", ONE_SERVER)
+    name = same or ("drf" if reduced else "")
+    if not name:
+        return AxiomFinding(UNKNOWN, "not known")
+    known = known_of(Column(name), axiom, size, found, domain)
+    return known if known.level == UNKNOWN else replace(known, sentence=f"it has the tasks of {name}: {known.sentence}")
 
 
 def _strength(made: AxiomFinding) -> int:

@@ -31,6 +31,7 @@ __all__ = [
     "LEGEND",
     "OF_A_METHOD",
     "POOL",
+    "SAME",
     "SCOPE",
     "Cell",
     "Column",

@@ -21,14 +21,13 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked, named
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
-from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.code import witness_code
+from fairalloc.theorems.engine.our_cells import known_cells
 from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_processes
 from fairalloc.theorems.engine.sought import Sought
-from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import is_registered, judge_of
-from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Status
 from fairalloc.theorems.terms import ClaimTerms
 
@@ -199,11 +198,10 @@ class Claim(ClaimTerms):
         """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""
         if not (is_registered(self.mechanism) and isinstance(self.property, str)):
             return []
-        statements = all_statements()
-        about = {
-            name for name, item in statements.items() if (item.mechanism, item.property) == (self.mechanism.id, self.property)
-        }
-        return [(one["statement"], parse_case(one["case"])) for one in packaged().witnesses if one["statement"] in about]
+        statements, findings = known_cells()
+        about = [name for name, one in statements.items() if (one.mechanism, one.property) == (self.mechanism.id, self.property)]
+        cases = {name: findings[name].case for name in about}
+        return [(name, case) for name, case in cases.items() if case is not None]
 
 
 @dataclass(frozen=True, eq=False)
