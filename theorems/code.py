@@ -180,7 +180,8 @@ class _Scope:
         name = "".join(c if c.isalnum() else "_" for c in plain).strip("_")
         name = name if name.isidentifier() and not iskeyword(name) else f"mine_{name}"
         lines = defined(name, value)
-        self._add(lines or [f"# {name} is the object that the claim was made with"])
+        why = f"it cannot be copied, for {lacking(name, value)}"
+        self._add(lines or [f"# {name} is the object that the claim was made with: {why}"])
         return name
 
     def _add(self, lines: list[str]) -> None:

@@ -4,7 +4,6 @@ for BibTeX.
 The witness of a claim is searched; its Python is code.py, with mechanisms and properties of one's own in it.
 """
 
-from fractions import Fraction
 from typing import Any
 
 from fairalloc import __version__
@@ -74,10 +73,11 @@ def claim_text(claim: Claim, form: str, time_limit: float, trials: int | None, s
 def _entry(item: Statement, status: Status) -> str:
     """An entry: the title in words, and in a note the id, what is known, and the place."""
     paper = f"; {item.place.rstrip('.')}, where {item.paper} is {paper_of(item)}" if paper_of(item) else ""
+    known = with_reading(item, status) if paper else status.value
     fields = {
         "author": "{The fairalloc developers}",
         "title": f"{{{prose(title_of(item, status))}}}",
-        "note": f"fairalloc {__version__}, statement {plain(item.id)}: {plain(with_reading(item, status))}{plain(paper)}",
+        "note": f"fairalloc {__version__}, statement {plain(item.id)}: {plain(known)}{plain(paper)}",
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@misc{{fairalloc:{item.id},", *lines, "}"]) + "\n"
@@ -98,10 +98,13 @@ def _latex(found: ClaimResult) -> str:
         told = case.reported
         grids.append(tabular("d'", "nvr" if not told.single_variant else "nr", _demands(told), numbers))
     parts = [f"Claim: {prose(claim.text)}. Assumed: {prose(assumed)}.".replace("..", ".")]
-    parts.append("\\begin{center}\\small\n" + "\n\\quad\n".join(grids) + "\n\\end{center}")
+    parts.append(_centred(grids))
     parts.append(
         " ".join([*_words(case.instance), *(f"With ${prose(k).strip('$')} = {v}$." for k, v in case.parameters.items())])
     )
+    if "answer" in verdict.witness:
+        tasks = [list(row) for row in _by_server(case.instance, verdict.witness["answer"])]
+        parts.append(f"The answer that violates it:\n\n{_centred([tabular('x', 'ni', tasks, numbers)])}")
     for prime, (_, said, _, instance) in zip(("", "'"), solved_instances(claim, case, verdict), strict=False):
         parts += _tasks(found, instance, prime, said, numbers)
     parts.append(
@@ -110,6 +113,18 @@ def _latex(found: ClaimResult) -> str:
     parts += filter(None, [numbers.below()])
     title = prose(title_of(item, found.status))
     return example(title, item.id, [part for part in parts if part], ("own", "usual"))
+
+
+def _centred(grids: list[str]) -> str:
+    return "\\begin{center}\\small\n" + "\n\\quad\n".join(grids) + "\n\\end{center}"
+
+
+def _by_server(instance: Instance, x: Any) -> list[list[Any]]:
+    """(N, K) tasks of users on servers, for the tasks of arcs."""
+    rows: list[list[Any]] = [[0] * instance.K for _ in range(instance.N)]
+    for n, i, tasks in zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), x, strict=True):
+        rows[n][i] += tasks
+    return rows
 
 
 def _answers(verdict: Any) -> str:
@@ -153,6 +168,6 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
     return [f"An answer{f' {plain(said)}' if said else ''}: {row}."]
 
 
-def _numbers(allocation: Allocation) -> list[Fraction]:
+def _numbers(allocation: Allocation) -> list[Any]:
     exact = allocation.tasks_exact
-    return list(exact) if exact is not None else [Fraction(repr(float(v))) for v in allocation.tasks]
+    return list(exact) if exact is not None else allocation.tasks.tolist()

@@ -84,6 +84,8 @@ class Numbers:
             return rf"({', '.join(map(self.tex, value))})"
         if isinstance(value, Fraction):
             return self._rational(value)
+        if isinstance(value, float):
+            return rf"{{\approx}}\,{_decimal(value)}"
         if isinstance(value, str):
             return re.sub(r"-?\d+/\d+", lambda found: self._rational(Fraction(found[0])), value)
         return r"\infty" if value is None else str(value)
@@ -103,7 +105,7 @@ class Numbers:
         return f"Rounded numbers, exactly: {'; '.join(parts)}." if parts else ""
 
 
-def _decimal(value: Fraction) -> str:
+def _decimal(value: Fraction | float) -> str:
     text = f"{float(value):.{DIGITS}g}"
     mantissa, e, power = text.partition("e")
     return rf"{mantissa} \cdot 10^{{{int(power)}}}" if e else text

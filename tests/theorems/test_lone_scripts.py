@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from latex_text import well_formed
 
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError
@@ -161,22 +162,6 @@ def test_the_errata_lead_to_the_script_of_every_refutation():
     refuted = {name for name, last in packaged().searched.items() if last["status"] == Status.REFUTED}
     assert refuted <= led <= {path.stem for path in SCRIPTS}
     assert "Printed" in text.partition("## K")[2]
-
-
-def well_formed(tex):
-    """Whether braces, formulas and environments are closed, and each line of a table has as many cells as it has columns."""
-    bare_text = re.sub(r"\\[{}$%&#_]", "", tex)
-    environments = []
-    for what, name in re.findall(r"\\(begin|end)\{(\w+)\}", bare_text):
-        if what == "begin":
-            environments.append(name)
-        elif not environments or environments.pop() != name:
-            return False
-    tables = re.findall(r"\\begin\{tabular\}\{l\*\{(\d+)\}\{r\}\}\n(.*?)\\end\{tabular\}", bare_text, re.DOTALL)
-    cells = {int(count) == line.count("&") for count, body in tables for line in body.split("\n") if line.endswith(r"\\")}
-    plain = bare_text.split("\n", 1)[1]
-    counts = plain.count("{") == plain.count("}") and plain.count("$") % 2 == 0 and plain.count(r"\[") == plain.count(r"\]")
-    return counts and not environments and cells <= {True} and "%" not in plain and "&" not in re.sub(r"(?m)^.*\\\\$", "", plain)
 
 
 def defined_in(tex):
