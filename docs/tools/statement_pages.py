@@ -41,7 +41,7 @@ def statement_pages() -> Iterator[tuple[str, str]]:
 def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each lone script, with both of its forms."""
     for file in sorted((DOCS / "witnesses").glob("*.py")):
-        forms = [("python", file.read_text(encoding="utf-8")), ("latex", lone_script(file.stem).latex())]
+        forms = [("python", file.read_text(encoding="utf-8")), ("text", lone_script(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
         title = f"# {file.stem}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
         yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\nnosearch: true\n---\n", title, *blocks])
