@@ -6,13 +6,13 @@ which every letter of a formula, of the text and of a meaning is said to be some
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["DATA", "Numbers", "example", "letters_in", "plain", "prose", "tabular"]
+__all__ = ["DATA", "Numbers", "example", "letters_in", "notation", "plain", "prose", "tabular"]
 
 HEAD = r"% needs amsmath, amssymb, amsthm and booktabs, and \newtheorem{example}{Example}"
 
@@ -234,13 +234,14 @@ def _meanings() -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-def meanings(tex: str, scope: Sequence[str]) -> str:
+def meanings(tex: str, scope: Sequence[str], only: Collection[str] | None = None) -> str:
     """What the letters of a text in LaTeX are, as sentences, and what the letters of these are.
 
     Parameters
     ----------
     tex : formulas and words
     scope : tables of letters.toml, the first of which that has a letter decides
+    only : letters; None = all
 
     Raises
     ------
@@ -250,13 +251,33 @@ def meanings(tex: str, scope: Sequence[str]) -> str:
     waiting = sorted(letters_in(tex), key=_order)
     while waiting:
         letter = waiting.pop(0)
-        if letter not in known:
-            found = [table[letter] for name in scope if letter in (table := _meanings().get(name, {}))]
-            if not found:
-                raise KeyError(f"no letter {letter!r} in {', '.join(scope)} of letters.toml")
-            known[letter] = found[0]
-            waiting += sorted(letters_in(known[letter]) - known.keys(), key=_order)
+        if letter in known or (only is not None and letter not in only):
+            continue
+        found = [table[letter] for name in scope if letter in (table := _meanings().get(name, {}))]
+        if not found:
+            raise KeyError(f"no letter {letter!r} in {', '.join(scope)} of letters.toml")
+        known[letter] = found[0]
+        waiting += sorted(letters_in(found[0]) - known.keys(), key=_order)
     return "; ".join(dict.fromkeys(known.values()))
+
+
+COMMON: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "K": ((*"nmirdcxzAB", "g'", r"\varphi", r"\gamma", r"\alpha", r"\lambda", r"\Psi"), ("K", "usual")),
+    "P": ((*"nmirdcxz", r"\varphi", r"\gamma"), ("usual",)),
+    "D": ((*"ikjrex",), ("requests",)),
+}
+"""By paper the letters that mean one thing in all of it, and the tables of letters.toml that say what."""
+
+
+def notation(text: str, paper: str) -> str:
+    """What the letters of a plain text are that mean one thing in all of a paper, in plain text.
+
+    >>> notation("x_n >= 1", "P").partition("; ")[0]
+    'n and m are users'
+    """
+    only, scope = COMMON.get(paper, ((), ()))
+    said = meanings(prose(text), scope, only).replace(r"\varphi", "phi")
+    return re.sub(r"[${}\\]", "", said)
 
 
 def _order(letter: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
+from fairalloc.theorems.latex import notation
 from fairalloc.theorems.lone.catalogue import has_script
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.printed import PRINTED
@@ -98,6 +99,8 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
+    letters = notation(" ".join([item.text, str(item.proof), item.note]), item.paper)
+    parts += [f"## Letters\n\n{how.text(letters)}.\n"] * bool(letters)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
