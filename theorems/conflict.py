@@ -357,13 +357,13 @@ def _instances(known: Conflict, seconds: float, trials: int | None, seed: int) -
     judge = partial(_decided, tuple(known.profile))
     sought = Statement("conflict", "Some allocation has all axioms.", "", "all", judge, judge, DOMAIN)
     finding, _ = searched_in_a_child(Sought(sought, known.size), seconds, trials, seed)
-    counted = {"tried": finding.trials, "unsure": int(finding.searched.get("undecided", 0))}
+    counted = replace(known, tried=finding.trials, unsure=int(finding.searched.get("undecided", 0)))
     if finding.case is None:
-        return replace(known, **counted)
+        return counted
     instance, names = finding.case.instance, sorted(known.profile)
     parts = (part for count in range(1, len(names) + 1) for part in combinations(names, count))
     core = next((part for part in parts if possible(instance, part)[0] == "unsat"), tuple(names))
-    return replace(known, instance=instance, core=core, **counted)
+    return replace(counted, instance=instance, core=core)
 
 
 def _decided(axioms: tuple[str, ...], case: Case) -> Verdict:

@@ -182,7 +182,7 @@ def _alpha(item: Statement) -> str:
     found = families_of(item)
     if FAMILIES[4] in found:
         return "for an alpha of each server"
-    known = {(FAMILIES[0],): "< 1", (FAMILIES[1],): "= 1", (FAMILIES[3],): "= inf"}
+    known: dict[tuple[str, ...], str] = {(FAMILIES[0],): "< 1", (FAMILIES[1],): "= 1", (FAMILIES[3],): "= inf"}
     below = FAMILIES[0] in found and len(found) > 1
     return "" if below else f"for alpha {known.get(tuple(found), '> 1' if FAMILIES[1] not in found else '>= 1')}"
 

@@ -140,7 +140,12 @@ def _index(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
     )
     table = _table(statements, known, ("paper", "status", "mechanism", "property", "claim"))
     listed = f":::::{{container}} statement-index\n\n{table}\n:::::\n"
-    meanings = "\n".join([*_two_columns("status", MEANINGS), *_two_columns("the words are read", READINGS)])
+    meanings = "\n".join(
+        [
+            *_two_columns("status", {str(word): said for word, said in MEANINGS.items()}),
+            *_two_columns("the words are read", READINGS),
+        ]
+    )
     return f"{head}\n{meanings}\n{listed}\n```{{toctree}}\n:hidden:\n\nmatrix\nimplications\n```\n"
 
 
