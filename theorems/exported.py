@@ -4,9 +4,9 @@ for BibTeX.
 The witness of a claim is searched; its Python is code.py, with mechanisms and properties of one's own in it.
 """
 
+import sys
 from typing import Any
 
-from fairalloc import __version__
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
@@ -77,7 +77,7 @@ def _entry(item: Statement, status: Status) -> str:
     fields = {
         "author": "{The fairalloc developers}",
         "title": f"{{{prose(title_of(item, status))}}}",
-        "note": f"fairalloc {__version__}, statement {plain(item.id)}: {plain(known)}{plain(paper)}",
+        "note": f"fairalloc {sys.modules['fairalloc'].__version__}, statement {plain(item.id)}: {plain(known)}{plain(paper)}",
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@misc{{fairalloc:{item.id},", *lines, "}"]) + "\n"
