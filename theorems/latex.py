@@ -12,6 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from fairalloc.models.tables import printable
+
 __all__ = ["DATA", "Numbers", "example", "letters_in", "notation", "plain", "prose", "tabular"]
 
 HEAD = r"% needs amsmath, amssymb, amsthm and booktabs, and \newtheorem{example}{Example}"
@@ -212,7 +214,7 @@ def _formula(match: "re.Match[str]") -> str:
 
 def plain(text: str) -> str:
     """Plain text as LaTeX without formulas."""
-    return "".join(_SPECIAL.get(c, c) for c in text)
+    return "".join(_SPECIAL.get(c, c) for c in printable(text))
 
 
 def letters_in(tex: str) -> set[str]:
