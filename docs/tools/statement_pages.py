@@ -23,6 +23,7 @@ from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
+from fairalloc.theorems.titles import title_of
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -40,10 +41,13 @@ def statement_pages() -> Iterator[tuple[str, str]]:
 
 def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each lone script, with both of its forms."""
+    known = packaged()
     for file in sorted((DOCS / "witnesses").glob("*.py")):
         forms = [("python", file.read_text(encoding="utf-8")), ("text", lone_script(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
-        title = f"# {file.stem}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
+        item = all_statements()[file.stem]
+        words = plain(title_of(item, on_record(item, known, again=False).status))
+        title = f"# {words}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
         yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\nnosearch: true\n---\n", title, *blocks])
 
 
