@@ -861,7 +861,6 @@ def test_values_are_finite(alpha):
 @pytest.mark.skipif(not time_limits.AVAILABLE, reason="nothing is isolated here")
 def test_a_request_to_end_while_a_child_ends_does_not_leave_it(monkeypatch):
     """It would run on with the caller's code."""
-
     caller, below = os.getpid(), time_limits.processes_below
 
     def interrupted(pid):
