@@ -24,9 +24,8 @@ from fairalloc.theorems.engine.parallel import searched_in_a_child
 from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
-from fairalloc.theorems.statement import Finding, Status
-
-__all__ = ["DOMAIN", "AxiomFinding", "Size", "known_of", "looked_for"]
+from fairalloc.theorems.statement import Finding
+from fairalloc.theorems.status import Status
 
 Size: TypeAlias = tuple[int, int, int]
 """The most users, servers and resources."""

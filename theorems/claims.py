@@ -28,10 +28,9 @@ from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_
 from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import is_registered, judge_of
-from fairalloc.theorems.statement import Finding, Status
+from fairalloc.theorems.statement import Finding
+from fairalloc.theorems.status import Status
 from fairalloc.theorems.terms import ClaimTerms
-
-__all__ = ["Claim", "ClaimResult", "claim"]
 
 SECONDS = 10.0
 """Seconds of a search where neither they nor trials are given."""

@@ -15,11 +15,9 @@ from fairalloc.theorems.claims import Claim, ClaimResult
 from fairalloc.theorems.code import method_of, solved_instances
 from fairalloc.theorems.latex import Numbers, example, plain, prose, tabular
 from fairalloc.theorems.lone.catalogue import lone_script
-from fairalloc.theorems.statement import Statement, Status
-from fairalloc.theorems.status import with_reading
+from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.status import Status, with_reading
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
-
-__all__ = ["FORMS", "claim_text", "statement_text"]
 
 FORMS = ("python", "latex", "bibtex")
 """The forms."""

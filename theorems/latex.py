@@ -14,8 +14,6 @@ from typing import Any
 
 from fairalloc.models.tables import printable
 
-__all__ = ["DATA", "Numbers", "example", "letters_in", "notation", "plain", "prose", "tabular"]
-
 HEAD = r"% needs amsmath, amssymb, amsthm and booktabs, and \newtheorem{example}{Example}"
 
 LONG = 14
@@ -46,10 +44,7 @@ GREEK = {name: rf"\{name}" for name in _GREEK} | {"phi": r"\varphi"}
 DATA: Mapping[str, tuple[str, str]] = {
     "demands": ("d", "nr"),
     "reported": ("d'", "nr"),
-    "variants": ("d", "nvr"),
-    "reported_variants": ("d'", "nvr"),
     "capacities": ("c", "ir"),
-    "capacity": ("c", "r"),
     "weights": (r"\varphi", "n"),
     "alpha": (r"\alpha", ""),
     "A": ("A", ""),
@@ -63,12 +58,12 @@ DATA: Mapping[str, tuple[str, str]] = {
     "tasks_at_infinity": (r"x^{\infty}", "ni"),
     "prices": (r"\lambda", "ir"),
     "other_prices": (r"\lambda'", "ir"),
-    "rounds": (r"\lambda", "tir"),
-    "rounds_after": (r"\lambda'", "tir"),
+    "prices_after": (r"\lambda'", "ir"),
     "requests": ("r", "ij"),
     "entitlements": ("e", "i"),
     "x": ("x", "n"),
     "after": ("x'", "n"),
+    "other": ("x'", "n"),
     "table": ("T", "kl"),
 }
 """The letter and the indices of data by name; data of another depth take the last of the indices."""
@@ -127,7 +122,7 @@ def tabular(letter: str, indices: str, value: Any, numbers: Numbers) -> str:
     value : numbers, or lists of lists of them
     numbers : writes the numbers
     """
-    depth = _depth(value)
+    depth = depth_of(value)
     named = indices[-depth:] if depth else ""
     if depth < 2:
         index = f"_{{{named}}}" * bool(named)
@@ -145,15 +140,15 @@ def tabular(letter: str, indices: str, value: Any, numbers: Numbers) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
-def _depth(value: Any) -> int:
+def depth_of(value: Any) -> int:
     """How many indices lists of lists need."""
-    return 1 + max((_depth(part) for part in value), default=0) if isinstance(value, list | tuple) else 0
+    return 1 + max((depth_of(part) for part in value), default=0) if isinstance(value, list | tuple) else 0
 
 
 def _rows(value: Any) -> Any:
     """(indices, cells) of the rows of lists of lists."""
     for k, part in enumerate(value):
-        if _depth(part) > 1:
+        if depth_of(part) > 1:
             yield from (((k, *at), cells) for at, cells in _rows(part))
         else:
             yield (k,), part if isinstance(part, list | tuple) else [part]

@@ -9,18 +9,18 @@ from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.definitions.named import definitions_of
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
 from fairalloc.theorems.latex import notation
 from fairalloc.theorems.lone.catalogue import has_script
+from fairalloc.theorems.lone.script import plain_source
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS, READINGS, Status, described
 from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
-
-__all__ = ["QUANTIFIERS", "Writing", "case_code", "instead_of", "statement_page"]
 
 QUANTIFIERS = {
     "all": "for every case that fulfils the hypotheses",
@@ -96,6 +96,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts = [f"# {how.text(title_of(item, found.status))}\n", f"{_subtitle(item, how)}. Status: **{status}**.\n"]
     parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
+    parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
@@ -152,6 +153,13 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
         yield f"Printed table: {how.name('table', PRINTED[item.table].place)}"
     if found.answers:
         yield f"Of several answers: {ANSWERS.get(found.answers, found.answers)}"
+
+
+def _defined(item: Statement) -> str:
+    """The text of the definitions, as it is evaluated on fractions, stands in scripts and builds formulas."""
+    texts = "\n\n".join(map(plain_source, definitions_of(item.mechanism, item.property)))
+    data = "`need` is {arc: {resource: amount}}, `room` {(server, resource): capacity}, `x` {arc: tasks}; arcs end with a server."
+    return f"## Definition\n\n{data}\n\n```python\n{texts}\n```\n"
 
 
 def _shared(item: Statement, how: Writing) -> str:

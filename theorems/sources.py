@@ -20,8 +20,6 @@ from typing import Any
 from fairalloc.formulations.edited import Edited
 from fairalloc.runs.objects import folders_of_files, is_loaded
 
-__all__ = ["defined", "is_own", "lacking"]
-
 SCRIPT = "__main__"
 
 

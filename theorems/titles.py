@@ -9,9 +9,8 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cells import FAMILIES, families_of
 from fairalloc.theorems.judges.own import claim_properties
-from fairalloc.theorems.statement import Statement, Status
-
-__all__ = ["explained", "hypotheses_in_words", "is_of_one_pool", "named", "paper_of", "shortened", "title_of"]
+from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.status import Status
 
 PAPERS_IN_FULL = {
     "K": (

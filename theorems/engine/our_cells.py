@@ -18,7 +18,8 @@ from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, 
 from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
 from fairalloc.theorems.ours import COLUMNS, ROWS, key_of, ours
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.status import Status
 
 __all__ = ["ENOUGH", "OURS", "fill", "known_cells"]
 

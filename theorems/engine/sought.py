@@ -14,8 +14,6 @@ from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, 
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.statement import Finding, Statement
 
-__all__ = ["Sought"]
-
 OFTEN = 0.5
 """Seconds after which what was found so far is kept again."""
 

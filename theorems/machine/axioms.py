@@ -34,8 +34,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.machine.reals import Outcome, Term, real, total
 
-__all__ = ["AXIOMS", "Profile", "possible"]
-
 
 @dataclass(frozen=True)
 class Profile:
