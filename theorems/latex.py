@@ -84,7 +84,8 @@ class Numbers:
         if isinstance(value, float):
             return rf"{{\approx}}\,{_decimal(value)}"
         if isinstance(value, str):
-            return re.sub(r"-?\d+/\d+", lambda found: self._rational(Fraction(found[0])), value)
+            escaped = value.replace("{", r"\{").replace("}", r"\}")
+            return re.sub(r"-?\d+/\d+", lambda found: self._rational(Fraction(found[0])), escaped)
         return r"\infty" if value is None else str(value)
 
     def _rational(self, value: Fraction) -> str:

@@ -113,7 +113,7 @@ def test_a_page_has_all_that_is_known():
     assert "## Witness\n\nprices move, nothing else does" in pages["K.L3"]
     assert "Status: **refuted (of a repaired text)**" in pages["K.L3"]
     assert "Status: **refuted (to the letter)**" in pages["K.L3.letter"]
-    assert "Only its author has read it so far." in pages["K.3.1.existence"]
+    assert "Only its author has read it so far." in statement_page(replace(STATEMENTS["K.T1"], proof="because"), record)
     assert "Read on 2026-11-22 by a session that had not written it" in pages["K.T1"]
     assert "What is true instead: v is a strict descent direction for alpha = 1, and with one server;" in pages["K.L3"]
     assert " More: docs/ERRATA.md, at K.L3\n" in pages["K.L3"]

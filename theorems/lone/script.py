@@ -215,7 +215,7 @@ class LoneScript:
         flat = [table for table in tables if table.startswith("$")]
         grids = "\n\\quad\n".join(table for table in tables if not table.startswith("$"))
         parts += [f"\\begin{{center}}\\small\n{grids}\n\\end{{center}}"] * bool(grids)
-        parts += [" ".join(["With", ", ".join([*flat, *self._trivial()]) + ":"])] * bool(flat or self._trivial())
+        parts += [" ".join([f"With {', '.join(flat)}."] * bool(flat) + self._trivial())] * bool(flat or self._trivial())
         parts += [prose(told), rf"\[ {formula} \]", *filter(None, [numbers.below()])]
         if self.data.keys() - set(shown) - TOLD - PROBLEMS.keys():
             parts.append(f"The other numbers of the proof are in the script {plain(item.id)}.py.")
@@ -257,17 +257,17 @@ class LoneScript:
 
     def _trivial(self) -> list[str]:
         """What of the data is said in words."""
-        said = ["weights of 1"] * all(part == 1 for part in self.data.get("weights", [0]))
+        said = ["All weights are 1."] * all(part == 1 for part in self.data.get("weights", [0]))
         places, told = self.data.get("eligible"), self.data.get("eligible_told")
         said += [] if places is None else [_open(places)]
-        return said + ([f"as reported {_open(told)}"] if told is not None and told != places else [])
+        return said + ([f"As it is reported: {_open(told)}"] if told is not None and told != places else [])
 
 
 def _open(places: Sequence[Sequence[int]]) -> str:
     """Who may use which server, in words."""
     closed = [(n + 1, i + 1) for n, row in enumerate(places) for i, may in enumerate(row) if not may]
-    but = " but " + ", ".join(f"user {n} on server {i}" for n, i in closed) if closed else ""
-    return f"every user on every server{but}"
+    but = ", but not " + ", ".join(f"user {n} server {i}" for n, i in closed) if closed else ""
+    return f"Every user may use every server{but}."
 
 
 def _heading(script: LoneScript) -> str:
