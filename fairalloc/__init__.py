@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fairalloc.solvers.model_page import ModelPage, show
     from fairalloc.theorems.cases import Case
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
+    from fairalloc.theorems.conflict import Conflict, conflict
     from fairalloc.theorems.hypotheses import Hypotheses
     from fairalloc.theorems.judges.own import claim_properties
     from fairalloc.theorems.matrix import Matrix
@@ -61,7 +62,8 @@ __all__ += ["METHODS", "Method", "SolutionSet", "method", "options", "solution_s
 __all__ += ["Allocation", "MechanismComparison", "Overview", "compare", "plots", "read_allocation", "show", "write_allocation"]
 __all__ += ["Certificate", "Misreport", "NotCertified", "Property", "Verdict", "certify", "check", "check_mechanism"]
 __all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "market", "sensitivity"]
-__all__ += ["Case", "Claim", "ClaimResult", "Hypotheses", "Matrix", "claim", "claim_properties", "property_matrix"]
+__all__ += ["Case", "Claim", "ClaimResult", "Conflict", "Hypotheses", "Matrix"]
+__all__ += ["claim", "claim_properties", "conflict", "property_matrix"]
 
 PLACES = {
     "fairalloc.analysis.certificates": "Certificate NotCertified certify",
@@ -87,6 +89,7 @@ PLACES = {
     "fairalloc.solvers.catalogue.own": "method",
     "fairalloc.theorems.cases": "Case",
     "fairalloc.theorems.claims": "Claim ClaimResult claim",
+    "fairalloc.theorems.conflict": "Conflict conflict",
     "fairalloc.theorems.hypotheses": "Hypotheses",
     "fairalloc.theorems.judges.own": "claim_properties",
     "fairalloc.theorems.matrix": "Matrix",

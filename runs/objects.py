@@ -30,7 +30,9 @@ __all__ = [
     "METHOD",
     "PROPERTY",
     "ObjectKind",
+    "folders_of_files",
     "is_in_file",
+    "is_loaded",
     "load_object",
     "load_objects",
     "packed",
@@ -114,11 +116,22 @@ def place_of(item: Any) -> str:
     """FILE.py:NAME of an object that was loaded from a file, of its class, or of a function that it holds; "" for any other."""
     wanted = [item, type(item), *(value for value in getattr(item, "__dict__", {}).values() if isfunction(value))]
     for name, module in list(sys.modules.items()):
-        if name.startswith(_LOADED):
+        if is_loaded(name):
             for key, value in _own(module).items():
                 if any(value is one for one in wanted):
                     return f"{module.__file__}:{key}"
     return ""
+
+
+def is_loaded(module: str) -> bool:
+    """Whether a module of this name was loaded from a file that a word named."""
+    return module.startswith(_LOADED)
+
+
+def folders_of_files() -> set[Path]:
+    """The folders of the files that were loaded."""
+    files = (getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if is_loaded(name))
+    return {Path(file).parent for file in files if file}
 
 
 def _own(module: ModuleType) -> dict[str, Any]:

@@ -1,40 +1,43 @@
 """What stands in a cell of the matrix mechanism x property: one symbol, and behind it what it rests on.
 
-    ✓  holds: the statement has a proof in prose         ✗  violated, by an exact case
-    M  holds for the sizes that a machine has proved      ±  violated in general, holds under the condition of its note
-    ○  not refuted, in the trials of its note             ~  violated in floating point alone
-    ?  not decided                                        ⇒  follows from the mechanism's definition (implications.py)
+    ✓  holds: proved in prose, or by an implication       ✗  violated, by an exact case with positive demands
+    M  holds for the sizes that a machine has proved      ⊗  violated, by exact cases with a demand of 0 alone
+    ○  not refuted, in the trials of its note             ±  violated in general, holds under the condition of its note
+    ?  not decided                                        ~  violated in floating point alone
     ·  not examined
 
 A mechanism with a parameter alpha has a column for each family of its values: below 1, 1, above 1, infinite, and different at
 different servers. A violation counts in the family of the case that shows it; what was claimed of the others is not decided.
-Where a mechanism allows several answers, a mark says of which the symbol speaks: ∀ for all of them, ∃ for some, ° for the answer
-of a method, which the page of the statement names.
+Where a mechanism allows several answers, a mark says of which the symbol speaks: ∀ for all of them, ∃ for some, ° for the
+answer of a method, which the page of the statement names.
+
+A cell also takes what statements about other cells say: alpha-pf-vds has the answers of ps-dsf at alpha = inf, and the tasks of
+nb at alpha = 1 (SAME); and one property implies another (implications.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
-from fairalloc.theorems.implications import follows
-from fairalloc.theorems.machine.record import sizes_proved
+from fairalloc.theorems.hypotheses import TESTS
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.statement import FAILED, Finding, Statement
 from fairalloc.theorems.status import Status
 
-HOLDS, BY_MACHINE, VIOLATED, BOTH, TRIED, IN_FLOATS, OPEN, FOLLOWS, NOT_EXAMINED = "✓M✗±○~?⇒·"
+HOLDS, BY_MACHINE, VIOLATED, WITH_ZEROS, BOTH, TRIED, IN_FLOATS, OPEN, NOT_EXAMINED = "✓M✗⊗±○~?·"
 """The symbols."""
 
 LEGEND = {
     HOLDS: "holds, proved",
     BY_MACHINE: "holds for the sizes that a machine proved",
-    VIOLATED: "violated, by an exact case",
+    VIOLATED: "violated, by an exact case with positive demands",
+    WITH_ZEROS: "violated, by exact cases with a demand of 0 alone",
     BOTH: "violated in general, holds under the condition of its note",
     TRIED: "not refuted",
     IN_FLOATS: "violated in floating point, not confirmed in rationals",
     OPEN: "not decided",
-    FOLLOWS: "follows from the definition",
     NOT_EXAMINED: "not examined",
 }
 
@@ -57,6 +60,30 @@ FAMILIES = ("alpha < 1", "alpha = 1", "alpha > 1", "alpha = inf", "alpha by serv
 
 USUAL = {"one variant", "same demands", "unlimited", "no idle server", "at least 2 users"}
 """What a cell may assume without saying so."""
+
+SCOPE: Mapping[str, str] = {
+    "sharing-incentive": "",
+    "weak-sharing-incentive": "equal weights",
+    "envy-freeness": "",
+    "bottleneck-fairness": "bottleneck",
+    "pareto": "",
+    "strategyproofness": "",
+    "group-strategyproofness": "",
+    "population-monotonicity": "",
+    "uniqueness": "",
+    "single-resource-fairness": "one resource",
+    "single-server-reduction": "one server",
+}
+"""The rows of the first table, and of which instances alone each speaks."""
+
+POOL = ("drf", "fds", "njc")
+"""Mechanisms of one pool, of which every cell is about one server."""
+
+UNLISTED = ("drfh-lp", "mmf", "utilitarian")
+"""Mechanisms with many answers, of which a verdict sees the one of a method."""
+
+SAME = {("alpha-pf-vds", "alpha = 1"): "nb", ("alpha-pf-vds", "alpha = inf"): "ps-dsf"}
+"""Families whose answers, or whose users' tasks, are those of another mechanism (K 16, K Theorem 2)."""
 
 
 # ---- evidence --------------------------------------------------------------------------------------------------------
@@ -85,15 +112,34 @@ class Evidence:
 
     @property
     def assumed(self) -> set[str]:
-        """What it assumes, in words, but for the values of alpha."""
-        return {word for word in self.statement.hypotheses.words if not word.startswith("alpha in ")}
+        """What it assumes beside what every cell of its row and column does, but for the values of parameters."""
+        item = self.statement
+        own = scope(item.mechanism, item.property)
+        words = set(item.hypotheses.words) - {*item.hypotheses.ranges} - USUAL - own
+        return words - {"everywhere"} if "one server" in own else words
 
     @property
     def condition(self) -> str:
-        """What it assumes beside the usual, or cannot do without; "!" = a violation without this is on record."""
-        needed = {name.replace("_", " ") for name in self.finding.needed}
-        words = [word for word in self.statement.hypotheses.words if word in self.assumed and word not in USUAL - needed]
-        return ", ".join(f"{word}!" if word in needed else word for word in words)
+        """What it assumes, in the order of the statement."""
+        return ", ".join(word for word in self.statement.hypotheses.words if word in self.assumed)
+
+    @property
+    def has_zeros(self) -> bool:
+        """Whether its case has a demand of 0, or it has no case."""
+        case = self.finding.case
+        return case is None or not TESTS["positive"](case.instance)
+
+    @property
+    def is_within_scope(self) -> bool:
+        """Whether its case, if it has one, is an instance of which its row and column speak."""
+        case, item = self.finding.case, self.statement
+        return case is None or all(TESTS[word.replace(" ", "_")](case.instance) for word in scope(item.mechanism, item.property))
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Of its case: users, servers, resources, and the length of the code."""
+        case = self.finding.case
+        return () if case is None else (case.instance.N, case.instance.K, case.instance.R, len(case.code()))
 
     def within(self, family: str) -> "Evidence":
         """What it says of one family of alpha."""
@@ -101,6 +147,11 @@ class Evidence:
         if not (family and self.violated and case is not None) or family_of(self.statement, case.parameters) == family:
             return self
         return Evidence(self.statement, replace(self.finding, status=Status.NOT_DECIDED, answers=""))
+
+
+def scope(mechanism: str, name: str) -> set[str]:
+    """Of which instances alone the row and the column speak, in words of Hypotheses."""
+    return {word for word in (SCOPE.get(name, ""), "one server" * (mechanism in POOL)) if word}
 
 
 def evidence(
@@ -176,19 +227,19 @@ class Cell:
     Attributes
     ----------
     symbol : what is known
-    statement : the id of what decides it, where it is violated that of the violation; "" where no statement does
-    size : the largest size for which a machine proved what holds, such as "2x2x2"; "" for none
+    statement : the id of what decides it, where it is violated that of the smallest violation; "" where no statement does
     note : the condition, or the trials
     others : ids of what the note is from
     answers : of which of several answers it speaks (analysis/verdict.py), "" where there is one
+    why : the implications that it follows from, "" where a statement decides it
     """
 
     symbol: str
     statement: str = ""
-    size: str = ""
     note: str = ""
     others: tuple[str, ...] = ()
     answers: str = ""
+    why: str = ""
 
     @property
     def quantifier(self) -> str:
@@ -196,8 +247,11 @@ class Cell:
         return ANSWERS.get(self.answers, OF_A_METHOD) if self.answers else ""
 
 
+Found: TypeAlias = Mapping[tuple[str, str], Sequence[Evidence]]
+
+
 def cells_of(
-    found: Mapping[tuple[str, str], Sequence[Evidence]], columns: Iterable[Column], properties: Iterable[str], complete: bool
+    found: Found, columns: Iterable[Column], properties: Iterable[str], complete: bool
 ) -> dict[tuple[str, Column], Cell]:
     """The cells by property and column.
 
@@ -211,16 +265,31 @@ def cells_of(
     -------
     {(property, column): cell}
     """
-    cells, unknown = {}, Cell(NOT_EXAMINED if complete else "")
-    for name in properties:
-        for column in columns:
-            about = found.get((column.mechanism, name), [])
-            about = [
-                one.within(column.family) for one in about if not column.family or column.family in families_of(one.statement)
-            ]
-            default = Cell(FOLLOWS) if follows(column.mechanism, name) else unknown
-            cells[name, column] = _cell(about) if about else default
-    return cells
+    unknown = Cell(NOT_EXAMINED if complete else "")
+    return {(name, column): _at(found, column, name) or unknown for name in properties for column in columns}
+
+
+def _at(found: Found, column: Column, name: str) -> Cell | None:
+    """The cell of a column and a row; None where nothing is known."""
+    about = _direct(found, column, name)
+    for arrow in BETWEEN_MECHANISM_PROPERTIES:
+        if arrow.conclusion == name:
+            about += [one for one in _direct(found, column, arrow.premise) if one.mark in (HOLDS, BY_MACHINE)]
+        if arrow.premise == name:
+            about += [one for one in _direct(found, column, arrow.conclusion) if one.violated]
+    mechanism = SAME.get((column.mechanism, column.family), column.mechanism)
+    why = follows(mechanism, name, {"same demands", *scope(mechanism, name)})
+    if why and not any(one.violated or (one.mark == HOLDS and not one.assumed) for one in about):
+        return Cell(HOLDS, why=why)
+    return _cell(about) if about else None
+
+
+def _direct(found: Found, column: Column, name: str) -> list[Evidence]:
+    """What statements say of a cell, also those about the mechanism with the same answers."""
+    about = [one for one in found.get((column.mechanism, name), ()) if column.family in ("", *families_of(one.statement))]
+    other = SAME.get((column.mechanism, column.family), "") if name in SCOPE else ""
+    about = [one.within(column.family) for one in about] + [*found.get((other, name), ())]
+    return [one for one in about if not one.violated or one.is_within_scope]
 
 
 def _cell(found: Sequence[Evidence]) -> Cell:
@@ -229,22 +298,18 @@ def _cell(found: Sequence[Evidence]) -> Cell:
     if not violated:
         best = max(found, key=_strength)
         return _resting_on(best, best.mark, [best])
-    first = min(violated, key=lambda one: (one.mark != VIOLATED, len(one.assumed)))
+    first = min(violated, key=lambda one: (one.mark != VIOLATED, one.has_zeros, one.size))
     common = set.intersection(*(one.assumed for one in violated))
     holding = [one for one in found if one.violated is False and one.assumed - common]
     holding = [one for one in holding if not any(_weaker(other, one) for other in holding)]
-    if not holding:
-        return _resting_on(first, first.mark, [])
-    best = max(holding, key=_strength)
-    proved = first.mark == VIOLATED and best.mark in (HOLDS, BY_MACHINE)
-    cell = _resting_on(best, BOTH if proved else first.mark, holding)
-    return replace(cell, statement=first.statement.id, answers=first.finding.answers)
+    symbol = WITH_ZEROS if first.mark == VIOLATED and first.has_zeros else first.mark
+    proved = first.mark == VIOLATED and any(one.mark in (HOLDS, BY_MACHINE) for one in holding)
+    return _resting_on(first, BOTH if proved else symbol, holding)
 
 
-def _strength(one: Evidence) -> tuple[int, int, int, int]:
-    """By what is known, then by how little is assumed, by the sizes of machine proofs, and by trials where they say all."""
-    trials = one.finding.trials * (one.mark == TRIED)
-    return STRENGTH.index(one.mark), -len(one.assumed - USUAL), len(sizes_proved(one.statement.id)), trials
+def _strength(one: Evidence) -> tuple[int, int, int]:
+    """By what is known, then by how little is assumed, and by trials where they say all."""
+    return STRENGTH.index(one.mark), -len(one.assumed), one.finding.trials * (one.mark == TRIED)
 
 
 def _weaker(one: Evidence, other: Evidence) -> bool:
@@ -253,15 +318,15 @@ def _weaker(one: Evidence, other: Evidence) -> bool:
 
 
 def _resting_on(item: Evidence, symbol: str, noted: Sequence[Evidence]) -> Cell:
-    sizes = sizes_proved(item.statement.id) if item.mark in (HOLDS, BY_MACHINE) else []
-    parts = {_note(one, one.mark if symbol in (BOTH, VIOLATED, IN_FLOATS) else ""): one.statement.id for one in noted}
+    parts = {_note(one, "" if one is item else one.mark): one.statement.id for one in noted}
     parts = {text: name for text, name in parts.items() if text}
-    known = item.finding.answers
-    return Cell(symbol, item.statement.id, sizes[-1] if sizes else "", "; ".join(parts), tuple(parts.values()), known)
+    chosen = "for the answer of a method" * (item.statement.mechanism in UNLISTED and symbol not in (HOLDS, BY_MACHINE))
+    known = (item.finding.answers or chosen) * (item.statement.property != "uniqueness")
+    return Cell(symbol, item.statement.id, "; ".join(parts), tuple(parts.values()), known)
 
 
 def _note(item: Evidence, mark: str) -> str:
-    """Such as "✓ if simplex!", "120 trials" or "the check failed on 3: KeyError: 'a'"."""
+    """Such as "✓ if simplex", "120 trials" or "the check failed on 3: KeyError: 'a'"."""
     trials = [f"{item.finding.trials:,} trials"] * (item.mark == TRIED)
     condition = [f"if {item.condition}"] * bool(item.condition)
     failed = ["".join(item.finding.sentence.partition(FAILED)[1:])] * (FAILED in item.finding.sentence)

@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -24,26 +23,20 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.code import witness_code
-from fairalloc.theorems.engine.investigate import concluded, counts
+from fairalloc.theorems.engine.our_cells import known_cells
 from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_processes
-from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.own import judge_of
+from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
 from fairalloc.theorems.terms import ClaimTerms
-
-OFTEN = 0.5
-"""Seconds after which what was found so far is kept again."""
 
 SECONDS = 10.0
 """Seconds of a search where neither they nor trials are given."""
 
 ENDLESS = 1e8
 """Seconds of a search that trials alone end."""
-
-FINDING = 0.9
-"""The part of the seconds in which a violation is looked for; the rest is left for making a late one smaller."""
 
 
 @named
@@ -61,8 +54,9 @@ def claim(
 ) -> "Claim":
     """A claim about a mechanism, to be searched for violations.
 
-    Where a mechanism has several answers, the claim is about the one that its method computes, and the finding says so
-    (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in floating point.
+    Where a mechanism has several answers, all of them are judged where they can be listed, else the one that its method computes;
+    the finding says which (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in
+    floating point. Where the search finds none, the witnesses of the package against the same property are tried.
 
     Parameters
     ----------
@@ -197,24 +191,16 @@ class Claim(ClaimTerms):
         seeds : of everything random, with the number of the process where there are several
         keep : gets what was found so far, now and then
         """
-        limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
-        told: list[Any] = [-inf, None]
+        return Sought(self.statement, known=self._on_record()).searched(seconds, trials, seeds, keep)
 
-        def finding(made: Search, found: Violation | None = None) -> Finding:
-            best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
-            searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
-            return concluded(self.statement, made, best, searched)
-
-        def tell(made: Search) -> None:
-            if limit.elapsed > told[0] + OFTEN or made.smallest is not told[1]:
-                told[:] = limit.elapsed, made.smallest
-                keep(finding(made))
-
-        made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell)
-        try:
-            return finding(made, made.run()), False
-        except KeyboardInterrupt:
-            return finding(made), True
+    def _on_record(self) -> list[tuple[str, Case]]:
+        """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""
+        if not (is_registered(self.mechanism) and isinstance(self.property, str)):
+            return []
+        statements, findings = known_cells()
+        about = [name for name, one in statements.items() if (one.mechanism, one.property) == (self.mechanism.id, self.property)]
+        cases = {name: findings[name].case for name in about}
+        return [(name, case) for name, case in cases.items() if case is not None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +257,7 @@ class ClaimResult:
         """The finding in one sentence."""
         found, searched = self.finding, self.finding.searched
         how = f"seed {searched['seed']}{', interrupted' * self.interrupted}" + f"; {self.lacking}" * bool(self.lacking)
+        how += f"; {searched.get('source')}" * ("source" in searched)
         if self.case is not None:
             words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
             return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"

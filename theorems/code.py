@@ -2,8 +2,8 @@
 about, asserts their tasks, and asserts the violation.
 
 Tasks are fractions where the mechanism has exact answers. Mechanisms and functions of one's own are imported from their module,
-where they have a name there, and copied from a script or notebook (sources.py); else the code says in a comment which name
-stands for which object.
+where they have a name there, and copied from a script, a notebook or a file that was named as FILE.py:NAME (sources.py); else the
+code says in a comment which name stands for which object, and why it is not copied.
 """
 
 import sys
@@ -23,7 +23,7 @@ from fairalloc.theorems.cases import Case, instance_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.game import ALGORITHM
 from fairalloc.theorems.judges.own import is_registered, judge_of
-from fairalloc.theorems.sources import defined
+from fairalloc.theorems.sources import defined, is_own, lacking
 from fairalloc.theorems.terms import ClaimTerms
 
 NEAR = "1e-4"
@@ -56,7 +56,7 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
     if case.parameters:
         arguments.append(f"parameters={dict(case.parameters)!r}")
     call = _Call(claim.mechanism, mechanism, dict(case.parameters))
-    for name, comment, source, instance in _instances(claim, case, verdict):
+    for name, comment, source, instance in solved_instances(claim, case, verdict):
         body += call.lines(name, comment, source, instance)
     body += ["", asked, f"verdict = claim.check(fa.Case({', '.join(arguments)}))", "assert verdict.holds is False"]
     body.append("print(verdict.sentence)")
@@ -85,8 +85,13 @@ def _hypotheses(assumed: Hypotheses, scope: "_Scope") -> list[str]:
     return parts
 
 
-def _instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tuple[str, str, str, Instance]]:
-    """Which allocations the verdict is about: their name, what they are, the code of their instance, and the instance."""
+def solved_instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tuple[str, str, str, Instance]]:
+    """Which allocations a verdict is about: their name, what they are, the code of their instance, and the instance.
+
+    Parameters
+    ----------
+    claim, case, verdict : the claim, the case that violates it, and the verdict on it
+    """
     if case.misreport is not None:
         after = ("after", "to what is reported", "misreport.reported(instance)", case.reported)
         return [("before", "to the true instance", "instance", case.instance), after]
@@ -97,14 +102,19 @@ def _instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tuple[st
     return [("allocation", "", "instance", case.instance)]
 
 
+def method_of(item: Mechanism, parameters: dict[str, Any]) -> str | None:
+    """The method by which a witness computes a mechanism, with other parameters or none: in rationals where it can."""
+    if is_registered(item) and item.id == "ps-dsf":
+        return ALGORITHM
+    return "exact" if METHODS["exact"].computes(item) and not parameters else None
+
+
 class _Call:
     """How the code computes a mechanism: in rationals where the method `exact` does."""
 
     def __init__(self, item: Mechanism, name: str, parameters: dict[str, Any]) -> None:
         self.item, self.parameters = item, parameters
-        game = is_registered(item) and item.id == "ps-dsf"
-        exact = METHODS["exact"].computes(item) and not parameters
-        self.method = ALGORITHM if game else "exact" if exact else None
+        self.method = method_of(item, parameters)
         given = [name, *([repr(self.method)] if self.method else []), *(f"{key}={value!r}" for key, value in parameters.items())]
         self.arguments = ", ".join(given)
 
@@ -160,16 +170,17 @@ class _Scope:
         place = _place(value)
         if place is not None:
             module, name = place
-            if module == "__main__" and (lines := defined(name, value)):
+            if is_own(module) and (lines := defined(name, value)):
                 self._add(lines)
                 return name
-            self.lines += [f"from {module} import {name}"] if _is_importable(module) else _from_file(module, name)
+            self._add([f"from {module} import {name}"] if _is_importable(module) else _from_file(module, name, value))
             return name
         plain = getattr(value, "__name__", None) or getattr(value, "id", "") or type(value).__name__
         name = "".join(c if c.isalnum() else "_" for c in plain).strip("_")
         name = name if name.isidentifier() and not iskeyword(name) else f"mine_{name}"
         lines = defined(name, value)
-        self._add(lines or [f"# {name} is the object that the claim was made with"])
+        why = f"it cannot be copied, for {lacking(name, value)}"
+        self._add(lines or [f"# {name} is the object that the claim was made with: {why}"])
         return name
 
     def _add(self, lines: list[str]) -> None:
@@ -195,9 +206,10 @@ def _is_importable(module: str) -> bool:
     return module != "__main__" and not module.startswith("_")
 
 
-def _from_file(module: str, name: str) -> list[str]:
-    """The lines that take a name from the file of a module, or the comment that it is there already."""
+def _from_file(module: str, name: str, value: Any) -> list[str]:
+    """The lines that take a name from the file of a module, or the comment that it is there already, and why it is not copied."""
     file = getattr(sys.modules[module], "__file__", None)
+    why = f"it cannot be copied, for {lacking(name, value)}"
     if file is None or module == "__main__":
-        return [f"# {name} is that of the script or notebook in which the claim was made"]
-    return ["import runpy", f"{name} = runpy.run_path({str(file)!r})[{name!r}]"]
+        return [f"# {name} is that of the script or notebook in which the claim was made: {why}"]
+    return [f"# {name} is taken from its file: {why}", "import runpy", f"{name} = runpy.run_path({str(file)!r})[{name!r}]"]

@@ -199,7 +199,7 @@ class Hypotheses:
         return about <= ({self.reports} if self.reports else {"demands", "servers"})
 
     def _holds(self, instance: Instance) -> bool:
-        return self.users <= instance.N and all(test(instance) for name, test in _TESTS.items() if getattr(self, name))
+        return self.users <= instance.N and all(test(instance) for name, test in TESTS.items() if getattr(self, name))
 
     def _of_reports(self) -> "Hypotheses":
         """The assumptions on a reported instance: a report need not keep a bottleneck resource, nor a server's only user."""
@@ -232,7 +232,7 @@ class Hypotheses:
     def spelled(self) -> str:
         """The words that `of` makes these from, "" where it needs none; parameters, points and instances are not said."""
         usual = Hypotheses()
-        flags = {name: bool(getattr(self, name)) for name in _TESTS if getattr(self, name) != getattr(usual, name)}
+        flags = {name: bool(getattr(self, name)) for name in TESTS if getattr(self, name) != getattr(usual, name)}
         opposite = {name: word for word, name in _OPPOSITE.items()}
         words = [name.replace("_", " ") if holds else opposite[name] for name, holds in flags.items()]
         words += [f"at least {self.users} users"] if self.users > 1 else []
@@ -258,10 +258,10 @@ def _assumption(word: str) -> tuple[str, Any]:
         return _OPPOSITE[plain], False
     if match := re.fullmatch(f"misreported ({'|'.join(_ABOUT)})", plain):
         return "reports", match[1]
-    if plain.replace(" ", "_") in _TESTS:
+    if plain.replace(" ", "_") in TESTS:
         return plain.replace(" ", "_"), True
     known = [
-        *(name.replace("_", " ") for name in _TESTS),
+        *(name.replace("_", " ") for name in TESTS),
         *_OPPOSITE,
         *(f"misreported {name}" for name in _ABOUT),
         "at least N users",
@@ -297,7 +297,7 @@ def _dominant(instance: Instance) -> list[set[int]]:
     return common
 
 
-_TESTS: Mapping[str, Callable[[Instance], bool]] = {
+TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "one_server": lambda instance: instance.K == 1,
     "one_resource": lambda instance: instance.R == 1,
     "one_variant": lambda instance: instance.single_variant,
@@ -313,6 +313,7 @@ _TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "server_bottleneck": lambda instance: all(_dominant(instance)),
     "identical_servers": lambda instance: len(set(zip(instance.exact.capacities, instance.counts.tolist(), strict=True))) == 1,
 }
+"""The test of each assumption, by its name."""
 
 
 def _is_feasible(instance: Instance, point: Sequence[Fraction]) -> bool:

@@ -7,7 +7,7 @@ forwards, and a violated conclusion shows that the premise is violated. tests/th
 Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations with larger bundles are not covered).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +23,18 @@ class Contradiction(ValueError):  # noqa: N818 (what it is)
     """Two verdicts that contradict an implication."""
 
 
-def ALWAYS(_: Allocation) -> bool:  # noqa: N802 (a constant condition)
-    """No condition."""
-    return True
+@dataclass(frozen=True)
+class About:
+    """The condition that the instance of an allocation passes all tests."""
+
+    tests: tuple[Callable[[Instance], bool], ...] = ()
+
+    def __call__(self, allocation: Allocation) -> bool:
+        return all(test(allocation.instance) for test in self.tests)
+
+
+ALWAYS = About()
+"""No condition."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +76,19 @@ def complete(verdicts: Mapping[str, Verdict], allocation: Allocation) -> dict[st
     return result
 
 
-def follows(mechanism: str, name: str) -> str:
-    """Why every answer of a mechanism has a property on all instances, "" where no chain of arrows without conditions says so."""
+def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
+    """Why every answer of a mechanism has a property, "" where no chain of arrows says so.
+
+    Parameters
+    ----------
+    mechanism, name : its id, and the property
+    words : of Hypotheses, what is known of the instances: arrows whose conditions are among TOLD count
+    """
+    told = {test for word in words for test in TOLD.get(word, ())}
     reached, news = {mechanism: ""}, {mechanism: ""}
     while news:
-        arrows = [arrow for arrow in IMPLICATIONS if arrow.when is ALWAYS and arrow.premise in news]
+        known = [arrow for arrow in IMPLICATIONS if isinstance(arrow.when, About) and told.issuperset(arrow.when.tests)]
+        arrows = [arrow for arrow in known if arrow.premise in news]
         news = {a.conclusion: "; ".join(filter(None, (news[a.premise], a.why))) for a in arrows if a.conclusion not in reached}
         reached |= news
     return reached.get(name, "")
@@ -97,8 +114,8 @@ def _implied(name: str, holds: bool, sentence: str, arrow: Implication, source: 
 # ---- when -----------------------------------------------------------------------------------------------------------
 
 
-def _about(*tests: Callable[[Instance], bool]) -> Callable[[Allocation], bool]:
-    return lambda allocation: all(test(allocation.instance) for test in tests)
+def _about(*tests: Callable[[Instance], bool]) -> About:
+    return About(tests)
 
 
 def _equal_weights(instance: Instance) -> bool:
@@ -164,6 +181,15 @@ def _has(value: float) -> Callable[[Allocation], bool]:
 
     return test
 
+
+TOLD: Mapping[str, tuple[Callable[[Instance], bool], ...]] = {
+    "same demands": (_plain, _game, _plain_game, _unlimited),
+    "equal weights": (_equal_weights,),
+    "one resource": (_one_kind, _one_resource, _bottleneck, _server_bottleneck),
+    "one server": (_one_server, _one_pool),
+    "bottleneck": (_bottleneck, _server_bottleneck),
+}
+"""The tests that words of Hypotheses fulfil, where users have one demand vector and no limits."""
 
 # ---- the arrows -----------------------------------------------------------------------------------------------------
 
@@ -277,5 +303,9 @@ IMPLICATIONS: tuple[Implication, ...] = (
 
 BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
     Implication("group-strategyproofness", "strategyproofness", "a single user who misreports is a coalition of one"),
+    Implication(
+        "sharing-incentive", "weak-sharing-incentive", "with equal weights, equal parts of servers are a partition (W 4.5)"
+    ),
+    Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
 )
-"""The same between properties of mechanisms, which `complete` does not use: they are about no single allocation."""
+"""The same between properties of mechanisms, each on all instances that it is about, which `complete` does not use."""

@@ -1,7 +1,7 @@
 """The matrix mechanism x property as text, Markdown, LaTeX and HTML, and the papers' printed tables compared with it.
 
-What stands in a cell is in cells.py: one symbol, then as small marks a letter for the size that a machine proof reached and the
-number of a note with the conditions.
+What stands in a cell is in cells.py: one symbol, then as small marks of which answers it speaks and the number of a note with the
+conditions. The record has two tables: the first has the rows of SCOPE for every mechanism, the second what else papers claim.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,10 +12,11 @@ from itertools import groupby
 from shutil import get_terminal_size
 from textwrap import wrap
 
+from fairalloc.formulations import MECHANISMS
 from fairalloc.models.arguments import checked
 from fairalloc.models.tables import Grid, tex
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.theorems.cells import ANSWERS, LEGEND, OF_A_METHOD, USUAL, Cell, Column, Evidence, cells_of, columns_of, evidence
+from fairalloc.theorems.cells import ANSWERS, LEGEND, OF_A_METHOD, SCOPE, Cell, Column, Evidence, cells_of, columns_of, evidence
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status, described
@@ -32,13 +33,23 @@ HEAD = 7
 QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "for the answer of a method"}
 """What the marks of several answers say."""
 
+ASSUMED = (
+    "Every cell is about users with one demand vector, the same on all servers, and no limit, at least two of them, and servers "
+    "that somebody can use. Weak sharing incentive is for equal weights, bottleneck fairness for one bottleneck resource, the "
+    "last two rows for one resource and for one server; drf, fds and njc are about one pool."
+)
+"""What stands above the first table."""
+
+OTHERS = "What else the papers claim of a mechanism, for instances as in the first table where a note says no more."
+"""What stands above the second table."""
+
 TEX = {
     "✓": r"\checkmark",
     "✗": r"\times",
     "±": r"\pm",
     "○": r"\circ",
     "~": r"\sim",
-    "⇒": r"\Rightarrow",
+    "⊗": r"\otimes",
     "·": r"\cdot",
     "∀": r"\forall",
     "∃": r"\exists",
@@ -71,6 +82,7 @@ class Matrix:
     columns : mechanisms, or families of their parameters
     properties : the rows
     cells : `cells[property, column]`
+    title, about : what stands above it
     """
 
     statements: Mapping[str, Statement]
@@ -78,6 +90,8 @@ class Matrix:
     columns: Sequence[Column]
     properties: Sequence[str]
     cells: Mapping[tuple[str, Column], Cell]
+    title: str = "Mechanisms and properties"
+    about: str = ""
 
     def __str__(self) -> str:
         return self.text()
@@ -93,7 +107,7 @@ class Matrix:
     def grid(self) -> Grid:
         """The symbols alone, as a table with `markdown` and `csv`."""
         rows = [[name, *(self.cells[name, column].symbol for column in self.columns)] for name in self.properties]
-        return Grid("Mechanisms and properties", ["property", *map(str, self.columns)], rows, self.legend[:1])
+        return Grid(self.title, ["property", *map(str, self.columns)], rows, self.legend)
 
     @cached_property
     def notes(self) -> dict[str, list[str]]:
@@ -105,34 +119,21 @@ class Matrix:
         return found
 
     @cached_property
-    def sizes(self) -> dict[str, str]:
-        """The sizes that machine proofs reached, and the letters for them."""
-        found = {cell.size for cell in self.cells.values() if cell.size}
-        by_numbers = sorted(found, key=lambda size: [int(number) for number in size.split("x")])
-        return dict(zip(by_numbers, "abcdefghijklmnopqrstuvwxyz", strict=False))
-
-    @cached_property
     def legend(self) -> list[str]:
-        """What the marks mean, in lines."""
+        """What the marks mean, one a line."""
         used = {cell.symbol for cell in self.cells.values()}
-        lines = ["; ".join(f"{symbol} {text}" for symbol, text in LEGEND.items() if symbol in used)]
+        lines = [f"{symbol} {text}" for symbol, text in LEGEND.items() if symbol in used]
         marks = {cell.quantifier for cell in self.cells.values()}
         quantified = [f"{mark} {known}" for mark, known in QUANTIFIED.items() if mark in marks]
         lines += [f"where a mechanism allows several answers: {', '.join(quantified)}"] * bool(quantified)
-        letters = ", ".join(f"{letter} = {size}" for size, letter in self.sizes.items())
-        lines += [f"also proved by machine for all instances of size (users x servers x resources): {letters}"] * bool(letters)
-        numbers = "the number is that of a note; ! = a violation without this is on record; "
-        lines += ["mix: alpha differs between servers"] * any(column.family == "alpha by server" for column in self.columns)
-        lines += [f"{numbers * bool(self.notes)}a cell may assume without saying so: {', '.join(sorted(USUAL))}"]
-        return lines
+        return lines + ["a number is that of a note"] * bool(self.notes)
 
     def _in_order(self) -> Iterator[Cell]:
         return (self.cells[name, column] for name in self.properties for column in self.columns)
 
-    def _marks(self, cell: Cell) -> tuple[str, str, str]:
-        """The quantifier over several answers, the letter of the size, and the number of the note."""
-        number = str([*self.notes].index(cell.note) + 1) if cell.note else ""
-        return cell.quantifier, self.sizes.get(cell.size, ""), number
+    def _marks(self, cell: Cell) -> tuple[str, str]:
+        """The quantifier over several answers, and the number of the note."""
+        return cell.quantifier, str([*self.notes].index(cell.note) + 1) if cell.note else ""
 
     def _marked(self, cell: Cell) -> str:
         """The symbol with its marks."""
@@ -141,24 +142,9 @@ class Matrix:
     def _numbered(self) -> list[tuple[str, str, list[str]]]:
         return [(str(k), note, names) for k, (note, names) in enumerate(self.notes.items(), start=1)]
 
-    @cached_property
-    def _examined(self) -> list[Column]:
-        """The columns that a statement is about, which is what is printed."""
-        return [column for column in self.columns if any(self.cells[name, column].statement for name in self.properties)]
-
-    @cached_property
-    def _unexamined(self) -> list[str]:
-        """What is said of the others in a line."""
-        others = [column for column in self.columns if column not in self._examined]
-        said = []
-        for column in others:
-            known = [name for name in self.properties if self.cells[name, column].symbol == "⇒"]
-            said.append(f"{column} ({', '.join(f'⇒ {name}' for name in known)})" if known else str(column))
-        return [f"no statement is about {', '.join(said)}"] * bool(others)
-
-    def _groups(self, chosen: Sequence[Column]) -> Iterator[tuple[str, list[Column]]]:
+    def _groups(self) -> Iterator[tuple[str, list[Column]]]:
         """The mechanisms with their columns."""
-        for mechanism, columns in groupby(chosen, key=lambda column: column.mechanism):
+        for mechanism, columns in groupby(self.columns, key=lambda column: column.mechanism):
             yield mechanism, list(columns)
 
     # ---- text -------------------------------------------------------------------------------------------------------
@@ -167,22 +153,17 @@ class Matrix:
         """For a terminal, at most WIDTH columns wide: the table, its notes, and the statements behind the cells."""
         width = min(WIDTH, get_terminal_size((WIDTH, 24)).columns)
         blocks, used = [list[tuple[str, list[Column]]]()], LABEL
-        for mechanism, columns in self._groups(self._examined):
+        for mechanism, columns in self._groups():
             wide = sum(self._widths(mechanism, columns)) + len(columns)
             if blocks[-1] and used + wide > width:
                 blocks.append([])
                 used = LABEL
             blocks[-1].append((mechanism, columns))
             used += wide
-        lines = ["Mechanisms and properties", ""]
+        lines = [self.title, "", *wrap(self.about, width), *[""] * bool(self.about)]
         for block in blocks:
             lines += [*self._block(block), ""]
-        for entry in [
-            *self.legend,
-            *self._unexamined,
-            *(f"{k}  {note}  [{', '.join(names)}]" for k, note, names in self._numbered()),
-        ]:
-            lines += wrap(entry, width, subsequent_indent="   ", break_on_hyphens=False)
+        lines += [*self.legend, *(f"{k}  {note}" for k, note, _ in self._numbered())]
         lines += ["", "The statements behind the cells; `fairalloc theorems show ID` prints those of the papers:", ""]
         for name in self.properties:
             entry = f"{name}: {'; '.join(self._behind(name))}"
@@ -193,8 +174,8 @@ class Matrix:
         """The statements of a row, such as "alpha-pf-vds =1 >1 K.T3.envy"."""
         found: dict[tuple[str, str], list[str]] = {}
         for column in self.columns:
-            statement = self.cells[name, column].statement
-            if statement:
+            cell = self.cells[name, column]
+            for statement in dict.fromkeys(filter(None, (cell.statement, *cell.others))):
                 found.setdefault((column.mechanism, statement), []).extend([_short(column.family)] * bool(column.family))
         return [" ".join([mechanism, *families, statement]) for (mechanism, statement), families in found.items()]
 
@@ -230,30 +211,33 @@ class Matrix:
         rows = [[name, *(self._marked(self.cells[name, column]) for column in self.columns)] for name in self.properties]
         notes = [*self.legend, *(f"{k} {note} [{', '.join(names)}]" for k, note, names in self._numbered())]
         lines = [f"- {note}" for note in notes]
-        return Grid("Mechanisms and properties", ["property", *map(str, self.columns)], rows, lines).markdown()
+        about = [self.about] * bool(self.about)
+        return Grid(self.title, ["property", *map(str, self.columns)], rows, [*about, *lines]).markdown()
 
     def latex(self) -> str:
         r"""A tabular for a paper, with booktabs, amssymb and graphicx; `\statement{ID}{...}` around a cell can be made a link."""
         heads, rules, at = [], [], 2
-        for mechanism, columns in self._groups(self._examined):
+        for mechanism, columns in self._groups():
             if columns[0].family:
                 heads.append(rf"\multicolumn{{{len(columns)}}}{{c}}{{{_tex(mechanism)}}}")
                 rules.append(rf"\cmidrule(lr){{{at}-{at + len(columns) - 1}}}")
             else:
                 heads.append(rf"\rotatebox{{90}}{{{_tex(mechanism)}}}")
             at += len(columns)
-        families = [_tex_family(column.family) for column in self._examined]
+        families = [_tex_family(column.family) for column in self.columns]
         rows = [
-            " & ".join([_tex(name), *(self._tex_cell(self.cells[name, column]) for column in self._examined)])
+            " & ".join([_tex(name), *(self._tex_cell(self.cells[name, column]) for column in self.columns)])
             for name in self.properties
         ]
-        legend = [_tex(line).replace("mix:", r"$\alpha_i$:") for line in [*self.legend, *self._unexamined]]
-        notes = [*legend, *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered())]
+        notes = [
+            *map(_tex, [*[self.about] * bool(self.about), *self.legend]),
+            *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered()),
+        ]
         return "\n".join(
             [
                 "% needs booktabs, amssymb and graphicx",
                 r"\providecommand{\statement}[2]{#2} % such as \renewcommand{\statement}[2]{\hyperref[#1]{#2}}",
-                rf"\begin{{tabular}}{{l*{{{len(self._examined)}}}{{c}}}}",
+                rf"\begin{{tabular}}{{l*{{{len(self.columns)}}}{{c}}}}",
                 r"\toprule",
                 " & ".join(["", *heads]) + r" \\",
                 *rules,
@@ -285,7 +269,7 @@ class Matrix:
         link : the address of a ("statement", "mechanism" or "implications", name); "" for none
         """
         first, second = ["<th rowspan=2>property</th>"], []
-        for mechanism, columns in self._groups(self._examined):
+        for mechanism, columns in self._groups():
             name = _led(escape(mechanism), link("mechanism", mechanism))
             if columns[0].family:
                 first.append(f"<th colspan={len(columns)}>{name}</th>")
@@ -294,27 +278,24 @@ class Matrix:
                 first.append(f"<th rowspan=2 class=down>{name}</th>")
         rows = []
         for name in self.properties:
-            cells = [self._html_cell(name, column, link) for column in self._examined]
+            cells = [self._html_cell(name, column, link) for column in self.columns]
             rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
         notes = "".join(
             f"<li>{escape(note)} ({', '.join(_led(escape(one), link('statement', one)) for one in names)})</li>"
             for _, note, names in self._numbered()
         )
-        legend = "".join(f"<p>{escape(line)}</p>" for line in [*self.legend, *self._unexamined])
+        legend = "".join(f"<p>{escape(line)}</p>" for line in [*[self.about] * bool(self.about), *self.legend])
         head = f"<thead><tr>{''.join(first)}</tr><tr>{''.join(second)}</tr></thead>"
         table = f"<div class=wide><table>{head}<tbody>{''.join(rows)}</tbody></table></div>"
         return f"<div class=property-matrix><style>{STYLE}</style>{table}{legend}<ol>{notes}</ol></div>"
 
     def _html_cell(self, name: str, column: Column, link: Link) -> str:
         cell = self.cells[name, column]
-        quantifier, size, number = self._marks(cell)
-        where = link("statement", cell.statement) if cell.statement else link("implications", name) * (cell.symbol == "⇒")
+        quantifier, number = self._marks(cell)
+        where = link("statement", cell.statement) if cell.statement else link("implications", name) * bool(cell.why)
         said = [f"{column}, {name}: {LEGEND[cell.symbol]}"] if cell.symbol else []
-        said += (
-            [f"by machine for {cell.size}"] * bool(size) + [cell.note] * bool(number) + [cell.statement] * bool(cell.statement)
-        )
-        said += [cell.answers] * bool(cell.answers)
-        marks = f"<sup>{quantifier}{size}{number}</sup>" if quantifier or size or number else ""
+        said += [part for part in (cell.note, cell.statement, cell.answers, cell.why) if part]
+        marks = f"<sup>{quantifier}{number}</sup>" if quantifier or number else ""
         return f'<td title="{escape("; ".join(said))}">{_led(escape(cell.symbol), where)}{marks}</td>'
 
 
@@ -351,6 +332,8 @@ def matrix(
     findings: Mapping[str, Finding],
     mechanisms: Iterable[str] = (),
     properties: Iterable[str] = (),
+    leaving_out: Iterable[str] = (),
+    **words: str,
 ) -> Matrix:
     """The matrix of all mechanisms and properties that a statement is about.
 
@@ -358,17 +341,31 @@ def matrix(
     ----------
     statements : by id
     findings : by id of the statement
-    mechanisms, properties : what is shown in any case; with any, cells that no statement is about say "not examined"
+    mechanisms, properties : what is shown in any case; with any mechanism, cells that no statement is about say "not examined"
+    leaving_out : properties that are no rows
+    words : title and about
 
     Returns
     -------
     the matrix, properties as rows and mechanisms as columns
     """
     found, asked = evidence(statements, findings), list(mechanisms)
-    about = [one.statement for several in found.values() for one in several]
-    columns = columns_of(about, asked)
-    rows = list(dict.fromkeys([*(name for _, name in found), *properties]))
-    return Matrix(statements, findings, columns, rows, cells_of(found, columns, rows, bool(asked)))
+    found = {key: several for key, several in found.items() if key[1] not in {*leaving_out}}
+    columns = columns_of([one.statement for several in found.values() for one in several], asked)
+    rows = list(dict.fromkeys([*properties, *(name for _, name in found)]))
+    return Matrix(statements, findings, columns, rows, cells_of(found, columns, rows, bool(asked)), **words)
+
+
+def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> tuple[Matrix, Matrix]:
+    """The first and the second table of what is on record.
+
+    Parameters
+    ----------
+    statements, findings : as of `known_cells` (ours.py)
+    """
+    others = {item.property for item in statements.values()} - {*SCOPE}
+    first = matrix(statements, findings, MECHANISMS, SCOPE, others, about=ASSUMED)
+    return first, matrix(statements, findings, (), (), SCOPE, title="Other properties", about=OTHERS)
 
 
 # ---- the printed tables ----------------------------------------------------------------------------------------------
@@ -422,12 +419,12 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
-def write_matrix(made: Matrix, form: str, printed: Sequence[Grid] = ()) -> str:
-    """The matrix, and printed tables below it, in one of the forms of tables.FORMATS.
+def write_matrix(made: Sequence[Matrix], form: str, printed: Sequence[Grid] = ()) -> str:
+    """Matrices, and printed tables below them, in one of the forms of tables.FORMATS.
 
     Parameters
     ----------
-    made : the matrix
+    made : the matrices, of the same statements
     form : "table", "markdown", "latex" or "html"; the last is a page with all statements, to which the cells lead
     printed : tables such as those of `printed_tables`
 
@@ -436,11 +433,11 @@ def write_matrix(made: Matrix, form: str, printed: Sequence[Grid] = ()) -> str:
     the text
     """
     if form == "html":
-        sections = [Section("Mechanisms and properties", figure=made.html(_anchor)), *map(table_section, printed)]
-        parts = [part for name, finding in made.findings.items() for part in _sections(made.statements[name], finding)]
+        sections = [*(Section(one.title, figure=one.html(_anchor)) for one in made), *map(table_section, printed)]
+        parts = [part for name, finding in made[0].findings.items() for part in _sections(made[0].statements[name], finding)]
         return page("fairalloc: mechanisms and properties", [*sections, Section("Statements"), *parts])
     name = "text" if form == "table" else form
-    return "\n".join(getattr(part, name)() for part in (made, *printed))
+    return "\n".join(getattr(part, name)() for part in (*made, *printed))
 
 
 def printed_tables(made: Matrix) -> list[Grid]:

@@ -9,11 +9,11 @@ from fairalloc.models.arguments import Count, Duration, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.theorems.claims import ENDLESS, claim
 from fairalloc.theorems.engine.laboratory import verify
+from fairalloc.theorems.engine.our_cells import OURS, known_cells
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
-from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 
@@ -33,8 +33,9 @@ def property_matrix(
 ) -> Matrix:
     """Look for violations of properties by mechanisms.
 
-    Cells of registered mechanisms take the papers' statements about them, with their proofs and with the findings on record,
-    whose witnesses are confirmed again; other cells, and all where hypotheses are given, are claims of their own and searched.
+    Cells of registered mechanisms take what the papers and our own claims say of them, with the proofs and the findings on
+    record, whose witnesses are confirmed again; other cells, and all where hypotheses are given, are claims of their own and
+    searched.
 
     Parameters
     ----------
@@ -63,8 +64,9 @@ def property_matrix(
     for item in items:
         for given, name in asked:
             chosen |= _about(item, given, name, hypotheses)
-    record = packaged()
-    known = {key: found for key, one in chosen.items() if (found := on_record(one, record)).status != Status.NOT_DECIDED}
+    records = packaged(), packaged(OURS)
+    told = {key: on_record(one, records[one.paper == "ours"]) for key, one in chosen.items()}
+    known = {key: found for key, found in told.items() if found.status != Status.NOT_DECIDED}
     left = [one for key, one in chosen.items() if key not in known]
     findings = {**known, **verify(left, limit, seed, 1, trials=trials)}
     return of_findings(chosen, findings, [item.id for item in items], [name for _, name in asked])
@@ -79,7 +81,7 @@ def _several(what: str, given: Any) -> list[Any]:
 def _about(item: Mechanism, given: Any, name: str, hypotheses: Any) -> dict[str, Statement]:
     """The papers' statements about a cell, or a claim made for it, by id."""
     if hypotheses is None and is_registered(item) and isinstance(given, str):
-        known = {key: one for key, one in all_statements().items() if (one.mechanism, one.property) == (item.id, name)}
+        known = {key: one for key, one in known_cells()[0].items() if (one.mechanism, one.property) == (item.id, name)}
         if known:
             return known
     made = claim(f"{item.id}: {name}", item, given, () if hypotheses is None else hypotheses).statement

@@ -1,7 +1,10 @@
 """What is known of a statement, as a page of Markdown: `fairalloc theorems show ID` prints it, and the site has it with links."""
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
@@ -9,13 +12,15 @@ from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.definitions.named import definitions_of
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
+from fairalloc.theorems.latex import notation
 from fairalloc.theorems.lone.catalogue import has_script
 from fairalloc.theorems.lone.script import plain_source
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import Status, described
+from fairalloc.theorems.status import MEANINGS, READINGS, Status, described
+from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
 
 QUANTIFIERS = {
     "all": "for every case that fulfils the hypotheses",
@@ -24,6 +29,14 @@ QUANTIFIERS = {
     "one": "about the printed case alone",
 }
 
+NOTATION = (
+    "`demands[n]` of `Instance(demands, capacities)` are the demand vectors of user n, a number for each resource, and "
+    "`capacities[i]` those of server i; weights are 1 and every user may use every server where they are not given."
+)
+
+REPORTED = " `Misreport(users, demands, eligible)` is what these users, counted from 0, report instead; None = the truth."
+
+POINTS = " `points` are tasks of user n on server i, sorted by user, then server."
 
 LONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
@@ -37,6 +50,19 @@ def _plain_name(kind: str, name: str) -> str:
     return {"errata": f"docs/ERRATA.md, at {name}", "script": f"docs/witnesses/{name}.py\n"}.get(kind, name)
 
 
+@cache
+def _instead() -> Mapping[str, str]:
+    """What is true instead, by refuted statement: instead.toml."""
+    text = files("fairalloc.theorems").joinpath("instead.toml").read_text(encoding="utf-8")
+    found: Mapping[str, str] = tomllib.loads(text)
+    return found
+
+
+def instead_of(name: str) -> str:
+    """What is true instead of a refuted statement, with the ids of the statements that say so; "" where nothing is known."""
+    return _instead().get(name, "")
+
+
 @dataclass(frozen=True)
 class Writing:
     """How words are written: as they are for a terminal; the site escapes what Markdown would take for markup, and adds links.
@@ -44,7 +70,7 @@ class Writing:
     Attributes
     ----------
     text : of plain words
-    name : of a kind ("paper", "mechanism", "property", "table", "errata" or "script") and the name of one of that kind
+    name : of a kind ("paper", "mechanism", "property", "table", "errata", "script", "statement") and the name of one of that kind
     """
 
     text: Callable[[str], str] = str
@@ -67,31 +93,58 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     how = writing or Writing()
     found = on_record(item, known, again=False)
     status = how.text(described(item, found.status, found.trials))
-    parts = [f"# {item.id}\n", f"> {how.text(item.text)}\n", f"{how.text(item.place)}. Status: **{status}**.\n"]
+    parts = [f"# {how.text(title_of(item, found.status))}\n", f"{_subtitle(item, how)}. Status: **{status}**.\n"]
+    parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
+    letters = notation(" ".join([item.text, str(item.proof), item.note]), item.paper)
+    parts += [f"## Letters\n\n{how.text(letters)}.\n"] * bool(letters)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
     parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * has_script(item.id)
-    parts.append(_again(item))
+    parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
+
+
+def _subtitle(item: Statement, how: Writing) -> str:
+    """The id and the place."""
+    return f"`{item.id}`, {how.text(item.place)}"
+
+
+def _neighbours(item: Statement, how: Writing) -> Iterator[str]:
+    """The statements before and after it, in the order of the papers."""
+    names = list(all_statements())
+    if item.id not in names:
+        return
+    at = names.index(item.id)
+    around = {"Previous": names[at - 1 : at] if at else [], "Next": names[at + 1 : at + 2]}
+    yield " · ".join(f"{word}: {how.name('statement', name)}" for word, found in around.items() for name in found) + "\n"
 
 
 def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     """The lines that say what the claim is about."""
-    yield f"Paper: {how.name('paper', item.paper)}"
+    mechanism, meaning = explained(item)
+    about = how.text(MEANINGS[found.status])
+    yield f"Status: {about}"
+    if found.status == Status.REFUTED and item.paper in PAPERS:
+        yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"
+        yield f"What is true instead: {how.text(instead_of(item.id))} More: {how.name('errata', item.id)}"
+    if item.paper in PAPERS:
+        yield f"Paper: {how.name('paper', item.paper)}, {how.text(paper_of(item))}"
+    else:
+        yield "Paper: none, it is our own claim"
     if item.mechanism:
-        yield f"Mechanism: {how.name('mechanism', item.mechanism)}"
+        yield f"Mechanism: {how.name('mechanism', item.mechanism)}" + f", {how.text(mechanism)}" * bool(mechanism)
     if item.property:
-        yield f"Property: {how.name('property', item.property)}"
+        yield f"Property: {how.name('property', item.property)}" + f": {how.text(meaning)}" * bool(meaning)
     yield f"Quantifier: {'an experiment' if item.experiment else QUANTIFIERS[item.quantifier]}"
     if item.quantifier != "one" and not item.experiment:
         assumed = replace(item.hypotheses, parameters={})
-        yield f"Hypotheses: {how.text(str(assumed))}"
+        yield f"Hypotheses: {how.text(str(assumed))}; that is: {how.text('; '.join(hypotheses_in_words(item)))}"
         if item.hypotheses.ranges:
             yield f"Tried with: {how.text('; '.join(item.hypotheses.ranges))}"
     if item.misreports:
@@ -100,8 +153,6 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
         yield f"Printed table: {how.name('table', PRINTED[item.table].place)}"
     if found.answers:
         yield f"Of several answers: {ANSWERS.get(found.answers, found.answers)}"
-    if found.status == Status.REFUTED:
-        yield f"What is true instead: {how.name('errata', item.id)}"
 
 
 def _defined(item: Statement) -> str:
@@ -138,7 +189,10 @@ def _witness(witness: Mapping[str, Any], how: Writing) -> str:
     title = f"Violated without the hypothesis “{without}”" if without else "Witness"
     sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
     answers = f"; {kept}" if (kept := witness["verdict"].get("answers")) else ""
-    return f"## {title}\n\n{how.text(f'{sentence} ({method}{answers}).')}\n\n```python\n{case_code(witness['case'])}\n```\n"
+    case = witness["case"]
+    read = NOTATION + REPORTED * ("misreport" in case) + POINTS * ("points" in case)
+    said = how.text(f"{sentence} ({method}{answers}).")
+    return f"## {title}\n\n{said}\n\n{read}\n\n```python\n{case_code(case)}\n```\n"
 
 
 def case_code(document: Mapping[str, Any]) -> str:
@@ -150,9 +204,15 @@ def case_code(document: Mapping[str, Any]) -> str:
 
 
 def _again(item: Statement) -> str:
-    commands = [f"fairalloc theorems show {item.id}    # this page", f"fairalloc theorems verify --id {item.id}"]
+    commands = [f"fairalloc theorems show {item.id}    # this page"]
+    commands += [f"fairalloc theorems verify --id {item.id}"] * (item.paper in PAPERS)
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
+    commands.append(f"fairalloc theorems export {item.id} --format bibtex")
     where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.toml`; `trials.py` beside it tries it.\n"
-    where *= item.paper in PAPERS
+    where = (
+        where
+        if item.paper in PAPERS
+        else "The claim is made by `theorems/ours.py`; `theorems/engine/our_cells.py` searches it.\n"
+    )
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

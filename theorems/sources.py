@@ -1,20 +1,24 @@
-"""The definitions of what a script or notebook defines, as lines of code that run elsewhere.
+"""The definitions of what a script, a notebook or a file of one's own defines, as lines of code that run elsewhere.
 
 1. The text of a function or class is asked of Python (`inspect.getsource`); an object without data of its own is its class,
    called.
-2. Each global name in the text is defined first: an import, a number or text, or again a function or class of the same script.
+2. Each global name in the text is defined first: an import, a number or text, or again a function or class of the same script,
+   or of a module in the folder of a file that was named as FILE.py:NAME.
 
-Where any name has another value, such as an array or a function without a name, there are no lines: nothing is guessed.
+Where any name has another value, such as an array or a function without a name, there are no lines: nothing is guessed, and
+`lacking` says which name it is.
 """
 
 import inspect
 import sys
+from pathlib import Path
 from symtable import SymbolTable, symtable
 from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
 from fairalloc.formulations.edited import Edited
+from fairalloc.runs.objects import folders_of_files, is_loaded
 
 SCRIPT = "__main__"
 
@@ -28,12 +32,31 @@ def defined(name: str, value: Any) -> list[str]:
 
     `import fairalloc as fa` is taken to stand above them.
     """
+    return _tried(name, value)[0]
+
+
+def lacking(name: str, value: Any) -> str:
+    """Why `defined` has no lines, as the end of a sentence; "" where it has some."""
+    return _tried(name, value)[1]
+
+
+def is_own(module: str) -> bool:
+    """Whether a module is the script, a file that was loaded by its path, or lies in the folder of such a file."""
+    if module == SCRIPT or is_loaded(module):
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and Path(file).resolve().parent in folders_of_files()
+
+
+def _tried(name: str, value: Any) -> tuple[list[str], str]:
     lines: dict[str, str] = {}
     try:
         _define(name, value, lines)
-    except (_Unknown, OSError, TypeError, SyntaxError):
-        return []
-    return list(lines.values())
+    except _Unknown as unknown:
+        return [], f"{unknown} is neither a number, a text, a function nor a class with a name of its own"
+    except (OSError, TypeError, SyntaxError) as error:
+        return [], f"its source is not found ({type(error).__name__})"
+    return list(lines.values()), ""
 
 
 def _define(name: str, value: Any, lines: dict[str, str]) -> None:
@@ -53,7 +76,7 @@ def _define(name: str, value: Any, lines: dict[str, str]) -> None:
 
 def _define_text(name: str, value: Any, lines: dict[str, str]) -> None:
     """A function or a class: its import where it is not the script's, else its text."""
-    if value.__module__ != SCRIPT:
+    if not is_own(value.__module__):
         own = str(value.__name__)
         found: Any = getattr(sys.modules.get(value.__module__), own, None)
         if found is not value:
@@ -63,7 +86,7 @@ def _define_text(name: str, value: Any, lines: dict[str, str]) -> None:
     if value.__qualname__ != value.__name__ or value.__name__ != name:
         raise _Unknown(name)
     text = dedent(inspect.getsource(value)).rstrip()
-    known = vars(sys.modules[SCRIPT])
+    known = vars(sys.modules[value.__module__])
     lines[name] = ""  # a function may call itself
     for used in sorted(_globals(symtable(text, name, "exec"), top=True)):
         if used != name and used in known:
@@ -81,7 +104,7 @@ def _globals(scope: SymbolTable, top: bool = False) -> set[str]:
 def _define_object(name: str, value: Any, lines: dict[str, str]) -> None:
     """An object whose class, called without arguments, makes another such."""
     kind = type(value)
-    if vars(value) or kind.__module__ != SCRIPT:
+    if vars(value) or not is_own(kind.__module__):
         raise _Unknown(name)
     _define(kind.__name__, kind, lines)
     lines[name] = f"{name} = {kind.__name__}()"

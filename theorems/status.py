@@ -33,13 +33,20 @@ MEANINGS = {
     Status.PROVED: "by the proof in prose that is named, which somebody else than its author has read; or, where a case is all "
     "that is asserted, by this case in exact arithmetic",
     Status.BY_MACHINE: "for all instances of the sizes that are named (users x servers x resources)",
-    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim, which the page rebuilds; "
-    "read to the letter, of a text in which a slip is repaired, or in a way that is ours",
+    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim, which the page rebuilds",
     Status.NOT_REFUTED: "in so many trials, which is no proof",
     Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
 }
 """What each status says."""
+
+
+READINGS = {
+    "to the letter": "as they are printed",
+    "of a repaired text": "in a text in which another slip, which would decide the claim, is repaired; see the note",
+    "ours": "in a way that is ours, since the paper does not say so in these words",
+}
+"""How the printed words are read."""
 
 
 class Claimed(Protocol):

@@ -29,7 +29,10 @@ GROUPS = {
         "check check_mechanism Property Verdict certify Certificate NotCertified explain Explanation market PricedAllocation "
         "sensitivity Sensitivity compare MechanismComparison plots",
     ),
-    "claims": ("Claims", "claim Claim ClaimResult Case Hypotheses Misreport claim_properties property_matrix Matrix"),
+    "claims": (
+        "Claims",
+        "claim Claim ClaimResult Case Hypotheses Misreport claim_properties property_matrix Matrix conflict Conflict",
+    ),
     "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),
 }
 """The pages of the public names; each name is on exactly one."""

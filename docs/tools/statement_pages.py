@@ -13,15 +13,17 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.model_page import ModelPage
+from fairalloc.theorems.engine.our_cells import OURS, known_cells
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
 from fairalloc.theorems.lone.catalogue import lone_script
-from fairalloc.theorems.matrix import comparison, matrix
+from fairalloc.theorems.matrix import comparison, recorded_matrices
 from fairalloc.theorems.pages import Writing, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import MEANINGS, with_reading
+from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
+from fairalloc.theorems.titles import title_of
 
 DOCS = Path(__file__).resolve().parents[1]
 
@@ -29,20 +31,23 @@ DOCS = Path(__file__).resolve().parents[1]
 def statement_pages() -> Iterator[tuple[str, str]]:
     """(path, Markdown) of the pages below statements/, and of the parts that pages of mechanisms and papers take in."""
     statements, known = all_statements(), packaged()
-    findings = {name: on_record(item, known, again=False) for name, item in statements.items()}
-    for item in statements.values():
-        yield f"statements/{item.id}.md", _page(item, known)
+    cells, findings = known_cells()
+    for item in (statements | cells).values():
+        yield f"statements/{item.id}.md", _page(item, known if item.id in statements else packaged(OURS))
     yield "statements/index.md", _index(statements, known)
-    yield "statements/matrix.md", _matrix(statements, findings)
+    yield "statements/matrix.md", _matrix(cells, findings)
     yield "statements/implications.md", _implications()
 
 
 def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each lone script, with both of its forms."""
+    known = packaged()
     for file in sorted((DOCS / "witnesses").glob("*.py")):
-        forms = [("python", file.read_text(encoding="utf-8")), ("latex", lone_script(file.stem).latex())]
+        forms = [("python", file.read_text(encoding="utf-8")), ("text", lone_script(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
-        title = f"# {file.stem}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
+        item = all_statements()[file.stem]
+        words = plain(title_of(item, on_record(item, known, again=False).status))
+        title = f"# {words}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
         yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\nnosearch: true\n---\n", title, *blocks])
 
 
@@ -90,9 +95,11 @@ def _page(item: Statement, known: WitnessRecord) -> str:
 
 
 def _linked_name(kind: str, name: str) -> str:
-    """The name of a paper, a mechanism, a property or a table, or what is said of a statement in the errata, as links."""
+    """The name of a paper, a mechanism, a property, a table or a statement, or what the errata say of a statement, as links."""
     if kind == "errata":
         return _errata(name)
+    if kind == "statement":
+        return f"[{name}](/statements/{name}.md)"
     if kind == "script":
         return f"[docs/witnesses/{name}.py](/witnesses/{name}.md)\n"
     if kind == "property":
@@ -138,9 +145,17 @@ def _index(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
     table = _table(statements, known, ("paper", "status", "mechanism", "property", "claim"))
     listed = f":::::{{container}} statement-index\n\n{table}\n:::::\n"
     meanings = "\n".join(
-        ["| status | what it says |", "| --- | --- |", *(f"| {word} | {said} |" for word, said in MEANINGS.items()), ""]
+        [
+            *_two_columns("status", {str(word): said for word, said in MEANINGS.items()}),
+            *_two_columns("the words are read", READINGS),
+        ]
     )
     return f"{head}\n{meanings}\n{listed}\n```{{toctree}}\n:hidden:\n\nmatrix\nimplications\n```\n"
+
+
+def _two_columns(head: str, rows: Mapping[str, str]) -> list[str]:
+    """A table of words and what they say."""
+    return [f"| {head} | what it says |", "| --- | --- |", *(f"| {word} | {said} |" for word, said in rows.items()), ""]
 
 
 def _table(statements: Mapping[str, Statement], known: WitnessRecord, columns: tuple[str, ...]) -> str:
@@ -178,13 +193,13 @@ def _implications() -> str:
 
 
 def _matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
-    """The matrix as `fairalloc matrix --format html` has it, and the printed tables, with links to the pages."""
-    made = matrix({name: item for name, item in statements.items() if item.mechanism and item.property}, findings, MECHANISMS)
+    """The matrices as `fairalloc matrix --format html` has them, and the printed tables, with links to the pages."""
+    first, second = recorded_matrices(statements, findings)
     how = (
         "What a cell rests on has a page, to which its symbol leads. `fairalloc matrix` prints this in a terminal, and "
         "`--format latex` for a paper; with `-m` and `--property` it takes mechanisms and properties of your own."
     )
-    parts = [f"# Mechanisms and properties\n\n{how}\n", made.html(_address), ""]
+    parts = [f"# {first.title}\n\n{how}\n", first.html(_address), "", f"## {second.title}\n", second.html(_address), ""]
     for table in PRINTED.values():
         parts += [f"## {plain(table.place)}\n", f"{plain(table.setting)}\n", _linked(comparison(table, statements, findings))]
     return "\n".join(parts)

@@ -7,36 +7,43 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from shutil import get_terminal_size
 from textwrap import wrap
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from fairalloc.analysis import Property
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_named, mechanism_names
+from fairalloc.cli.conflict import add_action as add_conflict
 from fairalloc.cli.output import complain, emit
-from fairalloc.formulations import MECHANISMS, as_mechanism
+from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.solvers.running.time_limits import checked_limit
+from fairalloc.theorems.claims import Claim
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_paper, read_table, sentence_hash, sentences, spans
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
+from fairalloc.theorems.engine.our_cells import OURS, known_cells
 from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
-from fairalloc.theorems.matrix import matrix as of_findings
-from fairalloc.theorems.matrix import printed_tables, write_matrix
+from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
-from fairalloc.theorems.status import Status, with_reading
+from fairalloc.theorems.status import READINGS, Status, with_reading
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
+from fairalloc.theorems.titles import shortened
 
 STORE = Path("results/theorems.sqlite")
+
+UNLIMITED = 10**6
+"""Columns where the output is no terminal."""
 
 WIDTH = 130
 """The most characters in a line of the ids of statements that were left."""
@@ -74,9 +81,13 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--judge", choices=["cvc5"], help="a second solver that is asked every question, too")
 
     _action(actions, "show", "what is known, with the proofs in words and by machine", _show)
-    command = _action(actions, "export", "a witness as a script that needs no package, or as LaTeX", _export)
-    command.add_argument("--format", default="python", choices=["python", "latex"])
-    _action(actions, "list", "ids of statements and what they say", _list)
+    text = "a witness as a script that runs alone or as LaTeX, also of a claim FILE.py:NAME, and an entry for BibTeX"
+    command = _action(actions, "export", text, _export)
+    command.add_argument("--format", default="python", choices=["python", "latex", "bibtex"])
+    add_time_limit(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="of that search; default: 0")
+    command.add_argument("--trials", type=int, metavar="N", help="the most cases of that search")
+    _action(actions, "list", "ids of statements with status and words, one a line", _list)
     text = "what each sentence of the papers is: a statement, a definition, about the literature, or no claim"
     command = actions.add_parser("coverage", help=text)
     text = f"a paper; default: all, {', '.join(PAPERS)}"
@@ -84,6 +95,7 @@ def add_commands(commands: Any) -> None:
     text = "your own copy of the one paper, as text: show its sentences with their classes"
     command.add_argument("--paper", type=a_path, metavar="FILE", help=text)
     command.set_defaults(run=_coverage)
+    add_conflict(actions)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
     text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
@@ -106,6 +118,8 @@ def _action(
     named = command.add_argument("named", nargs="*", metavar=word, help=text)
     completed(named, lambda: () if files else all_statements(), files="py")
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
+    text = f"only those whose printed words are read so: {', '.join(READINGS)}"
+    command.add_argument("--reading", action="append", choices=READINGS, metavar="READING", help=text)
     text = f"only those of which this is on record: {', '.join(Status)}"
     command.add_argument("--status", action="append", choices=[word.value for word in Status], metavar="STATUS", help=text)
     text = "only those about these mechanisms; see: fairalloc list mechanisms"
@@ -131,15 +145,17 @@ FILTERS: dict[str, Callable[[Statement], str]] = {
     "status": lambda item: on_record(item, _record(), again=False).status.value,
     "mechanism": lambda item: item.mechanism,
     "property": lambda item: item.property,
+    "reading": lambda item: item.reading,
 }
 """The options that choose statements, and what each looks at."""
 
 
-def _asked(options: argparse.Namespace) -> dict[str, Statement]:
-    """The statements that are named or fit the filters."""
+def _asked(options: argparse.Namespace, own: Mapping[str, Statement] = MappingProxyType({})) -> dict[str, Statement]:
+    """The statements that are named or fit the filters; of our own claims about cells of the matrix those that are named."""
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
-    return _fitting(all_statements(), options.named, options)
+    named = [word for word in options.named if any(key == word or key.startswith(f"{word}.") for key in own)]
+    return _fitting(all_statements() | (own if named else {}), options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
@@ -212,28 +228,52 @@ def _show(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
-    for item in _asked(options).values():
-        emit(printable(statement_page(item, _record()) + "\n"))
+    own = {name: item for name, item in known_cells()[0].items() if name not in all_statements()}
+    for item in _asked(options, own).values():
+        emit(printable(statement_page(item, packaged(OURS) if item.id in own else _record()) + "\n"))
     return 0
 
 
 def _export(options: argparse.Namespace) -> int:
-    """The witness of each statement that has one as a script or as LaTeX."""
-    from fairalloc.theorems.lone.catalogue import has_script, lone_script  # it loads them, too
+    """Witnesses of statements, and of claims in files, as a script or as LaTeX; or entries for BibTeX."""
+    from fairalloc.theorems.exported import claim_text, statement_text  # they load files of the papers
 
-    for name in _able(options, has_script):
-        emit(getattr(lone_script(name), options.format)())
+    claims = [claim for word in options.named if is_in_file(word) for claim in _claims(word)]
+    options.named = [word for word in options.named if not is_in_file(word)]
+    for claim in claims:
+        emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed))
+    if claims and not options.named:
+        return 0
+    from fairalloc.theorems.lone.catalogue import has_script
+
+    chosen = _asked(options) if options.format == "bibtex" else _able(options, has_script)
+    for item in chosen.values():
+        emit(statement_text(item, on_record(item, _record(), again=False).status, options.format))
     return 0
+
+
+def _claims(file: str) -> list[Claim]:
+    """The claims of a file."""
+    found = [claim for claim in claims_in(file).values() if isinstance(claim, Claim)]
+    if not found:
+        raise InstanceError(f"{file} defines no claim: a claim is what fa.claim returns")
+    return found
 
 
 def _list(options: argparse.Namespace) -> int:
+    """A line for each: id, status, and as much of the words as the terminal has room for; all of them where it is none."""
     found = _fitting(all_statements(), options.named, options).values()
-    rows = [
-        [item.id, item.quantifier, with_reading(item, on_record(item, _record(), again=False).status), item.text]
-        for item in found
-    ]
-    emit(Grid("", ["id", "quantifier", "status", "text"], rows).text())
+    known = [(item, _short(with_reading(item, on_record(item, _record(), again=False).status))) for item in found]
+    wide, middle = max(len(item.id) for item, _ in known), max(len(status) for _, status in known)
+    room = get_terminal_size((UNLIMITED, 24)).columns - wide - middle - 4
+    for item, status in known:
+        emit(printable(f"{item.id:<{wide}}  {status:<{middle}}  {shortened(item.text, max(20, room))}\n"))
     return 0
+
+
+def _short(status: str) -> str:
+    """A status, without what is said of it."""
+    return status.replace(Status.IN_FLOATS, "in floating point")
 
 
 def _coverage(options: argparse.Namespace) -> int:
@@ -336,15 +376,13 @@ def _matrix(options: argparse.Namespace) -> int:
         asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
         limit = 60.0 if options.time_limit is None else checked_limit(options.time_limit)
         made = property_matrix(mechanisms, asked, time_limit=limit, trials=options.trials, seed=options.seed or 0)
-        emit(write_matrix(made, options.format))
+        emit(write_matrix([made], options.format))
         return 0
     for name in ("time-limit", "seed", "trials"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
-    chosen = {name: item for name, item in all_statements().items() if item.mechanism and item.property}
-    found = {name: on_record(item, _record(), again=False) for name, item in chosen.items()}
-    made = of_findings(chosen, found, MECHANISMS)
-    emit(write_matrix(made, options.format, printed_tables(made)))
+    made = recorded_matrices(*known_cells())
+    emit(write_matrix(made, options.format, printed_tables(made[0])))
     return 0
 
 

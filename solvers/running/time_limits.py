@@ -195,10 +195,13 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
     except Exception as error:
         last = _Raised(error, traceback.format_exc())
     finally:
-        _kill(processes_below(os.getpid()))  # before the last message: the caller ends the group when it arrives
-        if last is not None:
-            _send(pipe, last)
-        os._exit(0 if isinstance(last, _Done) else 1)
+        try:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is known is sent
+            _kill(processes_below(os.getpid()))  # before the last message: the caller ends the group when it arrives
+            if last is not None:
+                _send(pipe, last)
+        finally:  # a request to end that came just before
+            os._exit(0 if isinstance(last, _Done) else 1)
 
 
 def _end(*_: object) -> NoReturn:

@@ -59,6 +59,13 @@ def test_a_site_with_a_fault_is_refused(tmp_path):
     assert list(offline.faults(tmp_path)) == ["a.html loads https://cdn.example/a.js"]
 
 
+def test_pages_lose_what_browsers_do_not_show():
+    page = "<p>\n   one  two\n\n  three </p>\n <pre>\n   x = 1\n\n  y</pre>\n   <script>\n  a\n</script>\n"
+    assert offline.without_indentation(page) == (
+        "<p>\none  two\nthree </p>\n<pre>\n   x = 1\n\n  y</pre>\n<script>\n  a\n</script>\n"
+    )
+
+
 def test_links_within_the_site_lead_somewhere(tmp_path):
     (tmp_path / "a.html").write_text('<p id="here"><a href="b.html#there">b</a> <a href="#here">a</a> <a href="?paper=K">a</a>')
     (tmp_path / "b.html").write_text('<h2 id="there">b</h2> <a href="c.html">c</a> <a href="a.html#nowhere">a</a>')

@@ -856,3 +856,18 @@ def test_values_are_finite(alpha):
     idle = Allocation(allocation.instance, [0, 1], mechanism="fds")
     assert np.isfinite(list(item.values(idle).values())).all()
     assert mechanism("nb").values(idle) == {"certainty_equivalent": 0.0}
+
+
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="nothing is isolated here")
+def test_a_request_to_end_while_a_child_ends_does_not_leave_it(monkeypatch):
+    """It would run on with the caller's code."""
+    caller, below = os.getpid(), time_limits.processes_below
+
+    def interrupted(pid):
+        if os.getpid() != caller:
+            raise KeyboardInterrupt
+        return below(pid)
+
+    monkeypatch.setattr(time_limits, "processes_below", interrupted)
+    outcome = time_limits.isolated(lambda send: send("all"), np.inf, time.perf_counter)
+    assert (outcome.messages, outcome.code) == (["all"], 0)

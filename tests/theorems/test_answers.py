@@ -19,7 +19,7 @@ from fairalloc.theorems.claims import claim
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges import answers
-from fairalloc.theorems.judges.answers import labelled, over_answers
+from fairalloc.theorems.judges.answers import over_answers
 from fairalloc.theorems.judges.game import (
     ALGORITHM,
     _gains_of_all,
@@ -126,13 +126,26 @@ def test_a_misreport_is_judged_for_every_choice():
     assert _gains_of_all(Case(TWO, none), TWO, 0, 6) == (F(-1, 3), F(1, 3))
 
 
-def test_claims_of_ones_own_are_about_the_answer_of_the_method():
+def test_claims_of_ones_own_are_about_all_answers_where_they_are_listed():
     mine = claim("PS-DSF is Pareto optimal", mechanism="ps-dsf", property="pareto", hypotheses="one server")
     for part in (mine.statement.trial, mine.statement.confirm):
-        assert part(Case(TWO)).answers == for_the_answer_of(ALGORITHM)
-    judge = labelled(property_judge("pareto"))
-    assert judge(Case(TWO), lambda _: allocation(TWO, 2, 2, 2, 2)).finding() == "holds for the answer of mine"
-    assert judge(Case(TWO), lambda instance: solve(instance, "drfh")).answers == "", "which has one"
+        assert part(Case(TWO)).finding() == "fails for some"
+    one = Case(Instance([[2, 1], [1, 3]], [[6, 6]]), Misreport((0,), (((F(2), F(2)),),), (None,)))
+    told = claim("a", mechanism="alpha-pf-vds", property="strategyproofness").statement
+    assert told.confirm(one).answers == FOR_ALL, "both games have one equilibrium"
+
+
+def test_several_answers_show_by_their_totals_or_by_users_who_are_alike():
+    games = claim("a", mechanism="ps-dsf", property="uniqueness").statement
+    assert games.confirm(Case(TWO)).holds is False
+    assert games.confirm(Case(Instance([[2, 1], [1, 3]], [[6, 6]]))).holds
+    alike = Case(Instance([[1], [1]], [[1]]))
+    assert claim("a", mechanism="utilitarian", property="uniqueness").statement.confirm(alike).margin == 1
+    assert claim("a", mechanism="uniform", property="uniqueness").statement.confirm(alike).holds
+    rest = Case(Instance([[1, 0], [1, 1]], [[1, 2]]))
+    assert claim("a", mechanism="mmf", property="uniqueness").statement.confirm(rest).holds
+    more = Case(Instance([[1, 1], [0, 1]], [[1, 3]]))
+    assert claim("a", mechanism="mmf", property="uniqueness").statement.violated(more), "lmmf gives the second user more"
 
 
 def test_a_check_of_a_mechanism_says_whose_answer_it_is_about():

@@ -8,10 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from latex_text import well_formed
 
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.engine.witnesses import packaged
+from fairalloc.theorems.latex import Numbers, example, letters_in, tabular
 from fairalloc.theorems.lone import script
 from fairalloc.theorems.lone.catalogue import EXCEPTIONS, FORMS, has_script, lone_script
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
@@ -162,14 +164,65 @@ def test_the_errata_lead_to_the_script_of_every_refutation():
     assert "Printed" in text.partition("## K")[2]
 
 
+def defined_in(tex):
+    """The letters that the sentence at the end says what they are."""
+    return letters_in(tex.rpartition("\n\nHere ")[2])
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("name", [*ONE_OF_A_KIND, "K.L3", "K.E111", "P.T2.misreports", "D.S4.utilisation-higher"])
+def test_latex_is_an_example_whose_letters_are_defined(name):
+    text = lone_script(name).latex()
+    assert text.split("\n")[1].startswith(r"\begin{example}[")
+    assert text.endswith("\\end{example}\n")
+    assert well_formed(text)
+    assert letters_in(text) == defined_in(text) != set()
+    assert r"\toprule" in text
+    assert not re.search(r"\d{15}", text), "long numbers are rounded, and can be broken into lines below"
+
+
 @pytest.mark.deep
-def test_latex_is_an_example_with_closed_braces():
-    for text in (lone_script(path.stem).latex() for path in SCRIPTS):
-        assert text.startswith(r"\begin{example}")
-        assert text.endswith("\\end{example}\n")
-        bare_text = text.replace(r"\{", "").replace(r"\}", "")
-        assert bare_text.count("{") == bare_text.count("}")
-        assert bare_text.count(r"\begin") == bare_text.count(r"\end")
+def test_all_latex_is_well_formed_with_defined_letters():
+    for path in SCRIPTS:
+        text = lone_script(path.stem).latex()
+        assert well_formed(text), path.stem
+        assert letters_in(text) == defined_in(text), path.stem
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "%\n\\begin{example}{\\end{example}",
+        "%\n\\begin{a}\\begin{b}\\end{a}\\end{b}",
+        "%\n$x",
+        "%\n5% of",
+        "%\n\\begin{tabular}{l*{2}{r}}\na & b \\\\\n\\end{tabular}",
+    ],
+)
+def test_latex_that_is_not_well_formed_is_seen(broken):
+    assert not well_formed(broken)
+
+
+def test_a_letter_without_a_meaning_is_an_error():
+    with pytest.raises(KeyError, match="no letter 'q'"):
+        example("A title", "label", ["where $q$ is 1"], ("usual",))
+    assert "Here $n$ and $m$ are users" in example("A title", "label", ["where $n$ is 1"], ("usual",))
+
+
+def test_long_fractions_are_decimals_with_the_exact_number_below():
+    numbers = Numbers()
+    assert numbers.tex([Fraction(-2, 3), Fraction(5), Fraction(10**20, 3), None]) == (
+        r"(-\tfrac{2}{3}, 5, {\approx}\,3.33333 \cdot 10^{19}, \infty)"
+    )
+    assert numbers.below() == (
+        r"Rounded numbers, exactly: $3.33333 \cdot 10^{19}$ is 1000000000\allowbreak{}0000000000\allowbreak{}0\slash{}3."
+    )
+    assert Numbers().below() == ""
+    assert tabular("d", "nr", [[Fraction(1, 2), Fraction(1)]], numbers) == (
+        "\\begin{tabular}{l*{2}{r}}\n\\toprule\n$d_{nr}$ & $r = 1$ & $r = 2$ \\\\\n\\midrule\n"
+        "$n = 1$ & $\\tfrac{1}{2}$ & $1$ \\\\\n\\bottomrule\n\\end{tabular}"
+    )
+    assert tabular("e", "i", [Fraction(1), Fraction(0)], numbers) == "$(e_{1}, e_{2}) = (1, 0)$"
 
 
 def test_the_command_line_prints_both_forms(capsys):

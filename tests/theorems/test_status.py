@@ -15,10 +15,11 @@ from fairalloc.theorems import status
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.machine.record import recorded, sizes_proved
-from fairalloc.theorems.pages import statement_page
+from fairalloc.theorems.pages import instead_of, statement_page
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Reading
-from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, Status, described, status_by_case, status_of
+from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, READINGS, Status, described, status_by_case, status_of
+from fairalloc.theorems.titles import shortened, title_of
 
 STATEMENTS = all_statements()
 EXACT, FLOATS = "rational arithmetic", f"{FLOATING_POINT}: an LP"
@@ -98,7 +99,10 @@ def test_a_page_has_all_that_is_known():
     without = {one["statement"] for one in record.witnesses if one["without"]}
     for name, page in pages.items():
         item = STATEMENTS[name]
-        assert page.startswith(f"# {name}\n\n> {item.text}\n")
+        title, subtitle, *_ = page.split("\n\n")
+        assert title == f"# {title_of(item, on_record(item, record, again=False).status)}"
+        assert subtitle.startswith(f"`{name}`, {item.place}. Status: **")
+        assert f"\n\n> {item.text}\n\n" in page
         assert ("## Proof\n" in page) == bool(item.proof)
         assert ("## Proof by machine\n" in page) == (name in recorded())
         assert ("## Violated without" in page) == (name in without)
@@ -109,11 +113,65 @@ def test_a_page_has_all_that_is_known():
     assert "## Witness\n\nprices move, nothing else does" in pages["K.L3"]
     assert "Status: **refuted (of a repaired text)**" in pages["K.L3"]
     assert "Status: **refuted (to the letter)**" in pages["K.L3.letter"]
-    changed = replace(STATEMENTS["K.T1"], proof="other words")
-    assert "Only its author has read it so far." in statement_page(changed, record)
+    assert "Only its author has read it so far." in statement_page(replace(STATEMENTS["K.T1"], proof="because"), record)
     assert "Read on 2026-11-22 by a session that had not written it" in pages["K.T1"]
-    assert "What is true instead: docs/ERRATA.md, at K.L3" in pages["K.L3"]
+    assert "What is true instead: v is a strict descent direction for alpha = 1, and with one server;" in pages["K.L3"]
+    assert " More: docs/ERRATA.md, at K.L3\n" in pages["K.L3"]
+    assert "- The words are read of a repaired text: in a text in which another slip" in pages["K.L3"]
+    assert "Mechanism: ps-dsf, per-server dominant-share fairness: a bottleneck for every user" in pages["P.T2.envy"]
+    assert "Property: envy-freeness: Nobody could run more with another's bundles" in pages["P.T2.envy"]
+    assert "Paper: P, Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao, Per-Server Dominant-Share" in pages["P.T2.envy"]
+    assert "that is: each user has one demand vector; a user's demands are the same on all servers" in pages["P.T2.envy"]
+    assert "user 'u2' runs 1/7 tasks more in its worst allocation than in its best before" in pages["P.T2.misreports"]
     assert "## Evidence\n\nexperiment K.Fig9 " in pages["K.6.2.Fig9"]
+
+
+def test_what_is_true_instead_is_said_of_every_refutation_and_leads_to_what_is_not_refuted():
+    record = packaged()
+    status = {name: on_record(item, record, again=False).status for name, item in STATEMENTS.items()}
+    refuted = {name for name, known in status.items() if known == Status.REFUTED}
+    told = {name: instead_of(name) for name in STATEMENTS if instead_of(name)}
+    assert told.keys() == refuted
+    for name, text in told.items():
+        assert text.endswith("."), name
+        for led in re.findall(r"(?<![\w.])([A-Z](?:\.[\w-]+)+)", text):
+            assert status[led] != Status.REFUTED, f"{name} leads to {led}"
+            assert led != name
+
+
+def test_every_page_leads_to_its_neighbours():
+    record, names = packaged(), list(STATEMENTS)
+    for k, name in enumerate(names):
+        around = [f"Previous: {names[k - 1]}"] * (k > 0) + [f"Next: {one}" for one in names[k + 1 : k + 2]]
+        assert statement_page(STATEMENTS[name], record).endswith(f"\n{' · '.join(around)}\n")
+
+
+def test_titles_are_in_words_and_true():
+    record = packaged()
+    titles = {name: title_of(item, on_record(item, record, again=False).status) for name, item in STATEMENTS.items()}
+    assert titles["P.T2.misreports"] == "PS-DSF is not strategyproof"
+    assert titles["K.T3.envy"] == "alpha-PF-VDS is envy-free for alpha >= 1"
+    assert titles["K.3.3.below.envy"] == "alpha-PF-VDS is not envy-free for alpha < 1"
+    assert titles["Z.T1"] == "LMMF is strategyproof with one server, with equal weights, for demands that sum to 1"
+    assert titles["P.II-A.misreports"] == "DRF is strategyproof"
+    assert titles["K.T7"].startswith("Not decided: With alpha_i >= 1")
+    assert title_of(STATEMENTS["P.T2.sharing"], Status.NOT_REFUTED) == "Does PS-DSF provide the sharing incentive?"
+    assert title_of(STATEMENTS["P.T2.envy"], Status.NOT_DECIDED) == "Is PS-DSF envy-free?"
+    for name, title in titles.items():
+        status = on_record(STATEMENTS[name], record, again=False).status
+        assert name not in title
+        assert not title.endswith(".")
+        assert status != Status.REFUTED or title.startswith("Refuted: ") or " not " in title, name
+
+
+def test_a_text_is_shortened_at_the_end_of_a_word():
+    assert [shortened("one two three", most) for most in (13, 12, 8, 7, 2)] == [
+        "one two three",
+        "one two…",
+        "one two…",
+        "one…",
+        "o…",
+    ]
 
 
 def test_no_hypothesis_excludes_its_own_witness():
@@ -140,4 +198,4 @@ def test_every_refutation_says_how_the_words_are_read():
     assert {read[name] for name in ("K.L3", "K.L4", "K.T8", "K.T8.steps")} == {"of a repaired text"}
     assert {read[name] for name in ("K.L3.letter", "K.L4.letter", "K.T8.letter", "K.E48", "Z.P3")} == {"to the letter"}
     assert read["K.6.2.deviation"] == "ours"
-    assert set(read.values()) == set(get_args(Reading))
+    assert set(read.values()) == set(get_args(Reading)) == set(READINGS)

@@ -14,7 +14,6 @@ from typing import Any
 
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
-from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.statement import FAILED, Finding, Statement, answers_known, weakest
 from fairalloc.theorems.status import Status, status_by_case, status_of
 
@@ -70,10 +69,10 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     # 1.
     given = [("stored", case) for case in known.get("", ())]
     given += [("printed", case) for case in [statement.printed] if case is not None]
-    found = [(name, made) for name, case in given if (made := _confirmed(statement, case)) is not None]
+    found = [(name, made) for name, case in given if (made := confirmed_case(statement, case)) is not None]
     failed = len(given) - len(found)
     related = known.get(RELATED, ()) if not found else ()
-    found += [("related", made) for case in related if (made := _confirmed(statement, case)) is not None]
+    found += [("related", made) for case in related if (made := confirmed_case(statement, case)) is not None]
     # 2.
     if found:  # only a smaller violation is of interest, as far as the time reaches
         main.limit = Limit(trials, seconds / 2, seconds)
@@ -90,7 +89,7 @@ def _searched(statement: Statement, seed: int, seconds: float, trials: float, kn
     for k, (name, fewer) in enumerate(droppable.items()):
         left = max(0.0, seconds - (time.monotonic() - start))
         variant = replace(statement, hypotheses=fewer)
-        stored = [made for case in known.get(name, ()) if (made := _confirmed(variant, case)) is not None]
+        stored = [made for case in known.get(name, ()) if (made := confirmed_case(variant, case)) is not None]
         if stored:
             needed[name] = min(stored, key=lambda made: measure(made.draft)).case
             continue
@@ -133,7 +132,7 @@ def concluded(
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
     """The finding where no violation was confirmed."""
-    tried = f"{main.trials} cases of up to {_sizes([MOST])}"
+    tried = f"{main.trials} cases of up to {_sizes([main.most])}"
     if statement.wants_violation:
         sentence = f"no violation found in {tried}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
@@ -160,7 +159,8 @@ def _doubts(main: Search) -> list[str]:
     return [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
 
 
-def _confirmed(statement: Statement, case: Case) -> Violation | None:
+def confirmed_case(statement: Statement, case: Case) -> Violation | None:
+    """The violation that a case is, None where it is none."""
     try:
         verdict = statement.violated(case)
     except (

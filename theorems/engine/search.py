@@ -99,10 +99,15 @@ class Search:
     """
 
     def __init__(
-        self, statement: Statement, seed: tuple[int, ...], limit: Limit, tell: Callable[["Search"], None] = lambda _: None
+        self,
+        statement: Statement,
+        seed: tuple[int, ...],
+        limit: Limit,
+        tell: Callable[["Search"], None] = lambda _: None,
+        most: tuple[int, int, int] = MOST,
     ) -> None:
         """Nothing is drawn yet."""
-        self.statement, self.limit, self._tell = statement, limit, tell
+        self.statement, self.limit, self._tell, self.most = statement, limit, tell, most
         self.rng = np.random.default_rng(seed)
         self.trials = self.rejected = self.undecided = self.programs = 0
         self.unconfirmed: list[Case] = []
@@ -115,7 +120,7 @@ class Search:
 
     def run(self) -> Violation | None:
         """Search until a violation is confirmed and shrunk, or the limit is reached."""
-        found = self._first(MOST, self.limit)
+        found = self._first(self.most, self.limit)
         if found is None or self.statement.hypotheses.instances is not None:  # smaller ones need not be of the family
             return found
         # 5.
@@ -142,7 +147,7 @@ class Search:
     def _of_smaller_size(self, found: Violation) -> Violation | None:
         """A violation of smaller size, searched for with a part of the remaining limit."""
         n, k, r = found.draft.size
-        caps = [(n - 1, *MOST[1:]), (n, k - 1, MOST[2]), (n, k, r - 1)]
+        caps = [(n - 1, *self.most[1:]), (n, k - 1, self.most[2]), (n, k, r - 1)]
         caps = [cap for cap in caps if min(cap) > 0 and cap[0] >= self.statement.hypotheses.users]
         for cap in caps:
             left = max(0.0, self.limit.seconds - self.limit.elapsed)

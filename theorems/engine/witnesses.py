@@ -88,10 +88,10 @@ class WitnessRecord:
     searched: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def packaged() -> WitnessRecord:
-    """What comes with the package."""
-    file = files("fairalloc.theorems.engine").joinpath("witnesses.json")
-    return _read(json.loads(file.read_text(encoding="utf-8")), "witnesses.json")
+def packaged(name: str = "witnesses.json") -> WitnessRecord:
+    """What comes with the package: of the statements of the papers, or in "ours.json" of our own claims (ours.py)."""
+    file = files("fairalloc.theorems.engine").joinpath(name)
+    return _read(json.loads(file.read_text(encoding="utf-8")), name)
 
 
 def kept_witnesses(path: str | Path) -> WitnessRecord:

@@ -27,11 +27,14 @@ In floating point the points of the set are rounded and judged with the toleranc
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.solution_sets import SEVERAL, SolutionSet, solution_set
 from fairalloc.analysis.solution_sets.game_answers import one_server_each
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
@@ -42,12 +45,16 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
+
+REFINED = {"mmf": "lmmf", "drfh-lp": "drfh"}
+"""Mechanisms of which all answers of another one are answers."""
 
 OF_TOTALS = ("pareto", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 """What the users' totals decide, wherever the tasks run, for users with one variant."""
@@ -65,9 +72,13 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
             return verdict
         instance, first = next(iter(asked.items()))
         alone = replace(verdict, answers=for_the_answer_of(method or first.method))
-        if verdict.answers or len(asked) > 1:
-            return verdict if verdict.answers else alone
-        if has_one(first) or (name in OF_TOTALS and _has_unique_totals(first)):
+        if verdict.answers:
+            return verdict
+        if all(map(has_one, asked.values())):
+            return replace(verdict, answers=FOR_ALL)
+        if len(asked) > 1:
+            return alone
+        if name in OF_TOTALS and _has_unique_totals(first):
             return replace(verdict, answers=FOR_ALL)
         found = set_of(instance, first.mechanism, first.parameters)
         if found is None:
@@ -85,19 +96,6 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
     return judged
 
 
-def labelled(judge: Judge, method: str = "") -> Judge:
-    """The judge of the method's answer alone, which says so; the parameters are those of `over_answers`."""
-
-    def judged(case: Case, answer: Callable[[Instance], Allocation]) -> Verdict:
-        verdict, asked = _asked(judge, case, answer)
-        several = [one for one in asked.values() if _allows_several(one)]
-        if verdict.holds is None or verdict.answers or not several:
-            return verdict
-        return replace(verdict, answers=for_the_answer_of(method or several[0].method))
-
-    return judged
-
-
 def _asked(judge: Judge, case: Case, answer: Callable[[Instance], Allocation]) -> tuple[Verdict, Mapping[Instance, Allocation]]:
     """The verdict of a judge, and the answers that it asked for, the first one first."""
     asked: dict[Instance, Allocation] = {}
@@ -107,6 +105,38 @@ def _asked(judge: Judge, case: Case, answer: Callable[[Instance], Allocation]) -
         return asked[instance]
 
     return judge(case, noted), asked
+
+
+def one_answer(case: Case, answer: Callable[[Instance], Allocation]) -> Verdict:
+    """All answers give every user the same tasks.
+
+    Where a mechanism may have several and they are not listed, users who are alike in everything and get different tasks show
+    another one, with theirs exchanged, and an answer of a mechanism that refines it (REFINED) is one of them.
+    """
+    first = answer(case.reported)
+    h = Holdings(first, first.x_exact is not None)
+    if not _allows_several(first):
+        gaps = [(abs(h.tasks[n] - h.tasks[m]) / h.alone[n], n) for n, m in _alike(h.instance)]
+        other = solve(h.instance, REFINED[first.mechanism], "exact") if h.exact and first.mechanism in REFINED else first
+        more = Holdings(other, h.exact).tasks
+        gaps += [(abs(h.tasks[n] - more[n]) / h.alone[n], n) for n in range(h.instance.N)]
+    else:
+        found = set_of(case.reported, first.mechanism, first.parameters)
+        if found is None:
+            raise NotApplicable("the answers are not listed")
+        gaps = [((most - least) / a, n) for n, ((least, most), a) in enumerate(zip(found.totals, h.alone, strict=True))]
+    margin, n = max(gaps, default=(0, 0))
+    holds = not margin > (0 if h.exact else TOLERANCE)
+    sentence = f"user {h.instance.users[n]!r} runs {'the same' if holds else 'different'} tasks in all answers"
+    method = "rational arithmetic" if h.exact else "floating point"
+    return Verdict("uniqueness", holds, float(margin), sentence, method, answers=FOR_ALL * _allows_several(first))
+
+
+def _alike(instance: Instance) -> list[tuple[int, int]]:
+    """Pairs of users who are alike in everything."""
+    exact, placement = instance.exact, instance.placement
+    kinds = list(zip(exact.demands, exact.weights, exact.max_tasks, map(bytes, placement), strict=True))
+    return [(n, m) for n, m in combinations(range(instance.N), 2) if kinds[n] == kinds[m] and not exact.demands_on]
 
 
 def set_of(

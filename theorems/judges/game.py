@@ -31,13 +31,16 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.answers import has_one, labelled, over_answers, set_of
+from fairalloc.theorems.judges.answers import has_one, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Routes, Undecided, attempted, decided, width
 
 F = Fraction
 
 ALGORITHM = "psdsf-algorithm-1"
+
+SHORT = 10
+"""Characters of a fraction that a sentence has in full."""
 
 LARGEST_CONFIRMED = 8
 """Arcs up to which a gain by a misreport is confirmed over all PS-DSF allocations, with two resources: seconds."""
@@ -46,9 +49,9 @@ LARGEST_CONFIRMED = 8
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
 
 
-def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> Routes:
+def about_equilibria(judge: Judge, name: str = "") -> Routes:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
-    judge = over_answers(judge, name) if every else labelled(judge)
+    judge = over_answers(judge, name)
 
     def trial(case: Case) -> Verdict:
         return decided(judge, case, lambda instance: solved(instance, case.parameters), "floating point")
@@ -211,14 +214,14 @@ def _kkt(h: Holdings, i: int, alpha: int) -> Any:
     return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
 
 
-def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> Routes:
+def about_ps_dsf(judge: Judge, name: str = "") -> Routes:
     """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
 
     A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
     Algorithm I starts from DRF on each server and so ends at other ones than methods that come from finite alpha do, and it is
     fast.
     """
-    judge = over_answers(judge, name, ALGORITHM) if every else labelled(judge, ALGORITHM)
+    judge = over_answers(judge, name, ALGORITHM)
 
     def answer(instance: Instance) -> Allocation:
         certificate = certify(solve(instance, "ps-dsf", ALGORITHM))
@@ -270,7 +273,9 @@ def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
     hard = float(every[0]) if every is not None and not h.exact else _hard_gain(case, h, reported.instance, n)
     if every is not None and h.exact and hard != every[0]:
         raise Undecided("the mixed-integer program and the list of all PS-DSF allocations disagree")
-    sentence = f"user {user!r} gains {float(hard):.3g} of a server in its worst allocation against its best before"
+    more = hard * h.alone[n]
+    tasks = str(more) if h.exact and len(str(more)) < SHORT else f"{float(more):.3g}"
+    sentence = f"by misreporting, user {user!r} runs {tasks} tasks more in its worst allocation than in its best before"
     verdict = verdict_of(h, "strategyproofness", min(gain, hard), sentence)
     return replace(verdict, answers=FOR_ALL if verdict.holds is False and every is not None else FOR_SOME)
 

@@ -10,7 +10,7 @@ int is exact), or None where the property says nothing about the case.
 
 How it is tried and confirmed (`routes`):
 
-1. ps-dsf and alpha-pf-vds as in game.py, with their choices among several answers.
+1. ps-dsf and alpha-pf-vds as in game.py: of several answers all are judged where they can be listed (answers.py).
 2. A mechanism with certificates: rational answers, proved without a solver. What the judge itself computes in floating point is
    said to be no rational number. Functions of one's own see rational answers in the search already.
 3. Any other mechanism: floating point. A violation must be above NOISE at the answers of two methods, of different kinds where
@@ -40,7 +40,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.answers import labelled
+from fairalloc.theorems.judges.answers import one_answer, over_answers
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice
 from fairalloc.theorems.judges.properties import property_judge
@@ -55,6 +55,7 @@ FURTHER: dict[str, Judge] = {
     "max-min-tasks": max_min_fair,
     "one-pool": as_one_pool,
     "strict-group-strategyproofness": strict_misreporting,
+    "uniqueness": one_answer,
 }
 """Judges that are neither properties of one allocation nor in check_mechanism."""
 
@@ -209,11 +210,11 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Rout
         return Routes(partial(_tried, attempted(item, judge)), partial(_by_two, item, judge))
     if is_registered(item) and item.id == "ps-dsf":
         judge = misreporting_for_every_choice if named.name == "strategyproofness" else judge
-        made = about_ps_dsf(judge, every=False)
+        made = about_ps_dsf(judge, named.name)
     elif is_registered(item) and item.id == "alpha-pf-vds":
-        made = about_equilibria(judge, every=False)
+        made = about_equilibria(judge, named.name)
     else:
-        made = about_mechanism(item, labelled(judge))
+        made = about_mechanism(item, over_answers(judge, named.name))
     confirm = partial(_at_rational_answers, made.confirm)
     return Routes(confirm if named.is_own else made.trial, confirm)
 

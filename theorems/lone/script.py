@@ -9,11 +9,12 @@ what it proves does not depend on how that was made. A script is, in this order:
 3. the source of the definitions and functions that it uses and of the argument itself, without annotations (`plain_source`),
 4. the call, and one sentence with the numbers that it returned.
 
-The LaTeX form has the same data as matrices, and the inequality that fails.
+The LaTeX form has the same data as tables, the inequality that fails, and the meaning of every letter (latex.py).
 """
 
 import ast
 import inspect
+import re
 import textwrap
 import tomllib
 from collections.abc import Callable, Mapping
@@ -28,10 +29,13 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.engine.witnesses import packaged
+from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, plain, prose, tabular
 from fairalloc.theorems.lone.certificates import PROBLEMS, given
 from fairalloc.theorems.lone.definitions import exact
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.status import Status
+from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
 
 WIDTH = 118
 
@@ -41,6 +45,9 @@ ANSWERS = {
     "": "about the numbers below; no mechanism is asked",
 }
 """What of the answers of a mechanism a script is about."""
+
+TOLD = {"eligible", "eligible_told", "weights", "rule", "sign", "leftovers", "misreporting"}
+"""Data that LaTeX says in words, or not at all."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -164,15 +171,71 @@ class LoneScript:
     # ---- LaTeX
 
     def latex(self) -> str:
-        """An `example` environment: the claim, the data as matrices, and the inequality that fails."""
-        formula = self.argument.formula.format(**{key: _tex(value) for key, value in self.found().items()})
-        matrices = [f"{SYMBOLS[name]} = {_tex(value)}" for name, value in self.data.items() if name in SYMBOLS]
-        lines = [rf"\begin{{example}}[{_words(self.about.id)}]", _words(f"{self.about.text} ({self.about.place}.)")]
-        lines.append(_words(f"Assumed: {_assumed(self)}."))
-        lines += [r"\begin{gather*}", ",\\\\\n".join(matrices) + ".", r"\end{gather*}"] * bool(matrices)
-        rest = f"All numbers are in the lone script {self.about.id}.py." if self.data.keys() - SYMBOLS - PROBLEMS.keys() else ""
-        lines += [_words(f"{inspect.getdoc(self.argument.function)} {rest}"), rf"\[ {formula} \]", r"\end{example}"]
-        return "\n".join(lines) + "\n"
+        """An `example` environment: the claim, the data as tables, the inequality that fails, and what all letters are."""
+        item, numbers, found = self.about, Numbers(), self.found()
+        formula = self.argument.formula.format(**{key: numbers.tex(value) for key, value in found.items()})
+        told = re.sub(r"`(\w+)`", lambda match: str(found.get(match[1], match[1])), inspect.getdoc(self.argument.function) or "")
+        usual = "; ".join(hypotheses_in_words(item)) if item.quantifier != "one" and not self.argument.assumed else _assumed(self)
+        claim = f"{plain(item.place.rstrip('.'))} says: {prose(item.text)} ({plain(f'{item.paper}: {paper_of(item)}')}.)"
+        parts = [f"{claim} Assumed: {prose(usual)}. Shown {prose(ANSWERS[self.argument.answers])}."]
+        shown = [name for name in self.data if self._is_shown(name)]
+        tables = [tabular(*self._letter(name), self._table(name), numbers) for name in shown]
+        flat = [table for table in tables if table.startswith("$")]
+        grids = "\n\\quad\n".join(table for table in tables if not table.startswith("$"))
+        parts += [f"\\begin{{center}}\\small\n{grids}\n\\end{{center}}"] * bool(grids)
+        parts += [" ".join([f"With {', '.join(flat)}."] * bool(flat) + self._trivial())] * bool(flat or self._trivial())
+        parts += [prose(told), rf"\[ {formula} \]", *filter(None, [numbers.below()])]
+        if self.data.keys() - set(shown) - TOLD - PROBLEMS.keys():
+            parts.append(f"The other numbers of the proof are in the script {plain(item.id)}.py.")
+        title = prose(title_of(item, Status.PROVED if item.wants_violation else Status.REFUTED))
+        return example(title, item.id, parts, (item.id, item.paper, self._kind, "usual"))
+
+    @property
+    def _kind(self) -> str:
+        """The notation: of requests, as in D, of demands in one pool, as in Z, or on servers."""
+        return "requests" if "requests" in self.data else "pool" if self.about.paper == "Z" else "servers"
+
+    def _letter(self, name: str) -> tuple[str, str]:
+        """The letter and the indices of data in this notation."""
+        letter, indices = DATA[name]
+        if self._kind == "requests":
+            return ("r'", "ij") if name == "reported" else (letter, "ij" if name == "requests" else "i")
+        if indices == "nr" and depth_of(self.data[name]) == 3:
+            return letter, "nvr"
+        return letter, {"ni": "nv", "tni": "tnv"}.get(indices, indices) if self._kind == "pool" else indices
+
+    def _is_shown(self, name: str) -> bool:
+        """Whether data are in LaTeX; weights of 1 are said in words, and the prices of rounds are in the script alone."""
+        value = self.data[name]
+        if name not in DATA or (self._kind == "requests" and name == "prices"):
+            return False
+        scalar = DATA[name][1] and not isinstance(value, list | tuple)
+        return not (scalar or (name == "weights" and all(part == 1 for part in value)))
+
+    def _table(self, name: str) -> Any:
+        """The data as they are shown: of one server, or in one way, without its number."""
+        value = self.data[name]
+        if name == "points" and len(value) == 1:
+            value = value[0]
+        if self._kind == "servers" or depth_of(value) < 2 or name in ("demands", "reported", "requests"):
+            return value
+        if len(value) == 1 and name in ("capacities", "prices", "prices_after", "other_prices"):
+            return value[0]
+        return [row[0] for row in value] if all(len(row) == 1 for row in value) else value
+
+    def _trivial(self) -> list[str]:
+        """What of the data is said in words."""
+        said = ["All weights are 1."] * all(part == 1 for part in self.data.get("weights", [0]))
+        places, told = self.data.get("eligible"), self.data.get("eligible_told")
+        said += [] if places is None else [_open(places)]
+        return said + ([f"As it is reported: {_open(told)}"] if told is not None and told != places else [])
+
+
+def _open(places: Sequence[Sequence[int]]) -> str:
+    """Who may use which server, in words."""
+    closed = [(n + 1, i + 1) for n, row in enumerate(places) for i, may in enumerate(row) if not may]
+    but = ", but not " + ", ".join(f"user {n} server {i}" for n, i in closed) if closed else ""
+    return f"Every user may use every server{but}."
 
 
 def _heading(script: LoneScript) -> str:
@@ -300,36 +363,3 @@ def _lines(parts: Any, indent: str) -> list[str]:
 
 GLUE = "\0"
 """Stands for a space at which no line is broken."""
-
-
-# ---- LaTeX ----------------------------------------------------------------------------------------------------------------
-
-SYMBOLS = {
-    "demands": "D", "reported": "D'", "capacities": "C", "eligible": "E", "eligible_told": "E'", "weights": r"\varphi",
-    "alpha": r"\alpha", "A": "A", "B": "B", "epsilon": r"\epsilon", "points": "Y",
-    "tasks": "X", "tasks_after": "X'", "other_tasks": "X'", "better": "X'", "tasks_at_infinity": r"X^\infty",
-    "prices": r"\lambda", "other_prices": r"\lambda'", "prices_after": r"\lambda'",
-    "requests": "R", "entitlements": "e", "x": "x", "after": "x'", "table": "T",
-}  # fmt: skip
-"""What LaTeX shows of the data; the rest, such as factors of a proof by cases, is in the script."""
-
-
-def _tex(value: Any) -> str:
-    """A rational as a fraction, lists as a row or a matrix, more levels one after the other."""
-    if isinstance(value, list | tuple):
-        if not any(isinstance(part, list | tuple) for part in value):
-            return rf"({', '.join(map(_tex, value))})"
-        if any(isinstance(cell, list | tuple) for row in value if isinstance(row, list | tuple) for cell in row):
-            return r",\ ".join(map(_tex, value))
-        rows = r" \\ ".join(" & ".join(map(_tex, row)) if isinstance(row, list | tuple) else _tex(row) for row in value)
-        return rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"
-    if isinstance(value, Fraction) and value.denominator != 1:
-        sign = "-" * (value < 0)
-        return rf"{sign}\tfrac{{{abs(value.numerator)}}}{{{value.denominator}}}"
-    return r"\infty" if value is None else str(value)
-
-
-def _words(text: str) -> str:
-    """Plain text for LaTeX."""
-    special = {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "^": r"\^{}", "<": r"\(<\)", ">": r"\(>\)"}
-    return "".join(special.get(c, c) for c in " ".join(text.split()))

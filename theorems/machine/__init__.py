@@ -14,5 +14,6 @@ polynomial.
 | requests.py | njc by bottlenecks, in fractions of requests |
 | claims.py | which statement is which question |
 | prove.py | a verdict: proved for all instances of a size, refuted by an instance that is checked, or unknown |
+| axioms.py | whether an instance has tasks with several properties (conflict.py) |
 | record.py | what was proved, kept in record.json |
 """

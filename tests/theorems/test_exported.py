@@ -1,0 +1,177 @@
+"""What `theorems export` writes of claims of one's own and of statements: Python that runs alone, LaTeX, entries for BibTeX."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from latex_text import well_formed
+
+import fairalloc as fa
+from fairalloc.cli import main
+from fairalloc.runs.objects import MECHANISM, load_object
+from fairalloc.theorems.engine.witnesses import on_record, packaged
+from fairalloc.theorems.exported import FORMS, statement_text
+from fairalloc.theorems.latex import letters_in
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.sources import defined, lacking
+
+HELPER = """
+LEAST = 1
+
+
+def missing(tasks):
+    return LEAST - min(tasks)
+"""
+
+MINE = '''
+import cvxpy as cp
+
+import fairalloc as fa
+from beside import missing
+
+
+class Most(fa.Mechanism):
+    """As many tasks as possible."""
+
+    id = "most"
+
+    def write_cvxpy(self, instance):
+        x, constraints = fa.cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+
+def idle(allocation):
+    return missing(allocation.tasks)
+
+
+nobody_idle = fa.claim("nobody is idle", Most(), idle, "positive, everywhere")
+unnamed = fa.claim("nobody is idle, again", Most, lambda allocation: 1 - allocation.tasks.min(), "positive, everywhere")
+misreports = fa.claim("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere")
+true = fa.claim("DRFH is envy-free", "drfh", "envy-freeness")
+choices = fa.claim("PS-DSF is strategyproof", "ps-dsf", "strategyproofness")
+'''
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    (tmp_path / "beside.py").write_text(HELPER)
+    (tmp_path / "mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    sys.modules.pop("beside", None)
+    return tmp_path
+
+
+def exported(capsys, *words):
+    code = main(["theorems", "export", *words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def alone(code, folder):
+    """What the code prints in a folder of its own."""
+    folder.mkdir()
+    (folder / "witness.py").write_text(code)
+    done = subprocess.run([sys.executable, "-P", "witness.py"], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_code_of_a_claim_runs_alone_with_its_mechanism_and_what_lies_beside_it(mine, capsys, tmp_path):
+    code, out, _ = exported(capsys, "mine.py:nobody_idle", "--trials", "12", "--time-limit", "60s")
+    assert code == 0
+    assert "class Most(fa.Mechanism):" in out
+    assert "def missing(tasks):" in out
+    assert "LEAST = 1" in out
+    assert str(mine) not in out
+    for name in ("mine.py", "beside.py"):
+        (mine / name).unlink()
+    done, printed = alone(out, tmp_path / "bare")
+    assert (done, "idle is violated" in printed) == (0, True), printed
+
+
+def test_what_cannot_be_copied_is_said_in_a_sentence(mine, capsys):
+    _, out, _ = exported(capsys, "mine.py:unnamed", "--trials", "12", "--time-limit", "60s")
+    assert "# mine_lambda is the object that the claim was made with: it cannot be copied, for mine_lambda is neither" in out
+    assert "class Most(fa.Mechanism):" in out
+    assert lacking("mine_lambda", lambda allocation: True).startswith("mine_lambda is neither a number, a text, a function")
+    assert lacking("three", 3) == ""
+    assert defined("three", 3) == ["three = 3"]
+    assert load_object(f"{mine / 'mine.py'}:Most", MECHANISM).id == "most"
+
+
+def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, capsys):
+    code, out, _ = exported(capsys, "mine.py:misreports", "--trials", "300", "--time-limit", "60s", "--format", "latex")
+    assert (code, well_formed(out)) == (0, True)
+    assert "[LMMF is not strategyproof]" in out
+    assert "$d'_{nr}$" in out
+    assert re.search(r"An answer to the true instance: \$\(x_\{1\}, x_\{2\}\) = ", out)
+    assert re.search(r"An answer to what is reported: \$\(x'_\{1\}, x'_\{2\}\) = ", out)
+    assert letters_in(out) == letters_in(out.rpartition("\n\nHere ")[2])
+
+
+def test_a_claim_about_ps_dsf_has_a_witness_for_all_answers(mine, capsys):
+    """The search finds none in so few cases, and the record knows one."""
+    code, out, _ = exported(capsys, "mine.py:choices", "--trials", "3", "--time-limit", "60s", "--format", "latex")
+    assert code == 0
+    assert "This is so for all answers of the mechanism." in out
+    assert "runs 1/7 tasks more in its worst allocation than in its best before" in out
+    result = fa.claim("PS-DSF is strategyproof", "ps-dsf", "strategyproofness").search(trials=3, time_limit=60)
+    assert (result.status, result.verdict.answers) == ("refuted", "for all")
+    assert "on record for P.T" in result.sentence
+
+
+def test_a_claim_without_a_witness_has_only_an_entry(mine, capsys):
+    few = ("--trials", "3", "--time-limit", "60s")
+    code, out, err = exported(capsys, "mine.py:true", *few)
+    assert (code, out) == (2, "")
+    assert "the claim 'drfh-is-envy-free' has no witness to export: DRFH is envy-free: " in err
+    code, out, _ = exported(capsys, "mine.py:true", *few, "--format", "bibtex")
+    assert code == 0
+    assert out.startswith("@misc{fairalloc:drfh-is-envy-free,\n")
+
+
+def test_a_file_without_claims_is_told(mine, capsys):
+    assert exported(capsys, "beside.py")[2] == "fairalloc: beside.py defines no claim: a claim is what fa.claim returns\n"
+
+
+def test_every_statement_has_an_entry_for_bibtex(capsys):
+    record = packaged()
+    for name, item in all_statements().items():
+        entry = statement_text(item, on_record(item, record, again=False).status, "bibtex")
+        assert entry.startswith(f"@misc{{fairalloc:{name},\n  author = {{{{The fairalloc developers}}}},\n  title = {{{{")
+        assert entry.endswith("},\n}\n")
+        assert entry.count("{") == entry.count("}"), name
+        assert entry.count("$") % 2 == 0, name
+    assert exported(capsys, "P.T2.misreports", "--format", "bibtex")[1] == (
+        "@misc{fairalloc:P.T2.misreports,\n"
+        "  author = {{The fairalloc developers}},\n"
+        "  title = {{PS-DSF is not strategyproof}},\n"
+        "  note = {fairalloc 0.1.0, statement P.T2.misreports: refuted (to the letter); P Theorem 2, where P is Khamse-Ashari, "
+        "Lambadaris, Kesidis, Urgaonkar, Zhao, Per-Server Dominant-Share Fairness},\n"
+        "}\n"
+    )
+    assert exported(capsys, "K.T7", "--format", "bibtex")[0] == 0, "which has no witness"
+
+
+def test_forms_are_told_from_others(capsys):
+    assert FORMS == ("python", "latex", "bibtex")
+    with pytest.raises(SystemExit, match="2"):
+        main(["theorems", "export", "P.T2.misreports", "--format", "csv"])
+    assert "invalid choice: 'csv'" in capsys.readouterr().err
+
+
+def test_the_list_has_a_line_for_each_statement_and_is_as_wide_as_the_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "90")
+    assert main(["theorems", "list", "--paper", "P", "--status", "refuted", "--reading", "to the letter"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 14
+    assert all(len(line) <= 90 for line in lines)
+    assert lines[6].split() == ["P.T2.misreports", "refuted", "(to", "the", "letter)", "ps-dsf", "is", "strategyproof,", "about…"]
+    monkeypatch.delenv("COLUMNS")
+    assert main(["theorems", "list", "--mechanism", "nb", "--property", "strategyproofness"]) == 0
+    whole = capsys.readouterr().out
+    assert "NB is not strategyproof.\n" in whole
+    assert main(["theorems", "list", "--reading", "ours", "--paper", "P"]) == 2
+    assert capsys.readouterr().err.startswith("fairalloc: none of these statements fits")
+    with pytest.raises(SystemExit, match="2"):
+        main(["theorems", "list", "--reading", "mine"])

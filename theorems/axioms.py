@@ -1,0 +1,220 @@
+"""What is known of an axiom of a mechanism on all instances up to a size: from the implications, the statements, or a search.
+
+The instances have users with one demand vector, the same on all servers, any weights and eligible servers, no limits, and no idle
+server. What is known is, in this order,
+
+1. proved: the axiom follows from the mechanism's definition (implications.py), or a statement about it is proved without any
+   condition that such an instance could break,
+2. violated: by an exact case of such a size on record, or found by a search,
+3. proved under a condition, not refuted in so many cases, violated in floating point, or nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.formulations import MECHANISMS
+from fairalloc.models.errors import FairallocError
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cells import SAME, Column, Evidence, families_of
+from fairalloc.theorems.claims import claim
+from fairalloc.theorems.engine.parallel import searched_in_a_child
+from fairalloc.theorems.engine.sought import Sought
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
+from fairalloc.theorems.statement import Finding
+from fairalloc.theorems.status import Status
+
+Size: TypeAlias = tuple[int, int, int]
+"""The most users, servers and resources."""
+
+DOMAIN = Hypotheses(no_idle_server=True, users=2)
+"""What every instance satisfies."""
+
+PROVED, CONDITIONAL, TRIED, UNKNOWN, IN_FLOATS, VIOLATED = range(6)
+"""How much is known, the best first."""
+
+SYMBOLS = ("✓", "±", "○", "?", "~", "✗")
+
+ONE_SERVER = ("same demands", "one server")
+"""Words with which `follows` knows that there is one server."""
+
+LEGEND = (
+    "✓ proved; ± proved under a condition; ○ not refuted; ? not known or not asked; ~ violated in floating point; "
+    "✗ violated, by an exact case of this size"
+)
+
+ALPHAS: Mapping[str, tuple[Any, ...]] = {
+    "alpha < 1": (0.5, 0.25),
+    "alpha = 1": (1,),
+    "alpha > 1": (2, 3),
+    "alpha = inf": ("inf",),
+}
+"""The values of alpha with which a family is searched; a family that is not here is not searched."""
+
+OF_A_PROPERTY = {
+    "bottleneck-fairness": {"bottleneck", "server bottleneck"},
+    "server-bottleneck-fairness": {"server bottleneck"},
+    "single-resource-fairness": {"one resource"},
+    "single-server-reduction": {"one server", "everywhere", "identical servers"},
+}
+"""Conditions without which a property is not defined."""
+
+
+@dataclass(frozen=True)
+class AxiomFinding:
+    """What is known of one axiom of one mechanism.
+
+    Attributes
+    ----------
+    level : PROVED to VIOLATED
+    sentence : why, in words
+    statement : the id of the statement that says so, "" where none does
+    answers : of which answers it speaks where the mechanism allows several
+    case : the violation, None where there is none of this size
+    """
+
+    level: int
+    sentence: str
+    statement: str = ""
+    answers: str = ""
+    case: Case | None = None
+
+    @property
+    def symbol(self) -> str:
+        """The level as a symbol."""
+        return SYMBOLS[self.level]
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        kept = {"symbol": self.symbol, "sentence": self.sentence, "statement": self.statement, "answers": self.answers}
+        return kept | ({} if self.case is None else {"case": self.case.document()})
+
+
+def known_of(
+    column: Column, axiom: str, size: Size, found: Mapping[tuple[str, str], list[Evidence]], domain: Hypotheses = DOMAIN
+) -> AxiomFinding:
+    """What the implications and the statements say.
+
+    Parameters
+    ----------
+    column : the mechanism, or a family of its parameters
+    axiom : a property of allocations or of mechanisms
+    size : of the instances
+    found : statements with their findings by mechanism and property (cells.py)
+    domain : what the instances satisfy
+    """
+    if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
+        return AxiomFinding(PROVED, f"follows from the definition: {why}")
+    best = _of_the_same(column, axiom, size, found, domain)
+    for one, may_hold, may_fail in _about(column, axiom, found):
+        made = _of_statement(one.within(column.family), axiom, size, domain)
+        admitted = made.level == UNKNOWN or (may_fail if made.level >= IN_FLOATS else may_hold)
+        best = min(best, made, key=_strength) if admitted else best
+    return best
+
+
+def _of_the_same(
+    column: Column, axiom: str, size: Size, found: Mapping[tuple[str, str], list[Evidence]], domain: Hypotheses
+) -> AxiomFinding:
+    """What is known of a mechanism with the same answers: of nb or ps-dsf for alpha = 1 or inf, of drf with one server."""
+    same = SAME.get((column.mechanism, column.family), "")
+    reduced = size[1] == 1 and column.mechanism != "drf" and follows(column.mechanism, "single-server-reduction", ONE_SERVER)
+    name = same or ("drf" if reduced else "")
+    if not name:
+        return AxiomFinding(UNKNOWN, "not known")
+    known = known_of(Column(name), axiom, size, found, domain)
+    return known if known.level == UNKNOWN else replace(known, sentence=f"it has the tasks of {name}: {known.sentence}")
+
+
+def _strength(made: AxiomFinding) -> int:
+    """What decides comes first, then how much is known."""
+    return (PROVED, VIOLATED, CONDITIONAL, TRIED, IN_FLOATS, UNKNOWN).index(made.level)
+
+
+def _about(column: Column, axiom: str, found: Mapping[tuple[str, str], list[Evidence]]) -> Iterator[tuple[Evidence, bool, bool]]:
+    """The statements about it, and whether they can say that it holds, and that it fails: by stronger and by weaker axioms."""
+    stronger = {arrow.premise for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.conclusion == axiom}
+    weaker = {arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.premise == axiom}
+    for name in (axiom, *sorted(stronger), *sorted(weaker)):
+        for one in found.get((column.mechanism, name), ()):
+            if not column.family or column.family in families_of(one.statement):
+                yield one, name not in weaker, name not in stronger
+
+
+def _of_statement(one: Evidence, axiom: str, size: Size, domain: Hypotheses) -> AxiomFinding:
+    item, finding = one.statement, one.finding
+    if one.violated:
+        return _violated(one, size, domain)
+    if one.violated is None:
+        return AxiomFinding(UNKNOWN, "not decided", item.id)
+    conditions = one.assumed - _harmless(size, axiom)
+    words = f" if {', '.join(word for word in item.hypotheses.words if word in conditions)}" * bool(conditions)
+    if finding.status in (Status.PROVED, Status.BY_MACHINE):
+        level = CONDITIONAL if conditions or finding.status == Status.BY_MACHINE else PROVED
+        return AxiomFinding(level, f"{finding.status}{words}", item.id, finding.answers)
+    return AxiomFinding(TRIED, f"not refuted in {finding.trials:,} cases{words}", item.id, finding.answers)
+
+
+def _violated(one: Evidence, size: Size, domain: Hypotheses) -> AxiomFinding:
+    """A violation of this size, or that there is one beyond it."""
+    item, finding = one.statement, one.finding
+    if finding.status == Status.IN_FLOATS:
+        return AxiomFinding(IN_FLOATS, "violated in floating point", item.id, finding.answers)
+    case = finding.case
+    if case is None or not _is_within(case, size, domain):
+        return AxiomFinding(UNKNOWN, "violated, but by no case of this kind and size", item.id)
+    said = "" if finding.verdict is None else f": {finding.verdict.sentence}"
+    return AxiomFinding(VIOLATED, f"violated{said}", item.id, finding.answers, case)
+
+
+def _is_within(case: Case, size: Size, domain: Hypotheses) -> bool:
+    """Whether a case is of the domain and the size."""
+    own = case.instance
+    fits = all(a <= b for a, b in zip((own.N, own.K, own.R), size, strict=True))
+    asked = replace(case, parameters={}, points=())
+    return fits and domain.satisfied_by(asked)
+
+
+def _harmless(size: Size, axiom: str) -> set[str]:
+    """Conditions that no instance of the size breaks."""
+    words = set(DOMAIN.words) | OF_A_PROPERTY.get(axiom, set())
+    words |= {"one server", "everywhere", "identical servers"} if size[1] == 1 else set()
+    return words | ({"one resource"} if size[2] == 1 else set())
+
+
+# ---- by a search --------------------------------------------------------------------------------------------------------
+
+
+def looked_for(
+    column: Column, axiom: str, size: Size, seconds: float, trials: int | None, seed: int, known: AxiomFinding
+) -> AxiomFinding:
+    """What a search for a violation finds; what was known where it finds nothing.
+
+    Parameters
+    ----------
+    column, axiom, size : as for `known_of`
+    seconds, trials, seed : of the search
+    known : what is known without it
+    """
+    if column.family and column.family not in ALPHAS:
+        return known
+    parameters = {"alpha": ALPHAS[column.family]} if column.family else None
+    try:
+        asked = claim(f"{column}: {axiom}", MECHANISMS[column.mechanism], axiom, DOMAIN, parameters=parameters)
+        with np.errstate(all="ignore"):
+            finding, _ = searched_in_a_child(Sought(asked.statement, size), seconds, trials, seed)
+    except FairallocError as fault:
+        return replace(known, sentence=f"{known.sentence}; not searched: {fault}")
+    return _of_search(finding, known)
+
+
+def _of_search(finding: Finding, known: AxiomFinding) -> AxiomFinding:
+    if finding.case is not None and finding.verdict is not None:
+        level = VIOLATED if finding.status == Status.REFUTED else IN_FLOATS
+        return AxiomFinding(level, f"violated: {finding.verdict.sentence}", "", finding.answers, finding.case)
+    if finding.status != Status.NOT_REFUTED or known.level == CONDITIONAL:
+        return known
+    return AxiomFinding(TRIED, f"not refuted in {finding.trials:,} cases of this size", "", finding.answers)

@@ -1,0 +1,106 @@
+"""What is on record for the cells of the matrix, and the search behind our own claims (ours.py), which is kept in ours.json.
+
+1. Cases that violate the same property by any mechanism are tried first, with each value of the parameters.
+2. The usual search looks for a violation, in floating point, and confirms it in rationals.
+3. Where it finds none, every case is tried in exact arithmetic, until ENOUGH of them were decided.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+from fairalloc.theorems.cases import Case, Draft, parse_case
+from fairalloc.theorems.cells import cells_of, evidence
+from fairalloc.theorems.engine.investigate import concluded, counts
+from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
+from fairalloc.theorems.ours import COLUMNS, ROWS, key_of, ours
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.status import Status
+
+__all__ = ["ENOUGH", "OURS", "fill", "known_cells"]
+
+ENOUGH = 2000
+"""Exact cases without a violation after which a cell says "not refuted"."""
+
+
+OURS = "ours.json"
+"""The file of the record, beside this one."""
+
+
+def known_cells() -> tuple[dict[str, Statement], dict[str, Finding]]:
+    """The statements about cells of the matrix, those of the papers and ours, with what is on record of them."""
+    papers = {key: item for key, item in all_statements().items() if item.mechanism and item.property}
+    record, mine = packaged(), packaged(OURS)
+    own = {key: item for key, item in ours().items() if item.proof or key in mine.searched}
+    found = {key: on_record(item, record, again=False) for key, item in papers.items()}
+    return papers | own, found | {key: on_record(item, mine, again=False) for key, item in own.items()}
+
+
+def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed: int = 0) -> list[Finding]:
+    """Search for the cells that are open, and put what is found into a file.
+
+    Parameters
+    ----------
+    path : of ours.json beside this file, or of another file, made where it is not there
+    keys : of ours(); none = of all cells that are neither proved nor violated, and, where no violation with positive demands
+        is known, of the claims about those
+    seconds : for each step of one claim
+    seed : of everything random
+    """
+    statements, findings = ours(), []
+    for key in keys or _open():
+        found = _looked_at(statements[key], seconds, seed)
+        findings.append(found)
+        if found.status in (Status.REFUTED, Status.NOT_REFUTED):
+            write_witnesses(statements, [found], path)
+    return findings
+
+
+def _open() -> Iterator[str]:
+    """The claims of cells that are open on record, and those about positive demands of cells that are violated."""
+    found = evidence(*known_cells())
+    cells = cells_of(found, COLUMNS, ROWS, False)
+    for column, name, positive in product(COLUMNS, ROWS, (False, True)):
+        cell, key = cells[name, column], key_of(column, name, positive)
+        is_settled = cell.symbol in "✗✓" and not cell.note
+        if key in ours() and not is_settled and positive == (cell.symbol in "⊗±"):
+            yield key
+
+
+def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
+    start = time.monotonic()
+    # 1.
+    main = Search(item, seeded(item, seed), Limit(seconds=seconds))
+    tried = (_violation(item, case) for case in _hints(item))
+    best = min(filter(None, tried), key=lambda one: measure(one.draft), default=None)
+    # 2.
+    best = main.run() if best is None else main.shrunk(best)
+    if best is None:
+        # 3.
+        main = Search(replace(item, trial=item.confirm), seeded(item, seed), Limit(seconds=10 * seconds))
+        while best is None and not main.limit.reached(0) and (left := ENOUGH - main.trials + main.undecided) > 0:
+            main.limit.cases = main.drawn + left
+            best = main.run()
+    found = concluded(item, main, best, counts(main, seed, seconds))
+    few = best is None and main.trials - main.undecided < ENOUGH
+    return replace(found, status=Status.NOT_DECIDED if few else found.status, seconds=time.monotonic() - start)
+
+
+def _hints(item: Statement) -> Iterator[Case]:
+    """Its own case, and those on record that violate the property, by whatever mechanism."""
+    yield from [item.printed] * (item.printed is not None)
+    about = {key for key, one in (all_statements() | ours()).items() if one.property == item.property}
+    kept = [one for record in (packaged(), packaged(OURS)) for one in record.witnesses if one["statement"] in about]
+    cases = [parse_case(one["case"]) for one in kept]
+    names, values = [*item.hypotheses.parameters], item.hypotheses.parameters.values()
+    for case, chosen in product(cases, product(*values)):
+        yield replace(case, parameters=dict(zip(names, chosen, strict=True)))
+
+
+def _violation(item: Statement, case: Case) -> Violation | None:
+    verdict = item.violated(case)
+    return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)

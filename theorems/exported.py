@@ -1,0 +1,171 @@
+"""What `fairalloc theorems export` writes: the witness of a statement or of a claim of one's own as Python or LaTeX, and an entry
+for BibTeX.
+
+The witness of a claim is searched; its Python is code.py, with mechanisms and properties of one's own in it.
+"""
+
+import sys
+from typing import Any
+
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError, InstanceError
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
+from fairalloc.theorems.claims import Claim, ClaimResult
+from fairalloc.theorems.code import method_of, solved_instances
+from fairalloc.theorems.latex import Numbers, example, plain, prose, tabular
+from fairalloc.theorems.lone.catalogue import lone_script
+from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.status import Status, with_reading
+from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
+
+FORMS = ("python", "latex", "bibtex")
+"""The forms."""
+
+ANSWERS = {"for all": "This is so for all answers of the mechanism.", "for some": "This is so for some answers of the mechanism."}
+
+
+def statement_text(item: Statement, status: Status, form: str) -> str:
+    """A statement in one of FORMS.
+
+    Parameters
+    ----------
+    item : the statement
+    status : what is known of it
+    form : of FORMS
+
+    Raises
+    ------
+    InstanceError : it has no lone script, which Python and LaTeX need
+    """
+    if form == "bibtex":
+        return _entry(item, status)
+    script = lone_script(item.id)
+    return script.python() if form == "python" else script.latex()
+
+
+def claim_text(claim: Claim, form: str, time_limit: float, trials: int | None, seed: int) -> str:
+    """A claim of one's own in one of FORMS.
+
+    Parameters
+    ----------
+    claim : the claim
+    form : of FORMS
+    time_limit, trials, seed : of the search for its witness
+
+    Raises
+    ------
+    InstanceError : no violation was found
+    """
+    found = claim.search(time_limit=time_limit, trials=trials, seed=seed)
+    if form == "bibtex":
+        return _entry(claim.statement, found.status)
+    if found.case is None:
+        raise InstanceError(f"the claim {claim.id!r} has no witness to export: {found.sentence}")
+    return f"{found}\n" if form == "python" else _latex(found)
+
+
+# ---- BibTeX -----------------------------------------------------------------------------------------------------------
+
+
+def _entry(item: Statement, status: Status) -> str:
+    """An entry: the title in words, and in a note the id, what is known, and the place."""
+    paper = f"; {item.place.rstrip('.')}, where {item.paper} is {paper_of(item)}" if paper_of(item) else ""
+    known = with_reading(item, status) if paper else status.value
+    fields = {
+        "author": "{The fairalloc developers}",
+        "title": f"{{{prose(title_of(item, status))}}}",
+        "note": f"fairalloc {sys.modules['fairalloc'].__version__}, statement {plain(item.id)}: {plain(known)}{plain(paper)}",
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
+    return "\n".join([f"@misc{{fairalloc:{item.id},", *lines, "}"]) + "\n"
+
+
+# ---- LaTeX of a claim -------------------------------------------------------------------------------------------------
+
+
+def _latex(found: ClaimResult) -> str:
+    """An `example` environment: the claim, the instance as tables, the tasks, and what is violated."""
+    claim, case, verdict, numbers = found.claim, found.case, found.verdict, Numbers()
+    assert case is not None
+    assert verdict is not None
+    item = claim.statement
+    assumed = "; ".join([*hypotheses_in_words(item), *item.hypotheses.ranges]) or "any instance"
+    grids = _tables(case.instance, numbers)
+    if case.misreport is not None:
+        told = case.reported
+        grids.append(tabular("d'", "nvr" if not told.single_variant else "nr", _demands(told), numbers))
+    parts = [f"Claim: {prose(claim.text)}. Assumed: {prose(assumed)}.".replace("..", ".")]
+    parts.append(_centred(grids))
+    parts.append(
+        " ".join([*_words(case.instance), *(f"With ${prose(k).strip('$')} = {v}$." for k, v in case.parameters.items())])
+    )
+    if "answer" in verdict.witness:
+        tasks = [list(row) for row in _by_server(case.instance, verdict.witness["answer"])]
+        parts.append(f"The answer that violates it:\n\n{_centred([tabular('x', 'ni', tasks, numbers)])}")
+    for prime, (_, said, _, instance) in zip(("", "'"), solved_instances(claim, case, verdict), strict=False):
+        parts += _tasks(found, instance, prime, said, numbers)
+    parts.append(
+        f"{plain(verdict.sentence[:1].upper() + verdict.sentence[1:])} ({plain(verdict.method)}). {_answers(verdict)}".strip()
+    )
+    parts += filter(None, [numbers.below()])
+    title = prose(title_of(item, found.status))
+    return example(title, item.id, [part for part in parts if part], ("own", "usual"))
+
+
+def _centred(grids: list[str]) -> str:
+    return "\\begin{center}\\small\n" + "\n\\quad\n".join(grids) + "\n\\end{center}"
+
+
+def _by_server(instance: Instance, x: Any) -> list[list[Any]]:
+    """(N, K) tasks of users on servers, for the tasks of arcs."""
+    rows: list[list[Any]] = [[0] * instance.K for _ in range(instance.N)]
+    for n, i, tasks in zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), x, strict=True):
+        rows[n][i] += tasks
+    return rows
+
+
+def _answers(verdict: Any) -> str:
+    return ANSWERS.get(verdict.answers, f"This is {verdict.answers}." if verdict.answers else "")
+
+
+def _demands(instance: Instance) -> list[Any]:
+    """Rows of demands, or lists of rows where a user has several."""
+    rows = [[list(row) for row in rows] for rows in instance.exact.demands]
+    return [own[0] for own in rows] if instance.single_variant else rows
+
+
+def _tables(instance: Instance, numbers: Numbers) -> list[str]:
+    demands = tabular("d", "nvr" if not instance.single_variant else "nr", _demands(instance), numbers)
+    pools = [[q * c for c in row] for q, row in zip(instance.counts.tolist(), instance.exact.capacities, strict=True)]
+    return [demands, tabular("c", "ir", pools, numbers)]
+
+
+def _words(instance: Instance) -> list[str]:
+    """Weights, eligible servers and limits as sentences."""
+    exact, numbers = instance.exact, Numbers()
+    equal = all(w == 1 for w in exact.weights)
+    said = ["All weights are 1." if equal else f"With {tabular(chr(92) + 'varphi', 'n', list(exact.weights), numbers)}."]
+    closed = [(n + 1, i + 1) for n in range(instance.N) for i in range(instance.K) if not instance.placement[n, i]]
+    said.append(
+        "Every user may use every server." if not closed else f"Closed are, as (user, server): {', '.join(map(str, closed))}."
+    )
+    limits = [(n + 1, most) for n, most in enumerate(exact.max_tasks) if most is not None]
+    return [*said, *(f"User {n} has {most} tasks at most." for n, most in limits)]
+
+
+def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, numbers: Numbers) -> list[str]:
+    """The tasks of an answer that the verdict is about."""
+    case, item = found.case, found.claim.mechanism
+    assert case is not None
+    try:
+        allocation = solve(instance, item, method_of(item, dict(case.parameters)), **case.parameters)
+    except FairallocError:  # the claim's own function need not ask for this answer
+        return []
+    row = tabular(f"x{prime}", "n", _numbers(allocation), numbers)
+    return [f"An answer{f' {plain(said)}' if said else ''}: {row}."]
+
+
+def _numbers(allocation: Allocation) -> list[Any]:
+    exact = allocation.tasks_exact
+    return list(exact) if exact is not None else allocation.tasks.tolist()

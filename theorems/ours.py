@@ -1,0 +1,91 @@
+"""Our own claims for the first table of the matrix: every mechanism has every property of ROWS, where no paper decides it.
+
+All are made by one loop over the columns and rows. What is known of them is beside this file: ours.toml has the proofs, ours.json
+the cases that were found and how many were tried. A search for one that is not refuted tries each case in exact arithmetic.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from itertools import product
+from typing import Any
+
+from fairalloc.analysis.properties.misreport import Misreport
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.models.instance import Instance
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cells import FAMILIES, SCOPE, Column, scope
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.own import judge_of, routes
+from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.statement import Statement
+
+__all__ = ["COLUMNS", "ROWS", "key_of", "ours"]
+
+ROWS = tuple(SCOPE)
+
+ALPHAS: Mapping[str, tuple[Any, ...]] = {
+    "alpha < 1": (Fraction(1, 2), Fraction(1, 4)),
+    "alpha > 1": (2, 3),
+    "alpha by server": ((1, 3, 2), (2, 1, 5)),
+}
+"""The values with which alpha-pf-vds is tried; alpha = 1 has the tasks of nb, and alpha = inf is ps-dsf."""
+
+CASES: Mapping[str, Case] = {
+    "ours.drf-per-server.group-strategyproofness": Case(
+        Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]),
+        Misreport((0, 1), (None, None), ((True, False), (False, True))),
+    ),
+}
+"""Cases with which a search begins: each user leaves the server on which the other is faster."""
+
+SLUGS = {"alpha < 1": "below", "alpha > 1": "above", "alpha by server": "mix"}
+
+COLUMNS = tuple(Column(name, family) for name in sorted(MECHANISMS) for family in (FAMILIES if name == "alpha-pf-vds" else ("",)))
+
+
+@cache
+def ours() -> Mapping[str, Statement]:
+    """The claims by id, such as "ours.lmmf.pareto" and "ours.lmmf.pareto.positive"."""
+    proofs = {key: Proof(name, text) for name, text, keys in _proofs() for key in keys}
+    made = (_claim(column, name, positive) for column in COLUMNS for name in ROWS for positive in (False, True))
+    return {item.id: replace(item, proof=proofs.get(item.id, "")) for item in made if item is not None}
+
+
+def _claim(column: Column, name: str, positive: bool) -> Statement | None:
+    """The claim of a cell; None for a family that is another mechanism's."""
+    if column.family and column.family not in ALPHAS:
+        return None
+    words = [*scope(column.mechanism, name), "no idle server", "at least 2 users", *["positive"] * positive]
+    alphas = ALPHAS.get(column.family)
+    assumed = replace(Hypotheses.of(words), parameters={"alpha": alphas} if alphas else {})
+    item, named = mechanism("alpha-pf-vds" if column.mechanism == "fds" else column.mechanism), judge_of(name)
+    made = routes(item, named, column.mechanism in ("alpha-pf-vds", "fds"))
+    key = key_of(column, name, positive)
+    text = f"{column} has {name}" + " where all demands are positive" * positive + "."
+    more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": name, "reading": "ours"}
+    return Statement(key, text, "ours", "all", made.trial, made.confirm, assumed, named.misreports, **more)  # type: ignore[arg-type]
+
+
+def key_of(column: Column, name: str, positive: bool = False) -> str:
+    """The id of the claim about a cell."""
+    family = [SLUGS.get(column.family, column.family)] * bool(column.family)
+    return ".".join(["ours", column.mechanism, *family, name, *["positive"] * positive])
+
+
+def _proofs() -> Iterator[tuple[str, str, list[str]]]:
+    """Name, text and the ids that each serves."""
+    document = tomllib.loads(files("fairalloc.theorems").joinpath("ours.toml").read_text(encoding="utf-8"))
+    for name, given in document.items():
+        yield name, " ".join(given["proof"].split()), [key for line in given["cells"] for key in _ids(line)]
+
+
+def _ids(line: str) -> Iterator[str]:
+    """The ids in a line such as "asset drf-per-server.positive: pareto", of mechanisms and properties."""
+    mechanisms, names = (part.split() for part in line.split(":"))
+    for one, name in product(mechanisms, names):
+        start, positive, _ = one.partition(".positive")
+        yield f"ours.{start}.{name}{positive}"

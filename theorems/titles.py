@@ -1,0 +1,221 @@
+"""Titles of statements in words: "PS-DSF is not strategyproof", from mechanism, property and status where a phrase says it, else
+from the statement's own words; and what its mechanism, property and hypotheses mean, each in a line.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+
+from fairalloc.formulations import MECHANISMS
+from fairalloc.models.instance import Instance
+from fairalloc.theorems.cells import FAMILIES, families_of
+from fairalloc.theorems.judges.own import claim_properties
+from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.status import Status
+
+PAPERS_IN_FULL = {
+    "K": (
+        "Khamse-Ashari and Lambadaris and Kesidis and Urgaonkar and Zhao",
+        "An Efficient and Fair Multi-Resource Allocation Mechanism for Heterogeneous Servers",
+    ),
+    "P": ("Khamse-Ashari and Lambadaris and Kesidis and Urgaonkar and Zhao", "Per-Server Dominant-Share Fairness"),
+    "W": ("Wang and Liang and Li", "Multi-Resource Fair Allocation in Heterogeneous Cloud Computing Systems"),
+    "Z": ("Zarchy and Hay and Schapira", "Capturing Resource Tradeoffs in Fair Multi-Resource Allocation"),
+    "D": (
+        "Dolev and Feitelson and Halpern and Kupferman and Linial",
+        "No Justified Complaints: On Fair Sharing of Multiple Resources",
+    ),
+}
+"""Authors, as BibTeX separates them, and title of each paper."""
+
+NAMES = {
+    "alpha-pf-vds": "alpha-PF-VDS",
+    "asset": "Asset fairness",
+    "drf-per-server": "DRF on each server",
+    "drfh-lp": "The answer of W's program (6)",
+    "ps-dsf-tdm": "PS-DSF with time sharing",
+    "uniform": "The uniform allocation",
+    "utilitarian": "The utilitarian allocation",
+}
+"""Mechanisms that are not called by their id in capitals."""
+
+PHRASES = {
+    "sharing-incentive": ("provides", "provide", "the sharing incentive"),
+    "weak-sharing-incentive": ("provides", "provide", "the weak sharing incentive"),
+    "envy-freeness": ("is", "be", "envy-free"),
+    "total-envy-freeness": ("is", "be", "envy-free by totals"),
+    "pareto": ("is", "be", "Pareto optimal"),
+    "bottleneck-fairness": ("is", "be", "bottleneck fair"),
+    "strategyproofness": ("is", "be", "strategyproof"),
+    "group-strategyproofness": ("is", "be", "group strategyproof"),
+    "strict-group-strategyproofness": ("is", "be", "group strategyproof in the strict sense"),
+    "population-monotonicity": ("is", "be", "population monotonic"),
+    "single-resource-fairness": ("is", "be", "max-min fair with a single resource"),
+    "single-server-reduction": ("is", "be", "DRF with one server"),
+    "identical-servers-reduction": ("is", "be", "DRF with identical servers"),
+    "leximin": ("is", "be", "lexicographically max-min fair in tasks"),
+}
+"""A property as verb, infinitive and complement."""
+
+CONDITIONS = {
+    "one server": "with one server",
+    "one resource": "with one resource",
+    "one variant": "",
+    "same demands": "",
+    "everywhere": "without placement constraints",
+    "no idle server": "",
+    "outsiders": "under K's Assumption 2",
+    "positive": "for positive demands",
+    "unlimited": "",
+    "equal weights": "with equal weights",
+    "simplex": "for demands that sum to 1",
+    "bottleneck": "",
+    "server bottleneck": "with a bottleneck at every server",
+    "identical servers": "with identical servers",
+}
+"""Hypotheses as ends of titles."""
+
+MEANINGS = {
+    "one server": "there is one server",
+    "one resource": "there is one resource",
+    "one variant": "each user has one demand vector",
+    "same demands": "a user's demands are the same on all servers",
+    "everywhere": "every user may use every server, and every server has what every user demands",
+    "no idle server": "every server has a user who may use it and finds there what it demands",
+    "outsiders": "for every server and resource somebody who may not use the server demands it (K Assumption 2)",
+    "positive": "every user demands every resource",
+    "unlimited": "users have any number of tasks",
+    "equal weights": "all weights are 1",
+    "simplex": "the demands of a task sum to 1",
+    "bottleneck": "one resource is dominantly requested by all users at all servers (K Definition 2)",
+    "server bottleneck": "each server has a resource that its eligible users dominantly request (K 3.3)",
+    "identical servers": "all servers are alike",
+}
+"""Hypotheses as sentences."""
+
+IMPLIED = {"single-server-reduction": {"one server"}, "single-resource-fairness": {"one resource"}}
+IMPLIED["identical-servers-reduction"] = {"identical servers"}
+"""Hypotheses that the phrase of a property says already."""
+
+WORDS = {
+    "K.3.3.max-min": "Where every server has a bottleneck resource, the equilibrium is max-min fair on it",
+    "D.S3.pareto-zero": "NJC allocations are Pareto optimal also where entitlements are 0",
+    "D.S4.same-dominant.true": "DRF and NJC are equivalent if all request at least their entitlement of one dominant resource",
+    "D.S5.dummies-zero": "Dummy resources stand for x_i = 1 also where entitlements are 0",
+    "D.S5.1.all.true": "Entitlements of the users who remain can be renormalised where all are entitled to something",
+    "D.S5.3.unique-zero": "With two users the solution is unique also where entitlements are 0",
+}
+"""Claims whose own words need those of the claim before."""
+
+UNDECIDED = {
+    Status.REFUTED: "Refuted: ",
+    Status.NOT_REFUTED: "Not refuted: ",
+    Status.NOT_DECIDED: "Not decided: ",
+    Status.IN_FLOATS: "Not decided: ",
+}
+"""What stands before the words of a claim that is not known to be true."""
+
+LONGEST = 110
+"""Characters of a title."""
+
+
+def named(mechanism: str) -> str:
+    """What a mechanism is called in a sentence.
+
+    >>> named("ps-dsf")
+    'PS-DSF'
+    """
+    return NAMES.get(mechanism, mechanism.upper() if mechanism in MECHANISMS else mechanism)
+
+
+def title_of(item: Statement, status: Status) -> str:
+    """The title of a statement of which this is known.
+
+    Parameters
+    ----------
+    item : the statement
+    status : what is known of it
+
+    Returns
+    -------
+    a phrase that is true where the statement is decided, a question where it is not
+    """
+    phrase = PHRASES.get(item.property) if item.mechanism and not _is_of_another_kind(item) else None
+    if phrase is None:
+        return UNDECIDED.get(status, "") + shortened(WORDS.get(item.id, item.text.rstrip(".")), LONGEST)
+    verb, infinitive, what = phrase
+    who, violated = named(item.mechanism), (status == Status.REFUTED) != item.wants_violation
+    if status not in (Status.PROVED, Status.BY_MACHINE, Status.REFUTED):
+        asked = f"Is {who} {what}" if verb == "is" else f"Does {who} {infinitive} {what}"
+        return f"{' '.join([asked, *_conditions(item)])}?"
+    if violated:
+        negated = f"is not {what}" if verb == "is" else f"does not {infinitive} {what}"
+        return " ".join([who, negated, *_conditions(item, {"simplex", "identical servers"})])
+    return " ".join([who, verb, what, *_conditions(item)])
+
+
+@cache
+def is_of_one_pool(mechanism: str) -> bool:
+    """Whether a registered mechanism takes all servers as one pool, so that its answers need not fit several servers."""
+    item = MECHANISMS.get(mechanism)
+    return item is not None and item.home(Instance([[1], [1]], [[1], [1]])).K == 1
+
+
+def _is_of_another_kind(item: Statement) -> bool:
+    """Whether the statement means something else by the name of its property: bottleneck fairness of the whole system, as W."""
+    return item.property == "bottleneck-fairness" and "bottleneck" not in item.hypotheses.words
+
+
+def _conditions(item: Statement, only: Iterable[str] | None = None) -> list[str]:
+    """The hypotheses of a claim as ends of its title, at most two of them; those named, and alpha, where `only` is given."""
+    words = [word for word in item.hypotheses.words if word in CONDITIONS and word not in IMPLIED.get(item.property, ())]
+    words = [word for word in words if word != "everywhere" or "one server" not in words]
+    words = [word for word in words if word != "one server" or not is_of_one_pool(item.mechanism)]
+    phrases = [CONDITIONS[word] for word in words if CONDITIONS[word] and (only is None or word in only)]
+    return [_alpha(item)] * bool(_alpha(item)) + [", ".join(phrases)] * bool(phrases)
+
+
+def _alpha(item: Statement) -> str:
+    """The values of alpha, by their family."""
+    if "alpha" not in item.hypotheses.parameters:
+        return ""
+    found = families_of(item)
+    if FAMILIES[4] in found:
+        return "for an alpha of each server"
+    known: dict[tuple[str, ...], str] = {(FAMILIES[0],): "< 1", (FAMILIES[1],): "= 1", (FAMILIES[3],): "= inf"}
+    below = FAMILIES[0] in found and len(found) > 1
+    return "" if below else f"for alpha {known.get(tuple(found), '> 1' if FAMILIES[1] not in found else '>= 1')}"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut at the end of a word where it is longer.
+
+    >>> shortened("one two three", 9)
+    'one two…'
+    """
+    if len(text) <= most:
+        return text
+    cut = text[: max(1, most - 1)]
+    words = cut.rsplit(" ", 1)[0] if " " in cut and text[len(cut)] != " " else cut
+    return f"{words.rstrip(' ,;:')}…"
+
+
+# ---- what the words mean ----------------------------------------------------------------------------------------------
+
+
+def explained(item: Statement) -> tuple[str, str]:
+    """What the mechanism and the property of a statement are, "" where it has none or it is somebody's own."""
+    mechanism = MECHANISMS.get(item.mechanism) if not item.own else None
+    meaning = "" if mechanism is None else f"{mechanism.title} ({mechanism.source})"
+    return meaning, claim_properties().get(item.property, "") if item.property not in MECHANISMS else ""
+
+
+def hypotheses_in_words(item: Statement) -> list[str]:
+    """Each assumption of a claim as a sentence, without the values of parameters."""
+    ranges = set(item.hypotheses.ranges)
+    return [MEANINGS.get(word, word) for word in item.hypotheses.words if word not in ranges]
+
+
+def paper_of(item: Statement) -> str:
+    """Authors and title of the paper of a statement; "" for a claim of one's own."""
+    authors, title = PAPERS_IN_FULL.get(item.paper, ("", ""))
+    return f"{authors.replace(' and ', ', ')}, {title}" if title else ""
