@@ -28,10 +28,12 @@ from fairalloc.theorems.statement import FAILED, Finding, Statement, Status
 __all__ = [
     "ANSWERS",
     "FAMILIES",
+    "HOLDS",
     "LEGEND",
     "OF_A_METHOD",
     "POOL",
     "SCOPE",
+    "VIOLATIONS",
     "Cell",
     "Column",
     "Evidence",
@@ -69,6 +71,7 @@ MARKS = {
     Status.NOT_DECIDED: OPEN,
     Status.IN_FLOATS: IN_FLOATS,
 }
+VIOLATIONS = (VIOLATED, WITH_ZEROS, BOTH)
 STRENGTH = (OPEN, TRIED, BY_MACHINE, HOLDS)
 
 FAMILIES = ("alpha < 1", "alpha = 1", "alpha > 1", "alpha = inf", "alpha by server")

@@ -29,6 +29,7 @@ from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packa
 from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
+from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
@@ -76,6 +77,9 @@ def add_commands(commands: Any) -> None:
     command = _action(actions, "export", "a witness as a script that needs no package, or as LaTeX", _export)
     command.add_argument("--format", default="python", choices=["python", "latex"])
     _action(actions, "list", "ids of statements and what they say", _list)
+    command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
+    command.add_argument("--format", default="table", choices=[*FORMATS, "python"], help="python = the instances")
+    command.set_defaults(run=_numbers)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
     text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
@@ -227,6 +231,17 @@ def _list(options: argparse.Namespace) -> int:
         for item in found
     ]
     emit(Grid("", ["id", "quantifier", "status", "text"], rows).text())
+    return 0
+
+
+def _numbers(options: argparse.Namespace) -> int:
+    """The table of ratios, or the cases that attain them."""
+    known = known_numbers()
+    if options.format == "python":
+        emit("".join(f"# {one.mechanism}, {one.quantity}: {one.ratio}\n{one.case.code()}\n\n" for one in known if one.case))
+        return 0
+    table = numbers_table(known, recorded_matrices(*known_cells())[0].cells)
+    emit(getattr(table, "text" if options.format == "table" else options.format)())
     return 0
 
 

@@ -12,10 +12,11 @@ from itertools import product
 from pathlib import Path
 
 from fairalloc.theorems.cases import Case, Draft, parse_case
-from fairalloc.theorems.cells import cells_of, evidence
+from fairalloc.theorems.cells import HOLDS, VIOLATIONS, cells_of, evidence
 from fairalloc.theorems.engine.investigate import concluded, counts
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
+from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.ours import COLUMNS, ROWS, key_of, ours
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement, Status
@@ -60,14 +61,17 @@ def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed
 
 
 def _open() -> Iterator[str]:
-    """The claims of cells that are open on record, and those about positive demands of cells that are violated."""
-    found = evidence(*known_cells())
-    cells = cells_of(found, COLUMNS, ROWS, False)
-    for column, name, positive in product(COLUMNS, ROWS, (False, True)):
-        cell, key = cells[name, column], key_of(column, name, positive)
-        is_settled = cell.symbol in "✗✓" and not cell.note
-        if key in ours() and not is_settled and positive == (cell.symbol in "⊗±"):
+    """The claims of cells that are open on record, and those about positive demands where only cases with zeros violate."""
+    statements, findings = known_cells()
+    cells = cells_of(evidence(statements, findings), COLUMNS, ROWS, True)
+    for column, name in product(COLUMNS, ROWS):
+        cell, (key, positive) = cells[name, column], (key_of(column, name, with_zeros) for with_zeros in (False, True))
+        case = findings[cell.statement].case if cell.statement else None
+        is_violated = cell.symbol in VIOLATIONS and case is not None
+        if key in ours() and not is_violated and (cell.symbol != HOLDS or cell.note):
             yield key
+        if key in ours() and is_violated and not TESTS["positive"](case.instance):
+            yield positive
 
 
 def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
