@@ -1,6 +1,7 @@
 """What is on record for the cells of the matrix, and the search behind our own claims (ours.py), which is kept in ours.json.
 
-1. Cases that violate the same property by any mechanism are tried first, with each value of the parameters.
+1. Cases that violate the same property by any mechanism are tried first, with each value of the parameters, and for positive
+   demands with small numbers in the place of 0.
 2. The usual search looks for a violation, in floating point, and confirms it in rationals.
 3. Where it finds none, every case is tried in exact arithmetic, until ENOUGH of them were decided.
 """
@@ -8,6 +9,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -26,6 +28,9 @@ __all__ = ["ENOUGH", "OURS", "fill", "known_cells"]
 ENOUGH = 2000
 """Exact cases without a violation after which a cell says "not refuted"."""
 
+
+SMALL = (Fraction(1, 4), Fraction(1, 20), Fraction(1, 100))
+"""What a demand of 0 becomes."""
 
 OURS = "ours.json"
 """The file of the record, beside this one."""
@@ -100,8 +105,17 @@ def _hints(item: Statement) -> Iterator[Case]:
     kept = [one for record in (packaged(), packaged(OURS)) for one in record.witnesses if one["statement"] in about]
     cases = [parse_case(one["case"]) for one in kept]
     names, values = [*item.hypotheses.parameters], item.hypotheses.parameters.values()
+    cases += [_without_zeros(case, small) for case in cases for small in SMALL if item.hypotheses.positive]
     for case, chosen in product(cases, product(*values)):
         yield replace(case, parameters=dict(zip(names, chosen, strict=True)))
+
+
+def _without_zeros(case: Case, small: Fraction) -> Case:
+    draft = Draft.of(case)
+    for slot in draft.slots():
+        if slot.kind in ("demand", "reported") and not slot.value:
+            slot.set(small)
+    return draft.case()
 
 
 def _violation(item: Statement, case: Case) -> Violation | None:

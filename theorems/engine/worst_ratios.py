@@ -4,10 +4,11 @@
 2. Climb: change one number, and keep what does not lower the ratio, in floating point, until PATIENCE changes in a row fail.
 3. The worst of all climbs is made smaller: a user, a server or a resource less that does not lower the ratio in rationals.
 4. Its ratio in rationals counts, at a certified answer; where the answers are irrational it is rounded down.
+5. What is worst for one mechanism is then tried with all others.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from fairalloc.theorems.judges.trials import Undecided
 from fairalloc.theorems.matrix import recorded_matrices
 from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, Worst, bound, ratio_of
 
-__all__ = ["exact_ratio", "search_numbers", "worst_ratio"]
+__all__ = ["compared", "exact_ratio", "search_numbers", "worst_ratio"]
 
 PATIENCE = 25
 
@@ -143,13 +144,15 @@ class _Climb:
 
     def without_a_part(self, draft: Draft, best: Any) -> tuple[Draft, Any] | None:
         for made in _parts(draft):
-            try:
-                ratio = exact_ratio(self.mechanism, self.quantity, made.case())
-            except (FairallocError, Undecided, AssertionError):
-                continue
-            if ratio >= best:
+            ratio = _ratio(self.mechanism, self.quantity, made.case()) if _is_whole(made, self.quantity) else None
+            if ratio is not None and ratio >= best:
                 return made, ratio
         return None
+
+
+def _is_whole(draft: Draft, quantity: str) -> bool:
+    """Whether somebody misreports where the quantity is about that."""
+    return quantity != "gain" or any(user.misreports for user in draft.users)
 
 
 def _parts(draft: Draft) -> Iterator[Draft]:
@@ -170,6 +173,34 @@ def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms
     """
     cells = recorded_matrices(*known_cells())[0].cells
     asked = [(name, quantity) for name in sorted(mechanisms or MECHANISMS) for quantity in QUANTITIES]
-    found = [worst_ratio(*pair, cases, seed) for pair in asked if bound(*pair, cells) != "1"]
+    alone = [worst_ratio(*pair, cases, seed) for pair in asked if bound(*pair, cells) != "1"]
+    found = compared(alone)
     write_json([one.document() for one in found], path)
     return found
+
+
+def compared(known: Sequence[Worst]) -> list[Worst]:
+    """Each with the worst of the cases of all mechanisms, as far as its own mechanism takes them.
+
+    Parameters
+    ----------
+    known : what single searches found
+    """
+    return [_worst_of(one, [other.case for other in known if other.quantity == one.quantity and other.case]) for one in known]
+
+
+def _worst_of(one: Worst, cases: Sequence[Case]) -> Worst:
+    tried = {**one.searched, "cases": one.searched["cases"] + len(cases)}
+    best = replace(one, searched=tried)
+    for case in cases:
+        ratio = None if one.mechanism in POOL and case.instance.K > 1 else _ratio(one.mechanism, one.quantity, case)
+        if ratio is not None and ratio > best.ratio:
+            best = replace(best, ratio=ratio, case=case)
+    return best
+
+
+def _ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float | None:
+    try:
+        return exact_ratio(mechanism, quantity, case)
+    except (FairallocError, Undecided):
+        return None
