@@ -27,14 +27,9 @@ def exactly(instance, mechanism):
 @pytest.mark.parametrize("one", [one for one in KNOWN if one.case and one.mechanism not in IRRATIONAL], ids=str)
 def test_a_ratio_is_attained_by_its_case(one):
     assert exact_ratio(one.mechanism, one.quantity, one.case) == one.ratio
-    numbers = [
-        v for part in (one.case.instance.exact.demands, [one.case.instance.exact.capacities]) for r in part for x in r for v in x
-    ]
-    assert all(v.denominator == 1 and v <= MOST for v in numbers)
-    n, k, r = one.case.instance.N, one.case.instance.K, one.case.instance.R
-    assert (n, k, r) <= (4, 2, 2)
-    assert k <= 2
-    assert r <= 2
+    draft = Draft.of(one.case)
+    assert all(slot.value.denominator == 1 and slot.value <= MOST for slot in draft.slots())
+    assert all(size <= most for size, most in zip(draft.size, (4, 2, 2), strict=True))
 
 
 @pytest.mark.deep
