@@ -175,7 +175,7 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
         for name in sorted(MECHANISMS)
     ]
     notes = [
-        "the worst case that is known, and the bound where one is proved; N is the number of users",
+        "the worst case that is known, and = or ≤ where a bound is proved; N is the number of users",
         f"searched: integers up to {MOST}, at most 4 users, 2 servers, 2 resources, equal weights; drf, fds and njc: one server",
         "alpha-pf-vds and fds have alpha = 2; of several answers that of a method counts",
     ]
@@ -184,7 +184,7 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
 
 def _told(one: Worst | None, most: str) -> str:
     if most == "1":
-        return "1"
+        return "= 1"
     known = "" if one is None else "∞" if one.ratio == float("inf") else _number(one.ratio)
     return f"{known} ≤ {most}" if most else known
 

@@ -37,7 +37,7 @@ PATIENCE = 25
 SIZES = (4, 2, 2)
 """The most users, servers and resources."""
 
-IRRATIONAL = ("alpha-pf-vds", "fds", "nb")
+IRRATIONAL = ("alpha-pf-vds", "fds", "nb", "njc")
 
 COMPUTED = {"fds": "alpha-pf-vds"}
 """With one server they are the same, and the second has certificates."""
@@ -80,7 +80,7 @@ def worst_ratio(mechanism: str, quantity: str, cases: int, seed: int = 0) -> Wor
     if found is None:
         return Worst(mechanism, quantity, Fraction(1), None, searched)
     case, exact = climb.smaller(found)
-    return Worst(mechanism, quantity, exact, case, searched)
+    return Worst(mechanism, quantity, exact, case if exact > 1 else None, searched)
 
 
 @dataclass
