@@ -193,15 +193,6 @@ TOLD: Mapping[str, tuple[Callable[[Instance], bool], ...]] = {
 }
 """The tests that words of Hypotheses fulfil, where users have one demand vector and no limits."""
 
-TOLD: Mapping[str, tuple[Callable[[Instance], bool], ...]] = {
-    "same demands": (_plain, _game, _plain_game, _unlimited),
-    "equal weights": (_equal_weights,),
-    "one resource": (_one_kind, _one_resource, _bottleneck, _server_bottleneck),
-    "one server": (_one_server, _one_pool),
-    "bottleneck": (_bottleneck, _server_bottleneck),
-}
-"""The tests that words of Hypotheses fulfil, where users have one demand vector and no limits."""
-
 # ---- the arrows -----------------------------------------------------------------------------------------------------
 
 LEXIMIN = ("drfh", "tsf", "lmmf", "asset")

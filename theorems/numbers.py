@@ -28,10 +28,12 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import HOLDS, Cell, Column
 
-__all__ = ["FLOORED", "INFINITE", "MOST", "QUANTITIES", "Worst", "bound", "known_numbers", "numbers_table", "ratio_of"]
+__all__ = ["FLOORED", "INFINITE", "MOST", "QUANTITIES", "SCHEMA", "Worst", "bound", "known_numbers", "numbers_table", "ratio_of"]
 
 MOST = 6
 """The largest number in an instance that is searched."""
+
+SCHEMA = "fairalloc/worst-ratios-1"
 
 INFINITE = "inf"
 
@@ -138,7 +140,7 @@ def parsed(given: Mapping[str, Any]) -> Worst:
 def known_numbers() -> list[Worst]:
     """What is on record."""
     file = files("fairalloc.theorems.engine").joinpath("numbers.json")
-    return [parsed(item) for item in json.loads(file.read_text(encoding="utf-8"))]
+    return [parsed(item) for item in json.loads(file.read_text(encoding="utf-8"))["ratios"]]
 
 
 def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell]) -> str:

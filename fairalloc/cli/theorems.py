@@ -136,7 +136,7 @@ def _asked(options: argparse.Namespace, own: Mapping[str, Statement] = MappingPr
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
     named = [word for word in options.named if any(key == word or key.startswith(f"{word}.") for key in own)]
-    return _fitting(all_statements() | (own if named else {}), options.named, options)
+    return _fitting({**all_statements(), **(own if named else {})}, options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
@@ -294,8 +294,8 @@ def _matrix(options: argparse.Namespace) -> int:
     for name in ("time-limit", "seed", "trials"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
-    made = recorded_matrices(*known_cells())
-    emit(write_matrix(made, options.format, printed_tables(made[0])))
+    both = recorded_matrices(*known_cells())
+    emit(write_matrix(both, options.format, printed_tables(both[0])))
     return 0
 
 

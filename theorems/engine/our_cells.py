@@ -75,7 +75,7 @@ def _open() -> Iterator[str]:
         is_violated = cell.symbol in VIOLATIONS and case is not None
         if key in ours() and not is_violated and (cell.symbol != HOLDS or cell.note):
             yield key
-        if key in ours() and is_violated and not TESTS["positive"](case.instance):
+        if key in ours() and is_violated and case is not None and not TESTS["positive"](case.instance):
             yield positive
 
 
@@ -100,8 +100,8 @@ def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
 
 def _hints(item: Statement) -> Iterator[Case]:
     """Its own case, and those on record that violate the property, by whatever mechanism."""
-    yield from [item.printed] * (item.printed is not None)
-    about = {key for key, one in (all_statements() | ours()).items() if one.property == item.property}
+    yield from () if item.printed is None else (item.printed,)
+    about = {key for key, one in {**all_statements(), **ours()}.items() if one.property == item.property}
     kept = [one for record in (packaged(), packaged(OURS)) for one in record.witnesses if one["statement"] in about]
     cases = [parse_case(one["case"]) for one in kept]
     names, values = [*item.hypotheses.parameters], item.hypotheses.parameters.values()

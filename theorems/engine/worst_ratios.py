@@ -28,7 +28,7 @@ from fairalloc.theorems.engine.our_cells import known_cells
 from fairalloc.theorems.judges.common import certified
 from fairalloc.theorems.judges.trials import Undecided
 from fairalloc.theorems.matrix import recorded_matrices
-from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, Worst, bound, ratio_of
+from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, SCHEMA, Worst, bound, ratio_of
 
 __all__ = ["compared", "exact_ratio", "search_numbers", "worst_ratio"]
 
@@ -175,7 +175,7 @@ def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms
     asked = [(name, quantity) for name in sorted(mechanisms or MECHANISMS) for quantity in QUANTITIES]
     alone = [worst_ratio(*pair, cases, seed) for pair in asked if bound(*pair, cells) != "1"]
     found = compared(alone)
-    write_json([one.document() for one in found], path)
+    write_json({"schema": SCHEMA, "ratios": [one.document() for one in found]}, path)
     return found
 
 
