@@ -15,8 +15,6 @@ from fairalloc.models.files.jsonio import instance_document, parse_instance
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 
-__all__ = ["Case", "Draft", "Slot", "instance_code", "parse_case"]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -55,10 +53,10 @@ class Case:
         """The case as a JSON document that `parse_case` reads back to the same exact data."""
         result: dict[str, Any] = {"instance": instance_document(self.instance)}
         if self.misreport is not None:
-            parts = zip(self.misreport.users, self.misreport.demands, self.misreport.eligible, strict=True)
             result["misreport"] = [
                 {"user": n, "demands": None if d is None else _texts(d), "eligible": None if e is None else list(e)}
-                for n, d, e in parts
+                | ({} if most is None else {"max_tasks": str(most)})
+                for n, d, e, most in self.misreport.of_each
             ]
         if self.points:
             result["points"] = _texts(self.points)
@@ -70,9 +68,9 @@ class Case:
         """Python code that rebuilds the case."""
         lines = [f"    {instance_code(self.instance)},"]
         if self.misreport is not None:
-            lines.append(
-                f"    misreport=Misreport({self.misreport.users!r}, {self.misreport.demands!r}, {self.misreport.eligible!r}),"
-            )
+            told = self.misreport
+            parts = [told.users, told.demands, told.eligible, *([told.max_tasks] if told.max_tasks else [])]
+            lines.append(f"    misreport=Misreport({', '.join(map(repr, parts))}),")
         lines += [f"    points={self.points!r},"] if self.points else []
         lines += [f"    parameters={dict(self.parameters)!r},"] if self.parameters else []
         return "\n".join(["Case(", *lines, ")"])
@@ -98,7 +96,8 @@ def _parse_misreport(items: Any) -> Misreport:
     users = tuple(int(item["user"]) for item in items)
     demands = tuple(None if item["demands"] is None else _vectors(item["demands"]) for item in items)
     eligible = tuple(None if item["eligible"] is None else tuple(bool(e) for e in item["eligible"]) for item in items)
-    return Misreport(users, demands, eligible)
+    limits = tuple(rational(item["max_tasks"], "a number of the case") if "max_tasks" in item else None for item in items)
+    return Misreport(users, demands, eligible, limits if any(most is not None for most in limits) else ())
 
 
 def _vectors(rows: Any) -> Vectors:
@@ -161,12 +160,13 @@ class DraftUser:
     own: dict[int, list[Row]] = field(default_factory=dict)
     reported: list[Row] | None = None
     reported_placement: list[bool] | None = None
+    reported_limit: Row | None = None
     points: list[dict[tuple[int, int], Fraction]] = field(default_factory=list)
 
     @property
     def misreports(self) -> bool:
         """Whether the user reports something else than the truth."""
-        return self.reported is not None or self.reported_placement is not None
+        return any(told is not None for told in (self.reported, self.reported_placement, self.reported_limit))
 
 
 @dataclass(frozen=True)
@@ -210,9 +210,10 @@ class Draft:
         for (n, i), rows in exact.demands_on.items():
             users[n].own[i] = [list(row) for row in rows]
         if case.misreport is not None:
-            for n, demands, allowed in zip(case.misreport.users, case.misreport.demands, case.misreport.eligible, strict=True):
+            for n, demands, allowed, most in case.misreport.of_each:
                 users[n].reported = None if demands is None else [list(row) for row in demands]
                 users[n].reported_placement = None if allowed is None else list(allowed)
+                users[n].reported_limit = None if most is None else [most]
         for user in users:
             user.points = [{} for _ in case.points]
         for k, point in enumerate(case.points):
@@ -251,7 +252,9 @@ class Draft:
         reported = [self.users[n] for n in misreporters]
         demands = tuple(None if u.reported is None else tuple(map(tuple, u.reported)) for u in reported)
         eligible = tuple(None if u.reported_placement is None else tuple(u.reported_placement) for u in reported)
-        return Misreport(tuple(misreporters), demands, eligible) if misreporters else None
+        limits = tuple(None if u.reported_limit is None else u.reported_limit[0] for u in reported)
+        told = limits if any(most is not None for most in limits) else ()
+        return Misreport(tuple(misreporters), demands, eligible, told) if misreporters else None
 
     def _points(self, instance: Instance) -> Vectors:
         arcs = list(zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), instance.arcs.server.tolist(), strict=True))
@@ -276,6 +279,8 @@ class Draft:
                 yield from (Slot("demand", row, r) for r in range(len(row)))
             for row in user.reported or []:
                 yield from (Slot("reported", row, r) for r in range(len(row)))
+            if user.reported_limit is not None:
+                yield Slot("reported", user.reported_limit, 0)
             yield Slot("weight", user.weight, 0)
             if user.limit[0] is not None:
                 yield Slot("limit", user.limit, 0)

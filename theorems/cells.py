@@ -23,25 +23,8 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
-from fairalloc.theorems.statement import FAILED, Finding, Statement, Status
-
-__all__ = [
-    "ANSWERS",
-    "FAMILIES",
-    "HOLDS",
-    "LEGEND",
-    "OF_A_METHOD",
-    "POOL",
-    "SCOPE",
-    "VIOLATIONS",
-    "Cell",
-    "Column",
-    "Evidence",
-    "cells_of",
-    "columns_of",
-    "evidence",
-    "scope",
-]
+from fairalloc.theorems.statement import FAILED, Finding, Statement
+from fairalloc.theorems.status import Status
 
 HOLDS, BY_MACHINE, VIOLATED, WITH_ZEROS, BOTH, TRIED, IN_FLOATS, OPEN, NOT_EXAMINED = "✓M✗⊗±○~?·"
 """The symbols."""

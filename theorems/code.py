@@ -26,8 +26,6 @@ from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.sources import defined
 from fairalloc.theorems.terms import ClaimTerms
 
-__all__ = ["claim_code", "witness_code"]
-
 NEAR = "1e-4"
 """What tasks in floating point may be off, relative and absolute, where the code runs again."""
 
@@ -52,7 +50,8 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
     arguments = ["instance"]
     if case.misreport is not None:
         report = case.misreport
-        body.append(f"misreport = fa.Misreport({report.users!r}, {_fractions(report.demands)}, {report.eligible!r})")
+        limits = f", {_fractions(report.max_tasks)}" if report.max_tasks else ""
+        body.append(f"misreport = fa.Misreport({report.users!r}, {_fractions(report.demands)}, {report.eligible!r}{limits})")
         arguments.append("misreport=misreport")
     if case.parameters:
         arguments.append(f"parameters={dict(case.parameters)!r}")

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models.arguments import checked, is_list
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, Draft, DraftUser
-
-__all__ = ["MOST", "TESTS", "Hypotheses"]
 
 MOST = (4, 3, 3)
 """The most users, servers and resources of a sample."""
@@ -57,6 +56,7 @@ class Hypotheses:
     users : the fewest users the claim is about
     parameters : what a parameter of the mechanism may be, the simplest first, such as {"alpha": (1, 2, 5)}
     points : how many feasible allocations a case holds
+    reports : what a misreport is about: "demands", "servers" or "tasks" alone; "" = demands, eligible servers, or both
     instances : a function of random numbers that makes the instances, where the claim is about these alone; they are tried as
         they are made, so that a violation is not made smaller
     """
@@ -78,6 +78,7 @@ class Hypotheses:
     users: int = 1
     parameters: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     points: int = 0
+    reports: str = ""
     instances: Callable[[np.random.Generator], Instance] | None = None
 
     @classmethod
@@ -88,7 +89,8 @@ class Hypotheses:
         Parameters
         ----------
         given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above, "several
-            variants", "own demands" and "limits" for what is not assumed then, and "at least N users"
+            variants", "own demands" and "limits" for what is not assumed then, "misreported servers" (or
+            demands, or tasks) for what reports are about, and "at least N users"
 
         Returns
         -------
@@ -113,16 +115,6 @@ class Hypotheses:
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions;
         `misreports` = the most users who misreport together.
-
-        Parameters
-        ----------
-        rng : random numbers
-        misreports : the most users who misreport together; 0 = nobody does
-        most : the most users, servers and resources
-
-        Returns
-        -------
-        a draft that `impose` has changed; it need not be a valid case
         """
         if self.instances is not None:
             draft = self._of_the_family(rng)
@@ -133,35 +125,23 @@ class Hypotheses:
         return draft
 
     def draw_misreports(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
-        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place
-        misreports : the most users who misreport together
-        """
+        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions."""
         chosen = _random_users(rng, len(draft.users), misreports)
         for n, user in enumerate(draft.users):
-            user.reported = user.reported_placement = None
+            user.reported = user.reported_placement = user.reported_limit = None
             if n in chosen:
                 self.draw_misreport(rng, draft, n)
         self.impose(draft)
 
     def draw_misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
-        """Give a user a new misreport: about its demands, its eligible servers where these matter, or both.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place, without `impose`
-        n : the user
-        """
+        """Give a user a new misreport: about demands, eligible servers where these matter, or both; or as `reports` says."""
         sampler, user = _Sampler(self, rng), draft.users[n]
         others = [other.demands for other in draft.users if other.demands != user.demands]
         about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1
+        about = _ABOUT.get(self.reports, about)
         user.reported = sampler.reported(user, others) if about & 1 else None
         user.reported_placement = sampler.reported_placement(user) if about & 2 else None
+        user.reported_limit = [sampler.number()] if about & 4 and user.limit[0] is not None else None
 
     def impose(self, draft: Draft) -> None:
         """Change the draft so that it satisfies the assumptions, where that can be done by changing numbers."""
@@ -174,6 +154,7 @@ class Hypotheses:
             user.limit[0] = None if self.unlimited else user.limit[0]
             user.placement = [True] * len(user.placement) if self.everywhere else user.placement
             user.reported_placement = None if self.everywhere else user.reported_placement
+            user.reported_limit = None if user.limit[0] is None else user.reported_limit
         if self.outsiders:
             N, K = len(draft.users), len(draft.capacities)
             for n, user in enumerate(draft.users):
@@ -208,9 +189,14 @@ class Hypotheses:
         if case.misreport is None:
             return True
         try:
-            return self._of_reports()._holds(case.reported)
+            return self._is_about(case.misreport) and self._of_reports()._holds(case.reported)
         except FairallocError:
             return False
+
+    def _is_about(self, misreport: Misreport) -> bool:
+        told = zip(_ABOUT, (misreport.demands, misreport.eligible, misreport.max_tasks), strict=True)
+        about = {name for name, parts in told if any(part is not None for part in parts)}
+        return about <= ({self.reports} if self.reports else {"demands", "servers"})
 
     def _holds(self, instance: Instance) -> bool:
         return self.users <= instance.N and all(test(instance) for name, test in TESTS.items() if getattr(self, name))
@@ -235,7 +221,7 @@ class Hypotheses:
         names = [name.replace("_", " ") for name in self._flags]
         counts = [f"at least {self.users} users"] if self.users > 1 else []
         family = [] if self.instances is None else [f"instances of {getattr(self.instances, '__name__', 'a function')}"]
-        return [*names, *counts, *self.ranges, *family]
+        return [*names, *counts, *([f"misreported {self.reports}"] if self.reports else []), *self.ranges, *family]
 
     @property
     def ranges(self) -> list[str]:
@@ -249,11 +235,15 @@ class Hypotheses:
         flags = {name: bool(getattr(self, name)) for name in TESTS if getattr(self, name) != getattr(usual, name)}
         opposite = {name: word for word, name in _OPPOSITE.items()}
         words = [name.replace("_", " ") if holds else opposite[name] for name, holds in flags.items()]
-        return ", ".join([*words, *([f"at least {self.users} users"] if self.users > 1 else [])])
+        words += [f"at least {self.users} users"] if self.users > 1 else []
+        return ", ".join([*words, *([f"misreported {self.reports}"] if self.reports else [])])
 
     def __str__(self) -> str:
         return ", ".join(self.words) or "any instance"
 
+
+_ABOUT = {"demands": 1, "servers": 2, "tasks": 4}
+"""Bits of what a misreport may be about."""
 
 _OPPOSITE = {"several variants": "one_variant", "own demands": "same_demands", "limits": "unlimited"}
 """Words for what is not assumed then."""
@@ -266,9 +256,16 @@ def _assumption(word: str) -> tuple[str, Any]:
         return "users", int(match[1])
     if plain in _OPPOSITE:
         return _OPPOSITE[plain], False
+    if match := re.fullmatch(f"misreported ({'|'.join(_ABOUT)})", plain):
+        return "reports", match[1]
     if plain.replace(" ", "_") in TESTS:
         return plain.replace(" ", "_"), True
-    known = [*(name.replace("_", " ") for name in TESTS), *_OPPOSITE, "at least N users"]
+    known = [
+        *(name.replace("_", " ") for name in TESTS),
+        *_OPPOSITE,
+        *(f"misreported {name}" for name in _ABOUT),
+        "at least N users",
+    ]
     raise UnknownName(no_such("hypothesis", word.strip(), known, f"the words are {', '.join(known)}"))
 
 

@@ -28,8 +28,6 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import HOLDS, Cell, Column
 
-__all__ = ["FLOORED", "INFINITE", "MOST", "QUANTITIES", "SCHEMA", "Worst", "bound", "known_numbers", "numbers_table", "ratio_of"]
-
 MOST = 6
 """The largest number in an instance that is searched."""
 

@@ -23,8 +23,6 @@ from fairalloc.theorems.judges.own import judge_of, routes
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["COLUMNS", "ROWS", "key_of", "ours"]
-
 ROWS = tuple(SCOPE)
 
 ALPHAS: Mapping[str, tuple[Any, ...]] = {

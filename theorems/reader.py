@@ -31,8 +31,6 @@ from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["PACKAGE", "statements_of_paper"]
-
 PACKAGE = "fairalloc.theorems.papers"
 
 FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "table", "experiment", "own", "answers", "reading")
@@ -59,7 +57,7 @@ def statements_of_paper(letter: str) -> list[Statement]:
     with naming_the_file(f"{PACKAGE}.{letter}.trials"):
         code = import_module(f"{PACKAGE}.{letter}.trials")
         cases, trials = code.cases, code.trials
-    file = Path(code.__file__).with_name("statements.toml")
+    file = Path(str(code.__file__)).with_name("statements.toml")
     with _naming(file, "it"):
         document = tomllib.loads(file.read_text(encoding="utf-8"))
         proofs = tomllib.loads(files(PACKAGE).joinpath("proofs.toml").read_text(encoding="utf-8"))["proofs"]

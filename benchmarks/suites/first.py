@@ -19,11 +19,11 @@ SIZE, LARGE = (40, 10, 4), (200, 40, 4)
 SEVERITY = 75
 FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
     generators.generic: ("drf", "drfh", "nb", "ps-dsf", "alpha-pf-vds"),
-    generators.tied: ("drfh", "nb", "ps-dsf"),
-    generators.zero_demand: ("lmmf", "nb", "ps-dsf"),
+    generators.tied: ("nb",),
+    generators.zero_demand: ("lmmf", "nb"),
     generators.finite: ("drfh", "nb"),
     generators.badly_scaled: ("drfh", "nb", "alpha-pf-vds"),
-    generators.placement: ("drfh", "tsf", "nb", "ps-dsf"),
+    generators.placement: ("tsf", "nb", "ps-dsf"),
     generators.racks: ("lmmf", "tsf", "fds"),
     generators.variants: ("nb",),
 }
@@ -34,7 +34,7 @@ def _generated() -> Iterator[SuiteCase]:
     for family, mechanisms in FAMILIES.items():
         for mechanism in mechanisms:
             yield _case(family.__name__, SIZE, mechanism, partial(family, *SIZE, 1))
-    for mechanism in ("drfh", "nb", "ps-dsf"):
+    for mechanism in ("drfh", "nb"):
         build = partial(generators.degenerate, *SIZE, 1, severity=SEVERITY)
         yield _case(f"degenerate-{SEVERITY}", SIZE, mechanism, build)
     for mechanism in ("drfh", "nb"):

@@ -21,9 +21,8 @@ from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witne
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.ours import COLUMNS, ROWS, key_of, ours
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement, Status
-
-__all__ = ["ENOUGH", "OURS", "fill", "known_cells"]
+from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.status import Status
 
 ENOUGH = 2000
 """Exact cases without a violation after which a cell says "not refuted"."""

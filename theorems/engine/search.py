@@ -32,8 +32,6 @@ from fairalloc.theorems.engine.worst_weights import worst_weights
 from fairalloc.theorems.hypotheses import MOST, POOLS
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["Limit", "Search", "Violation", "measure", "search", "seeded"]
-
 SAMPLES = 16
 """Samples of a restart, from the worst of which it climbs."""
 
@@ -103,15 +101,7 @@ class Search:
     def __init__(
         self, statement: Statement, seed: tuple[int, ...], limit: Limit, tell: Callable[["Search"], None] = lambda _: None
     ) -> None:
-        """Nothing is drawn yet.
-
-        Parameters
-        ----------
-        statement : the claim, or a variant of it with other hypotheses
-        seed : of everything random
-        limit : when to stop
-        tell : gets the search before each case
-        """
+        """Nothing is drawn yet."""
         self.statement, self.limit, self._tell = statement, limit, tell
         self.rng = np.random.default_rng(seed)
         self.trials = self.rejected = self.undecided = self.programs = 0
@@ -326,14 +316,7 @@ class Search:
 
 
 def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: float = 10.0) -> tuple[Violation | None, Search]:
-    """Look for a violation of the property; the smallest found and the search with its counts.
-
-    Parameters
-    ----------
-    statement : the claim, or a variant of it with other hypotheses
-    seed : of everything random
-    trials, seconds : when to stop, trials with what was rejected; with seconds alone their number depends on the machine
-    """
+    """Look for a violation of the property; the smallest found and the search with its counts."""
     made = Search(statement, seeded(statement, seed), Limit(trials, seconds))
     return made.run(), made
 
@@ -452,10 +435,14 @@ def _slot(draft: Draft, k: int) -> Slot | None:
 # ---- steps of shrinking ---------------------------------------------------------------------------------------------
 
 
+REPORTED = ("reported", "reported_placement", "reported_limit")
+"""What of a user a misreport is about."""
+
+
 def measure(draft: Draft) -> tuple[int, ...]:
     """What shrinking makes smaller, in this order: users, servers, resources, variants, misreports, special features, numbers."""
     variants = sum(len(rows) for user in draft.users for rows in (user.demands, user.reported or []))
-    misreports = sum((user.reported is not None) + (user.reported_placement is not None) for user in draft.users)
+    misreports = sum(getattr(user, name) is not None for user in draft.users for name in REPORTED)
     special = sum(user.limit[0] is not None for user in draft.users) + sum(len(user.own) for user in draft.users)
     special += sum(q > 1 for q in draft.counts) + sum(not allowed for user in draft.users for allowed in user.placement)
     numbers = sum(_complexity(slot.value) for slot in draft.slots())
@@ -476,7 +463,7 @@ def _deletions(draft: Draft) -> Iterator[Draft]:
     yield from (draft.without_resource(r) for r in range(n_resources))
     for n, user in enumerate(draft.users):
         yield from (draft.without_variant(n, v) for v in range(len(user.demands)) if len(user.demands) > 1)
-        for name in ("reported", "reported_placement"):
+        for name in REPORTED:
             if getattr(user, name) is not None:
                 yield _changed(draft, lambda made, n=n, name=name: setattr(made.users[n], name, None))  # type: ignore[misc]
         if user.reported is not None and len(user.reported) > 1:

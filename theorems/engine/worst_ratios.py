@@ -30,8 +30,6 @@ from fairalloc.theorems.judges.trials import Undecided
 from fairalloc.theorems.matrix import recorded_matrices
 from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, SCHEMA, Worst, bound, ratio_of
 
-__all__ = ["compared", "exact_ratio", "search_numbers", "worst_ratio"]
-
 PATIENCE = 25
 
 SIZES = (4, 2, 2)
