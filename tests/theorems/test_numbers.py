@@ -12,7 +12,7 @@ from fairalloc.models import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.our_cells import known_cells
-from fairalloc.theorems.engine.worst_ratios import IRRATIONAL, exact_ratio, worst_ratio
+from fairalloc.theorems.engine.worst_ratios import IRRATIONAL, compared, exact_ratio, search_numbers, worst_ratio
 from fairalloc.theorems.matrix import recorded_matrices
 from fairalloc.theorems.numbers import MOST, QUANTITIES, bound, known_numbers, numbers_table, parsed, ratio_of
 
@@ -83,6 +83,14 @@ def test_the_search_climbs_and_makes_its_case_smaller():
     assert exact_ratio("lmmf", "envy", found.case) == found.ratio
     assert found.case.instance.N == 2, "one who envies and one who is envied"
     assert found.document() == worst_ratio("lmmf", "envy", 60).document(), "the seed decides"
+
+
+def test_all_that_is_not_proved_is_searched_and_compared(tmp_path):
+    found = {one.quantity: one for one in search_numbers(tmp_path / "numbers.json", 20, mechanisms=["lmmf"])}
+    assert {*found} == {*QUANTITIES}
+    small = replace(found["envy"], case=Case(Instance([[1], [2]], [[6]])), ratio=Fraction(2))
+    large = replace(small, mechanism="mmf", case=Case(Instance([[1], [3]], [[6]])), ratio=Fraction(3))
+    assert [one.ratio for one in compared([small, large])] == [3, 3]
 
 
 def test_the_table_says_the_ratio_with_its_bound(capsys):
