@@ -142,15 +142,20 @@ class _Climb:
 
     def without_a_part(self, draft: Draft, best: Any) -> tuple[Draft, Any] | None:
         for made in _parts(draft):
-            ratio = _ratio(self.mechanism, self.quantity, made.case()) if _is_whole(made, self.quantity) else None
+            case = _case(made, self.quantity)
+            ratio = None if case is None else _ratio(self.mechanism, self.quantity, case)
             if ratio is not None and ratio >= best:
                 return made, ratio
         return None
 
 
-def _is_whole(draft: Draft, quantity: str) -> bool:
-    """Whether somebody misreports where the quantity is about that."""
-    return quantity != "gain" or any(user.misreports for user in draft.users)
+def _case(draft: Draft, quantity: str) -> Case | None:
+    """The case; None where somebody can run nothing, or nobody misreports and the quantity is about that."""
+    try:
+        case = draft.case()
+    except FairallocError:
+        return None
+    return None if quantity == "gain" and case.misreport is None else case
 
 
 def _parts(draft: Draft) -> Iterator[Draft]:
