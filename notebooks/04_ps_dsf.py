@@ -375,7 +375,7 @@ _ = ax.set(xlabel="round", ylabel="distance from 1/3")
 #
 # P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO) and
 # bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it: each cell has one symbol, and
-# behind it the size up to which a machine has proved it and the number of a note with the conditions.
+# behind it of which answers it speaks and the number of a note with the conditions.
 
 # %%
 properties = ["sharing-incentive", "strategyproofness", "envy-freeness", "pareto", "bottleneck-fairness"]

@@ -200,8 +200,8 @@ print("\nOtherwise than on record:", *(news or ["nothing"]))
 #
 # All together: mechanisms against properties, one symbol a cell. `fairalloc matrix` draws it from the record, as text, HTML or
 # LaTeX. Here cells of the papers' mechanisms take the papers' statements, with their proofs and with stored counterexamples,
-# which are confirmed again first; a property of one's own is searched. Behind a symbol stand the size up to which a machine
-# has proved it and the number of a note with the conditions.
+# which are confirmed again first; a property of one's own is searched. Behind a symbol stand of which answers it speaks,
+# where there are several, and the number of a note with the conditions.
 
 # %%
 table = fa.property_matrix(

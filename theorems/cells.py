@@ -1,7 +1,7 @@
 """What stands in a cell of the matrix mechanism x property: one symbol, and behind it what it rests on.
 
     ✓  holds: proved in prose, or by an implication       ✗  violated, by an exact case with positive demands
-    M  holds for the sizes that a machine has proved      ⊗  violated, by exact cases with a demand of 0 alone
+    M  holds for the sizes that a machine has proved      ⊗  violated; all known cases have a demand of 0
     ○  not refuted, in the trials of its note             ±  violated in general, holds under the condition of its note
     ?  not decided                                        ~  violated in floating point alone
     ·  not examined
@@ -33,7 +33,7 @@ LEGEND = {
     HOLDS: "holds, proved",
     BY_MACHINE: "holds for the sizes that a machine proved",
     VIOLATED: "violated, by an exact case with positive demands",
-    WITH_ZEROS: "violated, by exact cases with a demand of 0 alone",
+    WITH_ZEROS: "violated, by an exact case with a demand of 0; none with positive demands is known",
     BOTH: "violated in general, holds under the condition of its note",
     TRIED: "not refuted",
     IN_FLOATS: "violated in floating point, not confirmed in rationals",
@@ -54,6 +54,7 @@ MARKS = {
     Status.NOT_DECIDED: OPEN,
     Status.IN_FLOATS: IN_FLOATS,
 }
+VIOLATIONS = (VIOLATED, WITH_ZEROS, BOTH)
 STRENGTH = (OPEN, TRIED, BY_MACHINE, HOLDS)
 
 FAMILIES = ("alpha < 1", "alpha = 1", "alpha > 1", "alpha = inf", "alpha by server")
@@ -297,7 +298,7 @@ def _cell(found: Sequence[Evidence]) -> Cell:
     violated = [one for one in found if one.violated]
     if not violated:
         best = max(found, key=_strength)
-        return _resting_on(best, best.mark, [best])
+        return _resting_on(best, best.mark, [best, *(one for one in found if one.mark == TRIED and one.assumed < best.assumed)])
     first = min(violated, key=lambda one: (one.mark != VIOLATED, one.has_zeros, one.size))
     common = set.intersection(*(one.assumed for one in violated))
     holding = [one for one in found if one.violated is False and one.assumed - common]

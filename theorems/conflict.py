@@ -51,8 +51,6 @@ from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.titles import is_of_one_pool
 
-__all__ = ["NAMES", "Conflict", "conflict"]
-
 PROFILE = (
     *("feasibility", "pareto", "envy-freeness", "total-envy-freeness", "sharing-incentive", "strong-sharing-incentive"),
     *("weak-sharing-incentive", "bottleneck-fairness", "server-bottleneck-fairness", "global-bottleneck-fairness"),

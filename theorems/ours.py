@@ -23,14 +23,12 @@ from fairalloc.theorems.judges.own import judge_of, routes
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["COLUMNS", "ROWS", "key_of", "ours"]
-
 ROWS = tuple(SCOPE)
 
 ALPHAS: Mapping[str, tuple[Any, ...]] = {
     "alpha < 1": (Fraction(1, 2), Fraction(1, 4)),
-    "alpha > 1": (2, 3),
-    "alpha by server": ((1, 3, 2), (2, 1, 5)),
+    "alpha > 1": (2, 3, 10),
+    "alpha by server": ((1, 3, 2), (2, 1, 5), (10, 20, 15)),
 }
 """The values with which alpha-pf-vds is tried; alpha = 1 has the tasks of nb, and alpha = inf is ps-dsf."""
 

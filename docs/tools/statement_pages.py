@@ -18,7 +18,8 @@ from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packag
 from fairalloc.theorems.implications import IMPLICATIONS, follows
 from fairalloc.theorems.lone.catalogue import lone_script
 from fairalloc.theorems.matrix import comparison, recorded_matrices
-from fairalloc.theorems.pages import Writing, statement_page
+from fairalloc.theorems.numbers import known_numbers, numbers_table
+from fairalloc.theorems.pages import Writing, case_code, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
@@ -37,6 +38,7 @@ def statement_pages() -> Iterator[tuple[str, str]]:
     yield "statements/index.md", _index(statements, known)
     yield "statements/matrix.md", _matrix(cells, findings)
     yield "statements/implications.md", _implications()
+    yield "statements/numbers.md", _numbers(cells, findings)
 
 
 def witness_pages() -> Iterator[tuple[str, str]]:
@@ -150,7 +152,7 @@ def _index(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
             *_two_columns("the words are read", READINGS),
         ]
     )
-    return f"{head}\n{meanings}\n{listed}\n```{{toctree}}\n:hidden:\n\nmatrix\nimplications\n```\n"
+    return f"{head}\n{meanings}\n{listed}\n```{{toctree}}\n:hidden:\n\nmatrix\nnumbers\nimplications\n```\n"
 
 
 def _two_columns(head: str, rows: Mapping[str, str]) -> list[str]:
@@ -202,6 +204,20 @@ def _matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
     parts = [f"# {first.title}\n\n{how}\n", first.html(_address), "", f"## {second.title}\n", second.html(_address), ""]
     for table in PRINTED.values():
         parts += [f"## {plain(table.place)}\n", f"{plain(table.setting)}\n", _linked(comparison(table, statements, findings))]
+    return "\n".join(parts)
+
+
+def _numbers(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
+    """The worst known ratios, and the instances that attain them."""
+    known = known_numbers()
+    table = numbers_table(known, recorded_matrices(statements, findings)[0].cells)
+    parts = [f"# {table.title}\n", "`fairalloc theorems numbers` prints this; `theorems/numbers.py` says what is measured.\n"]
+    parts += [table.markdown()]
+    for one in known:
+        if one.case is not None:
+            about = f"{one.searched['cases']} cases were tried, with the seed {one.searched['seed']}."
+            code = case_code(one.case.document())
+            parts += [f"## {one.mechanism}: {one.quantity} {one.ratio}\n\n{about}\n\n```python\n{code}\n```\n"]
     return "\n".join(parts)
 
 

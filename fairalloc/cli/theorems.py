@@ -33,6 +33,7 @@ from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packa
 from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
+from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
@@ -88,6 +89,9 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--seed", type=int, default=0, metavar="N", help="of that search; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of that search")
     _action(actions, "list", "ids of statements with status and words, one a line", _list)
+    command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
+    command.add_argument("--format", default="table", choices=[*FORMATS, "python"], help="python = the instances")
+    command.set_defaults(run=_numbers)
     text = "what each sentence of the papers is: a statement, a definition, about the literature, or no claim"
     command = actions.add_parser("coverage", help=text)
     text = f"a paper; default: all, {', '.join(PAPERS)}"
@@ -155,7 +159,7 @@ def _asked(options: argparse.Namespace, own: Mapping[str, Statement] = MappingPr
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
     named = [word for word in options.named if any(key == word or key.startswith(f"{word}.") for key in own)]
-    return _fitting(all_statements() | (own if named else {}), options.named, options)
+    return _fitting({**all_statements(), **(own if named else {})}, options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
@@ -276,6 +280,17 @@ def _short(status: str) -> str:
     return status.replace(Status.IN_FLOATS, "in floating point")
 
 
+def _numbers(options: argparse.Namespace) -> int:
+    """The table of ratios, or the cases that attain them."""
+    known = known_numbers()
+    if options.format == "python":
+        emit("".join(f"# {one.mechanism}, {one.quantity}: {one.ratio}\n{one.case.code()}\n\n" for one in known if one.case))
+        return 0
+    table = numbers_table(known, recorded_matrices(*known_cells())[0].cells)
+    emit(getattr(table, "text" if options.format == "table" else options.format)())
+    return 0
+
+
 def _coverage(options: argparse.Namespace) -> int:
     """How many sentences have each class, which statements are missing, and what is left; with a copy its sentences."""
     papers = options.papers or PAPERS
@@ -381,8 +396,8 @@ def _matrix(options: argparse.Namespace) -> int:
     for name in ("time-limit", "seed", "trials"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
-    made = recorded_matrices(*known_cells())
-    emit(write_matrix(made, options.format, printed_tables(made[0])))
+    both = recorded_matrices(*known_cells())
+    emit(write_matrix(both, options.format, printed_tables(both[0])))
     return 0
 
 

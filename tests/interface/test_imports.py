@@ -97,6 +97,7 @@ PARTS = {
             "titles",
             "ours",
             "matrix",
+            "numbers",
             "engine",
             "lone",
             "claims",

@@ -144,8 +144,9 @@ def test_several_answers_show_by_their_totals_or_by_users_who_are_alike():
     assert claim("a", mechanism="uniform", property="uniqueness").statement.confirm(alike).holds
     rest = Case(Instance([[1, 0], [1, 1]], [[1, 2]]))
     assert claim("a", mechanism="mmf", property="uniqueness").statement.confirm(rest).holds
-    more = Case(Instance([[1, 1], [0, 1]], [[1, 3]]))
-    assert claim("a", mechanism="mmf", property="uniqueness").statement.violated(more), "lmmf gives the second user more"
+    more = Case(Instance([[0, 1], [1, 0], [0, 1]], [[1, 3]]))
+    found = claim("a", mechanism="mmf", property="uniqueness").statement.violated(more)
+    assert found is not None, "the two who are alike may share what is left of the second resource in any way"
 
 
 def test_a_check_of_a_mechanism_says_whose_answer_it_is_about():

@@ -16,6 +16,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import LEGEND, SAME, SCOPE, Column, scope
 from fairalloc.theorems.engine import our_cells
 from fairalloc.theorems.engine.our_cells import ENOUGH, OURS, known_cells
+from fairalloc.theorems.engine.search import search
 from fairalloc.theorems.engine.witnesses import WitnessRecord, kept_witnesses, packaged, verify_witness
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
@@ -255,7 +256,7 @@ def test_the_command_draws_the_matrix_from_the_record(capsys, monkeypatch):
     lines = out.splitlines()
     assert max(map(len, lines)) <= 120
     first, _, second = out.partition("\nOther properties\n")
-    assert re.search(r"^pareto +✗\S* +✓∀ +✗", first, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
+    assert re.search(r"^pareto +[✗⊗]\S* +✓∀ +[✗⊗]", first, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
     behind = first.partition("The statements behind the cells")[2]
     assert "W.S5.1.P9" in behind
     assert "P.II-B.cdrf.sharing" in behind
@@ -344,6 +345,14 @@ def test_our_proofs_serve_claims_that_no_case_violates():
     assert proved
     assert not proved & {*record.searched}
     assert all(key in ours() for _, _, keys in ours_module._proofs() for key in keys)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("key", [key for key, item in ours().items() if item.proof])
+def test_no_search_refutes_what_we_prove(key):
+    violation, made = search(ours()[key], seed=7, trials=150, seconds=30)
+    assert violation is None
+    assert made.trials > 0
 
 
 @pytest.mark.parametrize("key", ["ours.asset.pareto", "ours.uniform.pareto"])

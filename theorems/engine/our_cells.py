@@ -1,6 +1,7 @@
 """What is on record for the cells of the matrix, and the search behind our own claims (ours.py), which is kept in ours.json.
 
-1. Cases that violate the same property by any mechanism are tried first, with each value of the parameters.
+1. Cases that violate the same property by any mechanism are tried first, with each value of the parameters, and for positive
+   demands with small numbers in the place of 0.
 2. The usual search looks for a violation, in floating point, and confirms it in rationals.
 3. Where it finds none, every case is tried in exact arithmetic, until ENOUGH of them were decided.
 """
@@ -8,24 +9,27 @@
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 from fairalloc.theorems.cases import Case, Draft, parse_case
-from fairalloc.theorems.cells import cells_of, evidence
+from fairalloc.theorems.cells import HOLDS, VIOLATIONS, cells_of, evidence
 from fairalloc.theorems.engine.investigate import concluded, counts
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
+from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.ours import COLUMNS, ROWS, key_of, ours
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status
 
-__all__ = ["ENOUGH", "OURS", "fill", "known_cells"]
-
 ENOUGH = 2000
 """Exact cases without a violation after which a cell says "not refuted"."""
 
+
+SMALL = (Fraction(1, 4), Fraction(1, 20), Fraction(1, 100))
+"""What a demand of 0 becomes."""
 
 OURS = "ours.json"
 """The file of the record, beside this one."""
@@ -61,14 +65,17 @@ def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed
 
 
 def _open() -> Iterator[str]:
-    """The claims of cells that are open on record, and those about positive demands of cells that are violated."""
-    found = evidence(*known_cells())
-    cells = cells_of(found, COLUMNS, ROWS, False)
-    for column, name, positive in product(COLUMNS, ROWS, (False, True)):
-        cell, key = cells[name, column], key_of(column, name, positive)
-        is_settled = cell.symbol in "✗✓" and not cell.note
-        if key in ours() and not is_settled and positive == (cell.symbol in "⊗±"):
+    """The claims of cells that are open on record, and those about positive demands where only cases with zeros violate."""
+    statements, findings = known_cells()
+    cells = cells_of(evidence(statements, findings), COLUMNS, ROWS, True)
+    for column, name in product(COLUMNS, ROWS):
+        cell, (key, positive) = cells[name, column], (key_of(column, name, with_zeros) for with_zeros in (False, True))
+        case = findings[cell.statement].case if cell.statement else None
+        is_violated = cell.symbol in VIOLATIONS and case is not None
+        if key in ours() and not is_violated and (cell.symbol != HOLDS or cell.note):
             yield key
+        if key in ours() and is_violated and case is not None and not TESTS["positive"](case.instance):
+            yield positive
 
 
 def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
@@ -92,13 +99,22 @@ def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
 
 def _hints(item: Statement) -> Iterator[Case]:
     """Its own case, and those on record that violate the property, by whatever mechanism."""
-    yield from [item.printed] * (item.printed is not None)
-    about = {key for key, one in (all_statements() | ours()).items() if one.property == item.property}
+    yield from () if item.printed is None else (item.printed,)
+    about = {key for key, one in {**all_statements(), **ours()}.items() if one.property == item.property}
     kept = [one for record in (packaged(), packaged(OURS)) for one in record.witnesses if one["statement"] in about]
     cases = [parse_case(one["case"]) for one in kept]
     names, values = [*item.hypotheses.parameters], item.hypotheses.parameters.values()
+    cases += [_without_zeros(case, small) for case in cases for small in SMALL if item.hypotheses.positive]
     for case, chosen in product(cases, product(*values)):
         yield replace(case, parameters=dict(zip(names, chosen, strict=True)))
+
+
+def _without_zeros(case: Case, small: Fraction) -> Case:
+    draft = Draft.of(case)
+    for slot in draft.slots():
+        if slot.kind in ("demand", "reported") and not slot.value:
+            slot.set(small)
+    return draft.case()
 
 
 def _violation(item: Statement, case: Case) -> Violation | None:
