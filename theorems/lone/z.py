@@ -3,6 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import lexicographic_answer, most_tasks, of_variants
 from fairalloc.theorems.lone.definitions import alone, lexicographic_in_a_pool, listed, most_envious, packed
@@ -312,3 +313,32 @@ def envy_with_different_f(variants: list[Rows], capacity: Row, weights: Row, tas
             if more > have:
                 return {"user": n + 1, "envied": m + 1, "have": have, "more": more}
     raise AssertionError("nobody envies anybody")
+
+
+@argument(
+    "Z.VI.results.LMMF",
+    sentence="with {tasks} of its tasks user 1 leaves {least} to user 2, who has the least, and with half of them {better}",
+    formula=r"\sup_{{x > 0}} \left({room} - {need} x\right) = {room}",
+    more=lambda case: {
+        "tasks": [
+            min(c / d for c, d in zip(case.instance.exact.capacities[0], row, strict=True)) / 2
+            for row in case.instance.exact.demands[0]
+        ]
+    },
+    case=Case(Instance([[1, 1], [0, 1]], [[1, 1]])),
+)
+def least_utility_without_a_largest(demands: Rows, capacity: Row, tasks: Row) -> dict[str, Any]:
+    """Utilities are f of what the tasks take, f(c) = c_1 + c_2, and 10 more where c_1 > 0: concave, and rising along rays.
+
+    User 1 has 0 without tasks, and more than 10 with any. User 2 takes nothing of resource 1, and has what is left of resource 2,
+    less than 10. So the least utility is 0, or it is user 2's, which rises as user 1 runs less, but not to none.
+    """
+    (first, second), (nothing, other) = demands
+    assert nothing == 0
+    assert min(first, second, other) > 0
+    assert capacity[1] < 10
+    (x,) = tasks
+    assert 0 < x <= capacity[0] / first
+    least, better = (min(10 + y * (first + second), capacity[1] - y * second) for y in (x, x / 2))
+    assert better > least > 0
+    return {"tasks": x, "least": least, "better": better, "room": capacity[1], "need": second}
