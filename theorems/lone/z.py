@@ -3,7 +3,6 @@
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import lexicographic_answer, most_tasks, of_variants
 from fairalloc.theorems.lone.definitions import alone, lexicographic_in_a_pool, listed, most_envious, packed
@@ -317,7 +316,7 @@ def envy_with_different_f(variants: list[Rows], capacity: Row, weights: Row, tas
 
 @argument(
     "Z.VI.results.LMMF",
-    sentence="with {tasks} of its tasks user 1 leaves {least} to user 2, who has the least, and with half of them {better}",
+    sentence="with {tasks} tasks user 1 leaves {least} to user 2, who has the least, and with half as many {better}",
     formula=r"\sup_{{x > 0}} \left({room} - {need} x\right) = {room}",
     more=lambda case: {
         "tasks": [
@@ -325,7 +324,6 @@ def envy_with_different_f(variants: list[Rows], capacity: Row, weights: Row, tas
             for row in case.instance.exact.demands[0]
         ]
     },
-    case=Case(Instance([[1, 1], [0, 1]], [[1, 1]])),
 )
 def least_utility_without_a_largest(demands: Rows, capacity: Row, tasks: Row) -> dict[str, Any]:
     """Utilities are f of what the tasks take, f(c) = c_1 + c_2, and 10 more where c_1 > 0: concave, and rising along rays.

@@ -34,8 +34,7 @@ from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1, endless_rounds
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.w import trials as claims_w
-from fairalloc.theorems.papers.z import newton_steps
-from fairalloc.theorems.papers.z import trials as claims_z
+from fairalloc.theorems.papers.z import newton_steps, printed_mechanisms
 from fairalloc.theorems.registry import all_statements
 
 F = Fraction
@@ -76,6 +75,8 @@ COUNTS = dict.fromkeys(CHEAP, 200) | {
     "P.III-D": 60,
     "Z.P2": 20,
     "Z.V.NB.CE": 20,
+    "Z.T1.case3": 60,
+    "Z.VI.results.LMMF": 30,
 }
 """Cases that both routes are tried on."""
 
@@ -380,9 +381,9 @@ def test_too_many_steps_and_wrong_prices_are_seen(monkeypatch):
     assert newton_steps.proved_gap(case.instance, x, prices) < 1e-5
     assert newton_steps.proved_gap(case.instance, x, prices * 1.1) > 1e-3
     assert newton_steps.proved_gap(case.instance, x * 0.9, prices) > 1e-3
-    monkeypatch.setattr(claims_z, "STEPS", 5)
+    monkeypatch.setattr(printed_mechanisms, "STEPS", 5)
     assert seen("Z.P2", case) == seen("Z.V.NB.CE", case) == (False, False)
-    monkeypatch.setattr(claims_z, "centre_path", lambda *_: (x, prices * 1.1, steps))
+    monkeypatch.setattr(printed_mechanisms, "centre_path", lambda *_: (x, prices * 1.1, steps))
     assert verdict(STATEMENTS["Z.P2"].confirm, case) is None
 
 
