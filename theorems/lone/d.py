@@ -13,8 +13,9 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import farkas, multipliers
 from fairalloc.theorems.lone.definitions import bound, complaint_rows, listed, no_complaint, part_of_the_truth, reasons
 from fairalloc.theorems.lone.script import argument
+from fairalloc.theorems.papers.d.allocations import preferred
 from fairalloc.theorems.papers.d.complaints import by_equations, complaint, data
-from fairalloc.theorems.papers.d.judges import drf_of, preferred
+from fairalloc.theorems.papers.d.examples import drf_of
 
 __all__ = ["bounds", "of_case"]
 

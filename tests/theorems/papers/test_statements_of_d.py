@@ -15,7 +15,7 @@ from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
-from fairalloc.theorems.papers.d import judges
+from fairalloc.theorems.papers.d import allocations, examples, trajectories, trajectory_points
 from fairalloc.theorems.papers.d.barrier import along, central, point
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, by_equations, by_polytopes, complaint, data, domain_vertices
 from fairalloc.theorems.registry import all_statements
@@ -80,30 +80,30 @@ SMALL = Instance([["1/10"], [1]], [[1]], max_tasks=[1, 1])
 @pytest.mark.parametrize(
     ("gap", "instance", "right", "wrong"),
     [
-        (judges.pareto, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
-        (judges.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (judges.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
-        (judges.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
-        (judges.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
-        (judges.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
-        (judges.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
-        (judges.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
-        (judges.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (judges.common_bottleneck, SMALL, (1, "9/10"), None),
+        (allocations.pareto, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
+        (allocations.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (allocations.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
+        (allocations.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
+        (allocations.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
+        (allocations.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
+        (allocations.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
+        (allocations.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
+        (allocations.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (allocations.common_bottleneck, SMALL, (1, "9/10"), None),
     ],
 )
 def test_margins_can_fail(gap, instance, right, wrong):
     d = data(Case(instance))
-    assert not gap(d, judges.rationals(*right))[0] > 0
+    assert not gap(d, examples.rationals(*right))[0] > 0
     if wrong is not None:
-        margin, sentence = gap(d, judges.rationals(*wrong))
+        margin, sentence = gap(d, examples.rationals(*wrong))
         assert margin > 0
         assert sentence.startswith(("at x = ", "x = "))
 
 
 def test_a_resource_that_is_not_dominant_for_all_is_seen():
     d = data(Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])))
-    assert judges.common_bottleneck(d, judges.rationals("2/3", "2/3"))[0] > 0
+    assert allocations.common_bottleneck(d, examples.rationals("2/3", "2/3"))[0] > 0
 
 
 def test_the_matrix_of_13_is_what_power_series_give():
@@ -122,11 +122,11 @@ def test_two_routes_to_points_of_the_trajectory():
     for case in cases(USERS, 10, seed=2):
         d = data(case)
         path = njc_ode.TrajectoryEquations(d, Limits())
-        for x in judges.trajectory(d, 1e-3).x[2::6]:
+        for x in trajectories.trajectory(d, 1e-3).x[2::6]:
             assert central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
         x = central(d, 10.0)
-        assert judges.fulfils_12(d, path, x) < ROUNDING * 1e3
-        assert judges.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
+        assert trajectory_points.fulfils_12(d, path, x) < ROUNDING * 1e3
+        assert trajectory_points.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
 
 
 @pytest.mark.few(9)
