@@ -40,12 +40,15 @@ __all__ = [
     "exact_entitlement",
     "existence",
     "greedy",
+    "less_elsewhere",
     "linear",
     "no_scarcity",
     "on_boundary",
     "one_bottleneck_set",
     "pareto",
     "preferred",
+    "rests_where_fair",
+    "rests_where_fair_in_floats",
     "serial_is_fair",
     "sharing",
     "small_requests",
@@ -128,6 +131,50 @@ def cut_back(d: Requests, x: Rationals) -> MarginAndSentence | None:
         return None
     gap, i = max(gaps)
     return (gap or ONE), f"at x = {brackets(x)} user {i + 1} is cut back"
+
+
+def less_elsewhere(d: Requests, x: Rationals) -> MarginAndSentence | None:
+    """Who is cut back and asks for its entitlement of a full resource gets it of each such resource, which D 3 denies."""
+    gaps = [
+        (e - v * part[k], i, k)
+        for k in full(d, x)
+        for i, (v, part, e) in enumerate(users(d, x))
+        if v < 1 and part.get(k, ZERO) >= e > 0
+    ]
+    if not gaps:
+        return None
+    gap, i, k = max(gaps)
+    return gap, f"at x = {brackets(x)} user {i + 1} gets {x[i] * d.parts[i][k]} of resource {k + 1}, which is full"
+
+
+def rests_where_fair(case: Case) -> Verdict:
+    """A scheduler that promotes users by the least gap over full resources promotes nobody exactly at fair allocations (D 6).
+
+    At the case's point and at every NJC allocation that equations give; in rationals.
+    """
+    d, wrong = data(case), []
+    for x in (point_of_case(case), *by_equations(d)):
+        gaps = [min((e - v * part.get(j, ZERO) for j in full(d, x)), default=ONE) for v, part, e in users(d, x)]
+        rests = all(gap <= 0 or v == 1 for gap, v in zip(gaps, x, strict=True))
+        wrong += [x] if rests != (complaint(d, x) == 0) else []
+    words = (
+        f"at x = {brackets(wrong[0] if wrong else point_of_case(case))} nobody is promoted and somebody complains, or vice versa"
+    )
+    return Verdict("njc", not wrong, float(bool(wrong)) * 2 - 1, words, "rational arithmetic")
+
+
+def rests_where_fair_in_floats(case: Case) -> Verdict:
+    """The same on arrays, against the system of D (3) with dummy resources; at the NJC allocations of double description."""
+    d = data(case)
+    r, e = d.matrix(), np.array([float(v) for v in d.entitlement])
+    dummy, margin = np.hstack([r, np.eye(len(e))]), -1.0
+    for exact in (point_of_case(case), *by_polytopes(d)):
+        x = np.array([float(v) for v in exact])
+        missed = np.where(x @ r >= 1 - TOLERANCE, e[:, None] - x[:, None] * r, np.inf).min(axis=1, initial=1.0)
+        rests = bool(((missed <= TOLERANCE) | (x >= 1 - TOLERANCE)).all())
+        fair = _largest_complaint(x, dummy, e, np.zeros(len(x), bool)) <= TOLERANCE
+        margin = max(margin, 1.0 if rests != fair else -1.0)
+    return rests_where_fair(case) if margin > 0 else Verdict("njc", True, margin, "it rests where all are fair", "floating point")
 
 
 def on_boundary(d: Requests, x: Rationals) -> MarginAndSentence:

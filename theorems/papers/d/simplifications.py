@@ -1,7 +1,14 @@
 """Section 5.1 and the region of section 5.2: what can be left out of a problem."""
 
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
+
+from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
@@ -12,6 +19,7 @@ from fairalloc.theorems.papers.d.complaints import (
     MarginAndSentence,
     Route,
     brackets,
+    by_equations,
     complaint,
     data,
     domain_vertices,
@@ -22,6 +30,8 @@ from fairalloc.theorems.papers.d.complaints import (
 __all__ = [
     "dominated_removed",
     "entitlements_left",
+    "falling_slopes",
+    "found_by_linear_programs",
     "order_of_names",
     "order_of_rows",
     "reduced",
@@ -30,6 +40,7 @@ __all__ = [
     "satisfied_removed",
     "simplex",
     "slack_resource_removed",
+    "steeper_slopes",
 ]
 
 
@@ -49,6 +60,50 @@ def dominated_removed(case: Case, route: Route) -> MarginAndSentence:
 
 def _dominated(route: Route, d: Requests, j: int) -> bool:
     return max(loads(d, x)[j] for x in domain_vertices(route, without(d, j))) <= 1
+
+
+def found_by_linear_programs(case: Case, route: Route) -> MarginAndSentence:
+    """A resource is dominated exactly if a linear program, of its load over the other inequalities, has a maximum of at most 1.
+
+    In rationals where the vertices that it is compared with are those of equations.
+    """
+    d, exact = data(case), route is by_equations
+    size = len(d.parts)
+    number: Any = Fraction if exact else float
+    rows = [[number(part.get(j, ZERO)) for part in d.parts] for j in range(d.R)]
+    ends = [[number(int(i == k)) for k in range(size)] for i in range(size)]
+    for j in range(d.R):
+        others = np.array([*(row for k, row in enumerate(rows) if k != j), *ends], dtype=object if exact else float)
+        best = maximum(np.array(rows[j]), others, np.array([number(1)] * len(others)), exact)
+        assert best is not None, "the region is bounded, and 0 is in it"
+        if (best.value <= (1 if exact else 1 + TOLERANCE)) != _dominated(route, d, j):
+            return 1, f"the load of resource {j + 1} is at most {best.value} by the others"
+    return -1, "the linear programs find what is dominated"
+
+
+def falling_slopes(case: Case, route: Route) -> MarginAndSentence:
+    """With two users all lines of the boundary of D have slopes < 0 (D 5.3)."""
+    slopes = _slopes(case, route)
+    return (max(slopes) if max(slopes) > 0 else 1 if max(slopes) == 0 else -1), f"the slopes are {brackets(slopes)}"
+
+
+def steeper_slopes(case: Case, route: Route) -> MarginAndSentence:
+    """No slope is above 0, and each is below the one to its left."""
+    slopes = _slopes(case, route)
+    rising = any(a <= b for a, b in pairwise(slopes))
+    return (1 if rising or max(slopes) > 0 else -1), f"the slopes are {brackets(slopes)}"
+
+
+def _slopes(case: Case, route: Route) -> list[Fraction]:
+    """The slopes of the upper boundary between x_1 = 0 and the largest x_1, from left to right."""
+    d = data(case)
+    if len(d.parts) != 2:
+        raise NotApplicable("the claim is about two users")
+    top: dict[Fraction, Fraction] = {}
+    for first, second in domain_vertices(route, d):
+        top[first] = max(second, top.get(first, second))
+    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(sorted(top.items()))]
+    return [slope for k, slope in enumerate(slopes) if not k or slope != slopes[k - 1]]
 
 
 def satisfied_removed(case: Case, route: Route) -> MarginAndSentence:

@@ -4,14 +4,24 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Routes, attempted, proved
-from fairalloc.theorems.papers.d import allocations, attributes, examples, simplifications, trajectories, trajectory_points
+from fairalloc.theorems.papers.d import (
+    allocations,
+    attributes,
+    examples,
+    simplifications,
+    smooth_sets,
+    trajectories,
+    trajectory_points,
+)
 from fairalloc.theorems.papers.d.complaints import compared_with_drf, for_every, two_ways
 from fairalloc.theorems.papers.d.examples import printed
+from fairalloc.theorems.papers.d.smooth_sets import in_floats_and_rationals
 from fairalloc.theorems.papers.d.trajectory_points import at_points, both_kinds
 
 __all__ = ["cases", "trials"]
 
 cases: dict[str, Case] = {
+    "s5-3-slopes": Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])),
     "s4-counting": Case(Instance([["1/5", "7/100", "37/100"]], [[1, 1, 1]], max_tasks=[1])),
     "s4-utilisation-lower": Case(examples.middle(3)),
     "s5-1-removal": Case(Instance([["2/5"], [1], [1]], [[1]], weights=[5, 2, 3], max_tasks=[1, 1, 1])),
@@ -24,6 +34,7 @@ trials: dict[str, Routes] = {
     "D.S3.cut-back": for_every(allocations.cut_back),
     "D.S3.pareto": for_every(allocations.pareto),
     "D.S3.pareto-zero": for_every(allocations.pareto),
+    "D.S3.less-elsewhere": for_every(allocations.less_elsewhere),
     "D.S3.pareto-not-fair": two_ways(allocations.serial_is_fair),
     "D.S3.greedy": two_ways(allocations.greedy),
     "D.S3.greedy-numbers": printed(examples.greedy_steps),
@@ -61,18 +72,28 @@ trials: dict[str, Routes] = {
     "D.S5.1.all.true": two_ways(simplifications.entitlements_left),
     "D.S5.1.removal": printed(examples.removal),
     "D.S5.1.dominated": two_ways(simplifications.dominated_removed),
+    "D.S5.1.linear-program": two_ways(simplifications.found_by_linear_programs),
     "D.S5.1.order": two_ways(simplifications.order_of_names),
     "D.S5.1.order.true": two_ways(simplifications.order_of_rows),
     "D.S5.2.fig3": printed(examples.fig3),
     "D.S5.2.simplex": two_ways(simplifications.simplex),
     "D.S5.2.boundary": for_every(allocations.on_boundary),
     "D.S5.2.linear": for_every(allocations.linear),
+    "D.S5.2.family": in_floats_and_rationals(smooth_sets.growing_sets),
+    "D.E4": in_floats_and_rationals(smooth_sets.equality_on_the_tangent),
+    "D.S5.2.normal": in_floats_and_rationals(smooth_sets.combination_of_requests),
+    "D.S5.3.slopes": two_ways(simplifications.falling_slopes),
+    "D.S5.3.slopes.true": two_ways(simplifications.steeper_slopes),
+    "D.S5.3.smooth": in_floats_and_rationals(smooth_sets.curvature),
+    "D.S5.3.limit": Routes(smooth_sets.limit_of_curves, smooth_sets.limit_of_levels),
+    "D.S5.3.point": Routes(smooth_sets.point_by_newton, smooth_sets.point_on_the_level),
     "D.S5.3.unique": two_ways(allocations.unique_for_two),
     "D.S5.3.unique-zero": two_ways(allocations.unique_for_two),
     "D.S5.3.not-unique": two_ways(allocations.unique_for_more),
     "D.S5.3.fig5": printed(examples.fig5),
     "D.S5.3.fig5-ratios": printed(examples.fig5_ratios),
     "D.R1": Routes(trajectory_points.barrier_grows, trajectory_points.barrier_signs),
+    "D.R2": in_floats_and_rationals(smooth_sets.other_barrier),
     "D.R3": at_points(trajectory_points.gradient_not_zero),
     "D.E6": at_points(trajectory_points.gradient),
     "D.R4": both_kinds(trajectory_points.starts_at_zero),
@@ -96,4 +117,5 @@ trials: dict[str, Routes] = {
     "D.S5.5.circle-all": printed(examples.circle_all),
     "D.S5.5.bottlenecks": two_ways(allocations.one_bottleneck_set),
     "D.S5.5.utilisation": printed(examples.circle_best),
+    "D.S6.minimal-gap": Routes(allocations.rests_where_fair_in_floats, allocations.rests_where_fair),
 }
