@@ -13,7 +13,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.certificates import farkas, multipliers
 from fairalloc.theorems.lone.definitions import bound, complaint_rows, listed, no_complaint, part_of_the_truth, reasons
 from fairalloc.theorems.lone.script import argument
-from fairalloc.theorems.papers.d.allocations import preferred
+from fairalloc.theorems.papers.d.allocations import less_elsewhere, preferred
 from fairalloc.theorems.papers.d.complaints import by_equations, complaint, data
 from fairalloc.theorems.papers.d.examples import drf_of
 
@@ -314,6 +314,26 @@ def nothing_to_renormalise(requests: Rows, entitlements: Row) -> dict[str, Any]:
 
 
 @argument(
+    "D.S5.3.slopes",
+    sentence="{left} and {right} fit, and x_2 <= 1: between them the boundary is level",
+    formula=r"\frac{{1 - 1}}{{{first} - 0}} = 0",
+    more=lambda case: of_case(case) | {"first": _level_until(of_case(case)["requests"])},
+)
+def boundary_with_a_level_line(requests: Rows, first: F) -> dict[str, Any]:
+    """No x_2 is above 1, which is all of the request of user 2, and with it user 1 can have any part up to the first one."""
+    for x in ([F(0), F(1)], [first, F(1)]):
+        assert all(x[0] * one + x[1] * other <= 1 for one, other in zip(*requests))
+    assert 0 < first <= 1
+    return {"left": listed([F(0), F(1)]), "right": listed([first, F(1)]), "first": first}
+
+
+def _level_until(requests: Rows) -> F:
+    """The largest x_1 with which all of the request of user 2 fits."""
+    parts = [(1 - other) / one for one, other in zip(*requests, strict=True) if one]
+    return min([F(1), *parts])
+
+
+@argument(
     "D.S5.2.simplex",
     sentence="the region of two users has at least the {count} vertices {vertices}, and a triangle has 3",
     formula=r"{vertices}",
@@ -338,6 +358,24 @@ def _vertices_of_two(requests: Rows) -> Rows:
     """The vertices of the region of two users."""
     rows = [({n: row[j] for n, row in enumerate(requests) if row[j]}, F(1)) for j in range(len(requests[0]))]
     return [list(x) for x in sorted(polytope_vertices([F(0)] * 2, [F(1)] * 2, [], rows))]
+
+
+@argument(
+    "D.S3.less-elsewhere",
+    answers="some",
+    sentence="x = {x} has no complaint, and user {user} has {held} of full resource {j}, less than its entitlement {due}",
+    formula=r"x_{{{user}}} r_{{{user},{j}}} = {held} < {due} = e_{{{user}}}",
+    more=lambda case: of_case(case) | {"x": _worst(case, lambda d, x: (less_elsewhere(d, x) or (-1, ""))[0])},
+)
+def less_of_another_bottleneck(requests: Rows, entitlements: Row, x: Row) -> dict[str, Any]:
+    """User i is cut back, asks for its entitlement of the full resource j, and gets less of it."""
+    assert no_complaint(requests, entitlements, x)
+    full = [j for j, column in enumerate(zip(*requests)) if sum(v * r for v, r in zip(x, column)) == 1]
+    for i, (v, row, e) in enumerate(zip(x, requests, entitlements)):
+        for j in full:
+            if v < 1 and v * row[j] < e <= row[j]:
+                return {"x": listed(x), "user": i + 1, "j": j + 1, "held": v * row[j], "due": e}
+    raise AssertionError("everybody has its entitlement of the full resources")
 
 
 # ---- the trajectory -------------------------------------------------------------------------------------------------------

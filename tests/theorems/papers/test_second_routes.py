@@ -76,6 +76,10 @@ COUNTS = dict.fromkeys(CHEAP, 200) | {
     "Z.P2": 20,
     "Z.V.NB.CE": 20,
     "Z.T1.case3": 60,
+    "D.E4": 60,
+    "D.S5.1.linear-program": 60,
+    "D.S5.3.limit": 15,
+    "D.S6.minimal-gap": 60,
     "Z.VI.results.LMMF": 30,
 }
 """Cases that both routes are tried on."""

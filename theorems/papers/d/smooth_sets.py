@@ -1,7 +1,7 @@
 r"""Sections 5.2 and 5.3: the sets Q_t = {x in D: f(x) <= t}, their tangents, and with two users the curves that bound them.
 
-In rationals f(x) <= t is  prod_j s_j >= e^-t,  so a level is a product of spare parts. The tangent at x is  sum_i nu_i y_i = 1  with
-nu the gradient of f, divided by its product with x. In floating point gradients are those of complex steps.
+In rationals f(x) <= t is  prod_j s_j >= e^-t,  so a level is a product of spare parts. The tangent at x is  sum_i nu_i y_i = 1
+with nu the gradient of f, divided by its product with x. In floating point gradients are those of complex steps.
 """
 
 from collections.abc import Callable
@@ -183,7 +183,7 @@ def point_on_the_level(case: Case) -> Verdict:
     """The same by halving: from one end of the curve to the other nu_1 x_1 / nu_2 x_2 passes e_1 / e_2, as D argues."""
     d, at = data(case), inside(case, 0)
     _two(d)
-    x = _equal_on_level(d, prod(at.s))
+    x = _equal_on_level(d, prod(at.s, start=ONE))
     gap = max(abs(v - e) for v, e in zip(_worth(d, x), d.entitlement, strict=True))
     return Verdict(
         "njc", gap <= NEAR, float(gap) - NEAR, f"near {brackets(x)} nu_i x_i is {float(gap):.1e} off", "halving in rationals"

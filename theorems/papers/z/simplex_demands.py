@@ -179,9 +179,9 @@ class Manipulation:
 def is_larger(one: list[Any], other: list[Any]) -> bool:
     """Lexicographically, by counting: at the least level where the counts of users with at most that differ, `one` has fewer."""
     for level in sorted({*one, *other}):
-        counts = [sum(value <= level for value in values) for values in (one, other)]
-        if counts[0] != counts[1]:
-            return counts[0] < counts[1]
+        ours, theirs = (sum(bool(value <= level) for value in values) for values in (one, other))
+        if ours != theirs:
+            return ours < theirs
     return False
 
 
