@@ -16,8 +16,6 @@ from pathlib import Path
 
 from fairalloc.models.errors import InstanceError, shown
 
-__all__ = ["CLASSES", "Row", "by_sentence", "counts", "read_paper", "read_table", "sentence_hash", "sentences", "spans"]
-
 CLASSES = ("statement", "missing", "definition", "about the literature", "no claim")
 """A statement has its id as the detail, a missing one the id that is proposed, and what makes no claim a reason."""
 

@@ -23,12 +23,22 @@ def listed(numbers):
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
+def in_brackets(**points):
+    """Points as text."""
+    return {name: listed(point) for name, point in points.items()}
+
+
+def loads_of(requests, x):
+    """sum_i x_i r_ij of each resource."""
+    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+
+
 def boundary_with_a_level_line(requests, first):
     """No x_2 is above 1, which is all of the request of user 2, and with it user 1 can have any part up to the first one."""
-    for x in ([F(0), F(1)], [first, F(1)]):
-        assert all(x[0] * one + x[1] * other <= 1 for one, other in zip(*requests))
     assert 0 < first <= 1
-    return {"left": listed([F(0), F(1)]), "right": listed([first, F(1)]), "first": first}
+    for x in ([F(0), F(1)], [first, F(1)]):
+        assert max(loads_of(requests, x)) <= 1
+    return in_brackets(left=[F(0), F(1)], right=[first, F(1)]) | {"first": first}
 
 
 found = boundary_with_a_level_line(requests, first)

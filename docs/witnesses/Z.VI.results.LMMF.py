@@ -16,11 +16,11 @@ def exact(value):
 
 
 demands = exact([[1, 1], [0, 1]])
-capacity = exact([1, 1])
-tasks = exact(["1/2"])
+capacities = exact([[1, 1]])
+x = exact("1/2")
 
 
-def least_utility_without_a_largest(demands, capacity, tasks):
+def least_utility_without_a_largest(demands, capacities, x):
     """Utilities are f of what the tasks take, f(c) = c_1 + c_2, and 10 more where c_1 > 0: concave, and rising along rays.
 
     User 1 has 0 without tasks, and more than 10 with any. User 2 takes nothing of resource 1, and has what is left of resource 2,
@@ -29,15 +29,15 @@ def least_utility_without_a_largest(demands, capacity, tasks):
     (first, second), (nothing, other) = demands
     assert nothing == 0
     assert min(first, second, other) > 0
-    assert capacity[1] < 10
-    (x,) = tasks
-    assert 0 < x <= capacity[0] / first
-    least, better = (min(10 + y * (first + second), capacity[1] - y * second) for y in (x, x / 2))
+    ((bound, room),) = capacities
+    assert room < 10
+    assert 0 < x <= bound / first
+    least, better = (min(10 + y * (first + second), room - y * second) for y in (x, x / 2))
     assert better > least > 0
-    return {"tasks": x, "least": least, "better": better, "room": capacity[1], "need": second}
+    return {"tasks": x, "least": least, "better": better, "room": room, "need": second}
 
 
-found = least_utility_without_a_largest(demands, capacity, tasks)
+found = least_utility_without_a_largest(demands, capacities, x)
 print(
     "Z.VI.results.LMMF: with {tasks} tasks user 1 leaves {least} to user 2, who has the "
     "least, and with half as many {better}".format(**found)

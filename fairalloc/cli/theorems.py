@@ -32,8 +32,8 @@ from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.matrix import printed_tables, write_matrix
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import PAPERS, all_statements
-from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
-from fairalloc.theorems.status import with_reading
+from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
+from fairalloc.theorems.status import Status, with_reading
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 
 STORE = Path("results/theorems.sqlite")

@@ -17,8 +17,8 @@ from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packag
 from fairalloc.theorems.machine.record import recorded, sizes_proved
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import FLOATING_POINT, Finding, Reading
-from fairalloc.theorems.status import MEANINGS, Status, described, status_by_case, status_of
+from fairalloc.theorems.statement import Finding, Reading
+from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, Status, described, status_by_case, status_of
 
 STATEMENTS = all_statements()
 EXACT, FLOATS = "rational arithmetic", f"{FLOATING_POINT}: an LP"

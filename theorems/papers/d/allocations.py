@@ -31,31 +31,6 @@ from fairalloc.theorems.papers.d.complaints import (
     users,
 )
 
-__all__ = [
-    "common_bottleneck",
-    "cut_back",
-    "dummies",
-    "dummies_in_floats",
-    "envy",
-    "exact_entitlement",
-    "existence",
-    "greedy",
-    "less_elsewhere",
-    "linear",
-    "no_scarcity",
-    "on_boundary",
-    "one_bottleneck_set",
-    "pareto",
-    "preferred",
-    "rests_where_fair",
-    "rests_where_fair_in_floats",
-    "serial_is_fair",
-    "sharing",
-    "small_requests",
-    "unique_for_more",
-    "unique_for_two",
-]
-
 
 def pareto(d: Requests, x: Rationals) -> MarginAndSentence:
     """Nobody can get more while all others keep what they have: some resource it uses is full (D 3, D 4)."""
@@ -90,18 +65,7 @@ def envy(d: Requests, x: Rationals) -> MarginAndSentence:
 
 
 def preferred(d: Requests, x: Sequence[Any], n: int, m: int) -> Any:
-    """The part of n's request that runs with what m holds.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity
-    x : (N,) fractions of requests
-    n, m : who prefers, and whose bundle
-
-    Returns
-    -------
-    a fraction of n's request, at most 1
-    """
+    """The part of n's request that runs with what m holds."""
     return min([ONE, *(x[m] * d.parts[m].get(j, ZERO) / r for j, r in d.parts[n].items())])
 
 

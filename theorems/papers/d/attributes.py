@@ -25,20 +25,6 @@ from fairalloc.theorems.papers.d.complaints import (
     fractions,
 )
 
-__all__ = [
-    "drf_meets_a_bottleneck",
-    "envy_by_imitation",
-    "harm",
-    "incremental",
-    "market_envy",
-    "misreporting",
-    "same_as_drf",
-    "same_as_drf_if_asked",
-    "scaled_request",
-    "uses_less_than_drf",
-    "uses_more_than_drf",
-]
-
 
 def misreporting(case: Case, route: Route) -> MarginAndSentence:
     """No misreport makes the worst allocation better for the user than the best one was (D 4)."""
@@ -99,93 +85,34 @@ def envy_by_imitation(case: Case, route: Route) -> MarginAndSentence:
 
 
 def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Every NJC allocation is the DRF allocation (D 4).
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Every NJC allocation is the DRF allocation (D 4)."""
     gap, x = max((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found)
     return gap, f"x = {brackets(x)} is an NJC allocation, and DRF gives {brackets(drf)}"
 
 
 def same_as_drf_if_asked(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """The same, for users who request at least their entitlement.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-
-    Raises
-    ------
-    NotApplicable : the claim is not about the case
-    """
+    """The same, for users who request at least their entitlement."""
     if any(max(part.values()) < e for part, e in zip(d.parts, d.entitlement, strict=True)):
         raise NotApplicable("somebody requests less than its entitlement")
     return same_as_drf(d, found, drf)
 
 
 def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Under DRF everybody has all it asks for or uses a full resource (D 4).
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Under DRF everybody has all it asks for or uses a full resource (D 4)."""
     left = [1 - load for load in _used(d, drf)]
     gap, i = max((min([1 - v, *(left[j] for j in part)]), i) for i, (v, part) in enumerate(zip(drf, d.parts, strict=True)))
     return gap, f"under DRF x = {brackets(drf)}, and user {i + 1} uses no full resource"
 
 
 def uses_more_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Some NJC allocation uses at least as much as DRF, on the average of the resources; D 4 denies it.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Some NJC allocation uses at least as much as DRF, on the average of the resources; D 4 denies it."""
     best, x = max((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return other - best, f"NJC uses at most {best}, by x = {brackets(x)}, and DRF {other}"
 
 
 def uses_less_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """NJC uses at most as much as DRF; D 4 denies it.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """NJC uses at most as much as DRF; D 4 denies it."""
     least, x = min((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return least - other, f"NJC uses at least {least}, by x = {brackets(x)}, and DRF {other}"

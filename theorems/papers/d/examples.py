@@ -28,31 +28,6 @@ from fairalloc.theorems.papers.d.complaints import (
 from fairalloc.theorems.papers.d.simplifications import reduced
 from fairalloc.theorems.papers.d.trajectories import NEAR, weighting
 
-__all__ = [
-    "circle",
-    "circle_all",
-    "circle_best",
-    "circle_six",
-    "counting",
-    "drf_of",
-    "fig2_drf",
-    "fig2_njc",
-    "fig2_utilisation",
-    "fig3",
-    "fig5",
-    "fig5_ratios",
-    "greedy_steps",
-    "middle",
-    "middle_limits",
-    "middle_not_higher",
-    "middle_numbers",
-    "printed",
-    "rationals",
-    "removal",
-    "segment",
-    "segment_weights",
-]
-
 Facts = Sequence[tuple[str, bool]]
 
 

@@ -27,22 +27,6 @@ from fairalloc.theorems.papers.d.complaints import (
     without,
 )
 
-__all__ = [
-    "dominated_removed",
-    "entitlements_left",
-    "falling_slopes",
-    "found_by_linear_programs",
-    "order_of_names",
-    "order_of_rows",
-    "reduced",
-    "renormalised_requests",
-    "room_for_entitlements",
-    "satisfied_removed",
-    "simplex",
-    "slack_resource_removed",
-    "steeper_slopes",
-]
-
 
 def slack_resource_removed(case: Case, route: Route) -> MarginAndSentence:
     """A resource that cannot be filled can be left out: solutions without it are solutions with it."""

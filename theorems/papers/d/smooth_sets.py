@@ -23,20 +23,6 @@ from fairalloc.theorems.papers.d.barrier import TrajectoryPoint, along, barrier_
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, brackets, by_equations, by_polytopes, data, loads, point_of_case
 from fairalloc.theorems.papers.d.trajectories import NEAR
 
-__all__ = [
-    "combination_of_requests",
-    "curvature",
-    "equality_on_the_tangent",
-    "growing_sets",
-    "in_floats_and_rationals",
-    "limit_of_curves",
-    "limit_of_levels",
-    "other_barrier",
-    "point_by_newton",
-    "point_on_the_level",
-    "tangent",
-]
-
 PARTS = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 1024))
 """Parts by which a point is drawn to 0."""
 

@@ -26,20 +26,6 @@ from fairalloc.theorems.papers.d.complaints import (
 )
 from fairalloc.theorems.papers.d.trajectory_points import fulfils_12
 
-__all__ = [
-    "NEAR",
-    "boundary_by_integration",
-    "boundary_by_newton",
-    "exists_by_integration",
-    "exists_by_newton",
-    "limit_by_integration",
-    "limit_by_newton",
-    "limit_is_fair_by_integration",
-    "limit_is_fair_by_newton",
-    "vanishing_numerators",
-    "weighting",
-]
-
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
 

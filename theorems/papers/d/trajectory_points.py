@@ -25,23 +25,6 @@ from fairalloc.theorems.papers.d.complaints import (
     point_of_case,
 )
 
-__all__ = [
-    "at_points",
-    "barrier_grows",
-    "barrier_signs",
-    "both_kinds",
-    "equation_8",
-    "equation_13",
-    "fulfils_12",
-    "gradient",
-    "gradient_not_zero",
-    "printed_11",
-    "starts_at_zero",
-    "summed_11",
-    "symmetric",
-    "unique_velocity",
-]
-
 
 def at_points(formula: Callable[[TrajectoryPoint], tuple[Any, Any, str]]) -> Routes:
     """A formula at a point of a trajectory: (what it says, what power series say, words), in doubles and in rationals."""
@@ -167,18 +150,7 @@ def both_kinds(check: Callable[[Case, bool], Verdict]) -> Routes:
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
-    """The largest relative error of (12) at x.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity
-    path : the integrator's data: requests with dummies, weights and scale
-    x : (N,) fractions of requests, inside of D
-
-    Returns
-    -------
-    a number >= 0
-    """
+    """The largest relative error of (12) at x."""
     s = path.slack(x)
     left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
     return float(np.abs(left / path.scale(x) / path.e - 1).max())

@@ -18,8 +18,6 @@ from fairalloc.theorems.papers.d.examples import printed
 from fairalloc.theorems.papers.d.smooth_sets import in_floats_and_rationals
 from fairalloc.theorems.papers.d.trajectory_points import at_points, both_kinds
 
-__all__ = ["cases", "trials"]
-
 cases: dict[str, Case] = {
     "s5-3-slopes": Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])),
     "s4-counting": Case(Instance([["1/5", "7/100", "37/100"]], [[1, 1, 1]], max_tasks=[1])),

@@ -31,8 +31,6 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 
-__all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "dot", "factors", "factors_in_floats", "slopes", "stops"]
-
 F = Fraction
 Row: TypeAlias = list[Fraction]
 Rows: TypeAlias = list[Row]

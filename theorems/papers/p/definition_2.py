@@ -17,8 +17,6 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified
 from fairalloc.theorems.judges.game import shares
 
-__all__ = ["bottleneck_condition", "definition"]
-
 F = Fraction
 
 

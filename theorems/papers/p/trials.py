@@ -41,7 +41,7 @@ from fairalloc.theorems.papers.p.algorithm_1 import (
 )
 from fairalloc.theorems.papers.p.definition_2 import bottleneck_condition, definition
 from fairalloc.theorems.papers.p.endless_rounds import ends, ends_in_floats
-from fairalloc.theorems.statement import FLOATING_POINT
+from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
 

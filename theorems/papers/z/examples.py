@@ -17,20 +17,6 @@ from fairalloc.theorems.judges.common import (
 )
 from fairalloc.theorems.papers.z.utilities import pivots_of
 
-__all__ = [
-    "endowment",
-    "example_1",
-    "example_2",
-    "example_3",
-    "figure_1",
-    "nb_example",
-    "pivot_example",
-    "proposition_7",
-    "proposition_8",
-    "rounds",
-    "toy",
-]
-
 F = Fraction
 
 MISREPORT6 = Misreport((1,), (((F(1),),),), (None,))

@@ -20,18 +20,6 @@ from fairalloc.theorems.judges.common import few_rounds, holdings_of, verdict_of
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes
 from fairalloc.theorems.papers.z.utilities import bundles_of
 
-__all__ = [
-    "LEAP",
-    "Leapers",
-    "least_utility_is_attained",
-    "least_utility_is_attained_in_floats",
-    "linear",
-    "midpoint",
-    "midpoint_in_floats",
-    "plain_envy",
-    "valued_rounds",
-]
-
 F = Fraction
 
 

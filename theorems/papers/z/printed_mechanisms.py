@@ -26,17 +26,6 @@ from fairalloc.theorems.judges.trials import Answer, Undecided
 from fairalloc.theorems.papers.z.newton_steps import centre_path, proved_gap
 from fairalloc.theorems.papers.z.utilities import bundles_of, utilities_of
 
-__all__ = [
-    "as_printed",
-    "few_newton_steps",
-    "few_steps",
-    "inside_one_allocation",
-    "linear_programs",
-    "market_exact",
-    "market_floats",
-    "splits",
-]
-
 F = Fraction
 
 

@@ -23,20 +23,6 @@ from fairalloc.theorems.judges.common import holdings_of, verdict_of
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes
 from fairalloc.theorems.papers.z.utilities import bundles_of, pivots_of, utilities_of
 
-__all__ = [
-    "Manipulation",
-    "case_1",
-    "case_2",
-    "case_3",
-    "envy_with_leftovers",
-    "gainer_is_a_pivot",
-    "is_larger",
-    "lemma_4",
-    "misreporting_with_leftovers",
-    "nothing_of_a_richer_bundle",
-    "step_of_theorem_1",
-]
-
 F = Fraction
 
 

@@ -20,22 +20,6 @@ from fairalloc.theorems.judges.common import (
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided
 
-__all__ = [
-    "both",
-    "bundles_of",
-    "claim_2",
-    "claim_2_if",
-    "concave",
-    "continuous",
-    "corollary_1",
-    "homogeneous",
-    "lemma_3",
-    "mixture_fits",
-    "pivots_of",
-    "utilities_of",
-    "wasteful_mmf",
-]
-
 F = Fraction
 PARETO = property_judge("pareto")
 
