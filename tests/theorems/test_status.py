@@ -109,7 +109,7 @@ def test_a_page_has_all_that_is_known():
     assert "## Witness\n\nprices move, nothing else does" in pages["K.L3"]
     assert "Status: **refuted (of a repaired text)**" in pages["K.L3"]
     assert "Status: **refuted (to the letter)**" in pages["K.L3.letter"]
-    assert "Only its author has read it so far." in pages["K.3.1.existence"]
+    assert "Only its author has read it so far." in pages["Z.T1.case3"]
     assert "Read on 2026-11-22 by a session that had not written it" in pages["K.T1"]
     assert "What is true instead: docs/ERRATA.md, at K.L3" in pages["K.L3"]
     assert "## Evidence\n\nexperiment K.Fig9 " in pages["K.6.2.Fig9"]
