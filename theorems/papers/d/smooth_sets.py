@@ -155,8 +155,8 @@ def point_by_newton(case: Case) -> Verdict:
     d, at = data(case), inside(case, 0)
     _two(d)
     level = barrier_value(d, np.array([float(v) for v in at.x]))
-    low, high = -40.0, 40.0
-    for _ in range(HALVINGS):
+    low, high = -20.0, 20.0
+    for _ in range(HALVINGS // 2):
         middle = (low + high) / 2
         low, high = (middle, high) if barrier_value(d, central(d, np.exp(middle))) < level else (low, middle)
     x = central(d, np.exp(low))
