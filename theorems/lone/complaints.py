@@ -13,8 +13,9 @@ from fairalloc.theorems.lone.certificates import lexicographic_answer
 from fairalloc.theorems.lone.definitions import fair, lexicographic, listed
 from fairalloc.theorems.lone.every_answer import bound, bounds, part_of_the_truth
 from fairalloc.theorems.lone.script import check, making
+from fairalloc.theorems.papers.d.allocations import less_elsewhere, preferred
 from fairalloc.theorems.papers.d.complaints import by_equations, data
-from fairalloc.theorems.papers.d.judges import drf_of, preferred
+from fairalloc.theorems.papers.d.examples import drf_of
 
 F = Fraction
 
@@ -102,6 +103,24 @@ def other_bottlenecks(case: Case) -> dict[str, Any]:
 
 
 # ---- one allocation -------------------------------------------------------------------------------------------------------
+
+
+@making
+def least_elsewhere(case: Case) -> dict[str, Any]:
+    """The NJC allocation with the largest part of an entitlement missing at a full resource."""
+    d = data(case)
+    return with_points(case, x=max(by_equations(d), key=lambda x: (less_elsewhere(d, x) or (-1, ""))[0]))
+
+
+@check
+def less_of_another_bottleneck(requests: Any, entitlements: Any, x: Any) -> Any:
+    """User i is cut back, asks for its entitlement of the full resource j, and gets less of it."""
+    assert fair(requests, entitlements, x)
+    full = [j for j, load in enumerate(loads_of(requests, x)) if load == 1]
+    each = [(i, j, v * row[j], e) for i, (v, row, e) in enumerate(zip(x, requests, entitlements)) for j in full if v < 1]
+    i, j, held, due = next(part for part in each if part[2] < part[3] <= requests[part[0]][part[1]])
+    assert held < due
+    return {**in_brackets(x=x), "user": i + 1, "j": j + 1, "held": held, "due": due}
 
 
 @making

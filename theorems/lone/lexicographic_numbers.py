@@ -122,6 +122,31 @@ def packing_of_fig_1(problem: Any, tasks: Any) -> Any:
     return {"printed": sum(printed[0]), "better": listed(tasks[0]), "value": sum(tasks[0])}
 
 
+@making
+def half_of_user_1(case: Case) -> dict[str, Any]:
+    """Half of the tasks that user 1 can run alone."""
+    pool, (row, *_) = case.instance.exact.capacities[0], case.instance.exact.demands[0]
+    return {"x": min(c / d for c, d in zip(pool, row, strict=True)) / 2}
+
+
+@check
+def least_utility_without_a_largest(demands: Any, capacities: Any, x: Any) -> Any:
+    """Utilities are f of what the tasks take, f(c) = c_1 + c_2, and 10 more where c_1 > 0: concave, and rising along rays.
+
+    User 1 has 0 without tasks, and more than 10 with any. User 2 takes nothing of resource 1, and has what is left of resource 2,
+    less than 10. So the least utility is 0, or it is user 2's, which rises as user 1 runs less, but not to none.
+    """
+    (first, second), (nothing, other) = demands
+    assert nothing == 0
+    assert min(first, second, other) > 0
+    ((bound, room),) = capacities
+    assert room < 10
+    assert 0 < x <= bound / first
+    least, better = (min(10 + y * (first + second), room - y * second) for y in (x, x / 2))
+    assert better > least > 0
+    return {"tasks": x, "least": least, "better": better, "room": room, "need": second}
+
+
 # ---- one pool and several servers -----------------------------------------------------------------------------------------
 
 

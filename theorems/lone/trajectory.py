@@ -78,6 +78,23 @@ def two_orders_of_removal(requests: Any) -> Any:
 
 
 @making
+def level_line(case: Case) -> dict[str, Any]:
+    """The largest x_1 with which all of the request of user 2 fits."""
+    made = of_case(case)
+    parts = [(1 - other) / one for one, other in zip(*made["requests"], strict=True) if one]
+    return made | {"first": min([F(1), *parts])}
+
+
+@check
+def boundary_with_a_level_line(requests: Any, first: Any) -> Any:
+    """No x_2 is above 1, which is all of the request of user 2, and with it user 1 can have any part up to the first one."""
+    assert 0 < first <= 1
+    for x in ([F(0), F(1)], [first, F(1)]):
+        assert max(loads_of(requests, x)) <= 1
+    return in_brackets(left=[F(0), F(1)], right=[first, F(1)]) | {"first": first}
+
+
+@making
 def vertices_of_two(case: Case) -> dict[str, Any]:
     """The vertices of the region of two users."""
     made = of_case(case)

@@ -19,7 +19,7 @@ from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.witnesses import packaged, parse_case
 from fairalloc.theorems.judges import convergence
-from fairalloc.theorems.papers.d import judges as judges_d
+from fairalloc.theorems.papers.d import allocations as allocations_d
 from fairalloc.theorems.papers.k import (
     directions,
     printed_formulas,
@@ -34,8 +34,7 @@ from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1, endless_rounds
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.w import trials as claims_w
-from fairalloc.theorems.papers.z import newton_steps
-from fairalloc.theorems.papers.z import trials as claims_z
+from fairalloc.theorems.papers.z import newton_steps, printed_mechanisms
 from fairalloc.theorems.registry import all_statements
 
 F = Fraction
@@ -76,6 +75,12 @@ COUNTS = dict.fromkeys(CHEAP, 200) | {
     "P.III-D": 60,
     "Z.P2": 20,
     "Z.V.NB.CE": 20,
+    "Z.T1.case3": 60,
+    "D.E4": 60,
+    "D.S5.1.linear-program": 60,
+    "D.S5.3.limit": 15,
+    "D.S6.minimal-gap": 60,
+    "Z.VI.results.LMMF": 30,
 }
 """Cases that both routes are tried on."""
 
@@ -380,18 +385,20 @@ def test_too_many_steps_and_wrong_prices_are_seen(monkeypatch):
     assert newton_steps.proved_gap(case.instance, x, prices) < 1e-5
     assert newton_steps.proved_gap(case.instance, x, prices * 1.1) > 1e-3
     assert newton_steps.proved_gap(case.instance, x * 0.9, prices) > 1e-3
-    monkeypatch.setattr(claims_z, "STEPS", 5)
+    monkeypatch.setattr(printed_mechanisms, "STEPS", 5)
     assert seen("Z.P2", case) == seen("Z.V.NB.CE", case) == (False, False)
-    monkeypatch.setattr(claims_z, "centre_path", lambda *_: (x, prices * 1.1, steps))
+    monkeypatch.setattr(printed_mechanisms, "centre_path", lambda *_: (x, prices * 1.1, steps))
     assert verdict(STATEMENTS["Z.P2"].confirm, case) is None
 
 
 def test_without_dummies_somebody_who_has_it_all_complains(monkeypatch):
     case = Case(Instance([[1], [2]], [[4]], max_tasks=[1, 1]), points=((F(1), F(1)),))
     assert seen("D.S5.dummies", case) == (True, True)
-    largest = judges_d._largest_complaint
-    monkeypatch.setattr(judges_d, "with_dummies", lambda d: tuple(tuple(p.get(j, F(0)) for j in range(d.R)) for p in d.parts))
-    monkeypatch.setattr(judges_d, "_largest_complaint", lambda x, r, e, content: largest(x, r[:, :1], e, content))
+    largest = allocations_d._largest_complaint
+    monkeypatch.setattr(
+        allocations_d, "with_dummies", lambda d: tuple(tuple(p.get(j, F(0)) for j in range(d.R)) for p in d.parts)
+    )
+    monkeypatch.setattr(allocations_d, "_largest_complaint", lambda x, r, e, content: largest(x, r[:, :1], e, content))
     assert seen("D.S5.dummies", case) == (False, False)
 
 

@@ -15,7 +15,7 @@ from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
-from fairalloc.theorems.papers.d import judges
+from fairalloc.theorems.papers.d import allocations, examples, simplifications, smooth_sets, trajectories, trajectory_points
 from fairalloc.theorems.papers.d.barrier import along, central, point
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, by_equations, by_polytopes, complaint, data, domain_vertices
 from fairalloc.theorems.registry import all_statements
@@ -74,36 +74,38 @@ def test_nobody_without_an_entitlement_complains_at_a_bottleneck():
 
 
 TWINS = Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]], max_tasks=[1, 1, 1])
+CROSSED = Instance([[1], [1]], [[1]], max_tasks=[1, 1])
 SMALL = Instance([["1/10"], [1]], [[1]], max_tasks=[1, 1])
 
 
 @pytest.mark.parametrize(
     ("gap", "instance", "right", "wrong"),
     [
-        (judges.pareto, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
-        (judges.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (judges.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
-        (judges.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
-        (judges.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
-        (judges.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
-        (judges.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
-        (judges.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
-        (judges.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (judges.common_bottleneck, SMALL, (1, "9/10"), None),
+        (allocations.pareto, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
+        (allocations.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (allocations.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
+        (allocations.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
+        (allocations.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
+        (allocations.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
+        (allocations.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
+        (allocations.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
+        (allocations.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (allocations.common_bottleneck, SMALL, (1, "9/10"), None),
+        (allocations.less_elsewhere, CROSSED, ("1/2", "1/2"), ("2/5", "3/5")),
     ],
 )
 def test_margins_can_fail(gap, instance, right, wrong):
     d = data(Case(instance))
-    assert not gap(d, judges.rationals(*right))[0] > 0
+    assert not gap(d, examples.rationals(*right))[0] > 0
     if wrong is not None:
-        margin, sentence = gap(d, judges.rationals(*wrong))
+        margin, sentence = gap(d, examples.rationals(*wrong))
         assert margin > 0
         assert sentence.startswith(("at x = ", "x = "))
 
 
 def test_a_resource_that_is_not_dominant_for_all_is_seen():
     d = data(Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])))
-    assert judges.common_bottleneck(d, judges.rationals("2/3", "2/3"))[0] > 0
+    assert allocations.common_bottleneck(d, examples.rationals("2/3", "2/3"))[0] > 0
 
 
 def test_the_matrix_of_13_is_what_power_series_give():
@@ -122,11 +124,11 @@ def test_two_routes_to_points_of_the_trajectory():
     for case in cases(USERS, 10, seed=2):
         d = data(case)
         path = njc_ode.TrajectoryEquations(d, Limits())
-        for x in judges.trajectory(d, 1e-3).x[2::6]:
+        for x in trajectories.trajectory(d, 1e-3).x[2::6]:
             assert central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
         x = central(d, 10.0)
-        assert judges.fulfils_12(d, path, x) < ROUNDING * 1e3
-        assert judges.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
+        assert trajectory_points.fulfils_12(d, path, x) < ROUNDING * 1e3
+        assert trajectory_points.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
 
 
 @pytest.mark.few(9)
@@ -170,3 +172,79 @@ def test_the_errata_run():
         exec(blocks[1].replace("F(25, 6)", "F(26, 6)"), scope)
     named = set(re.findall(r"D\.[A-Z][\w.-]*\w", re.sub(r"\[[^\]]*\.py\]\([^)]*\)", "", section)))
     assert named <= set(STATEMENTS)
+
+
+# ---- sections 5.1 to 5.3, Remark 2, section 6 -----------------------------------------------------------------------
+
+TWO = Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3]), points=((ONE / 3, ONE / 2), (ONE / 4, ONE / 4)))
+"""Fig. 5 of D, with two allocations in tasks, of which the claims take the half."""
+
+
+def both(name, case=TWO):
+    return STATEMENTS[name].trial(case).holds, STATEMENTS[name].confirm(case).holds
+
+
+SEEN = ["D.S5.1.linear-program", "D.S5.2.family", "D.E4", "D.S5.2.normal", "D.S5.3.slopes.true", "D.S5.3.smooth"]
+SEEN += ["D.S5.3.limit", "D.S5.3.point", "D.R2", "D.S6.minimal-gap"]
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_claims_of_5_hold_of_figure_5_and_not_of_another_function(name, monkeypatch):
+    """Each is seen to fail where a part of what it compares is another one."""
+    case = replace(TWO, points=TWO.points[: STATEMENTS[name].hypotheses.points])
+    assert both(name, case) == (True, True)
+    perturb(name, monkeypatch)
+    assert both(name, case) == (False, False)
+
+
+def perturb(name, monkeypatch):
+    tangent, slope = smooth_sets.tangent, smooth_sets._tangent_in_floats
+    vertices, loss, worth = simplifications.domain_vertices, smooth_sets._loss, smooth_sets._worth
+    changes = {
+        "D.S5.1.linear-program": [(simplifications, "_dominated", lambda *_: True)],
+        "D.S5.2.family": [(smooth_sets, "PARTS", (Fraction(1, 8), Fraction(1, 2)))],
+        "D.E4": [
+            (smooth_sets, "tangent", lambda at: [2 * v for v in tangent(at)]),
+            (smooth_sets, "_tangent_in_floats", lambda d, x: 2 * slope(d, x)),
+        ],
+        "D.S5.2.normal": [
+            (smooth_sets, "along", lambda at, v: ([v[0] + 1], [], [])),
+            (smooth_sets, "_tangent_in_floats", lambda d, x: slope(d, x) * [1.001, 1]),
+        ],
+        "D.S5.3.slopes.true": [(simplifications, "domain_vertices", lambda *_: [*vertices(*_), (ONE / 4, ONE * 2)])],
+        "D.S5.3.smooth": [
+            (trajectory_points.TrajectoryPoint, "b", [[ONE, ONE * 2], [ONE, ONE * 2]]),
+            (smooth_sets, "_height", lambda d, first, level: 1.0),
+        ],
+        "D.S5.3.limit": [(smooth_sets, "_loss", lambda *_: loss(*_) + 1)],
+        "D.S5.3.point": [
+            (smooth_sets, "_tangent_in_floats", lambda d, x: slope(d, x) * 1.01),
+            (smooth_sets, "_worth", lambda d, x: [v + Fraction(1, 100) for v in worth(d, x)][::-1]),
+        ],
+        "D.R2": [
+            (smooth_sets, "barrier_value", lambda d, x: -100.0),
+            (smooth_sets, "prod", lambda factors: 2),
+        ],
+        "D.S6.minimal-gap": [
+            (allocations, "complaint", lambda *_: 1),
+            (allocations, "_largest_complaint", lambda *_: 1.0),
+        ],
+    }
+    for place, part, other in changes[name]:
+        monkeypatch.setattr(place, part, other)
+
+
+def test_a_level_line_of_the_boundary_is_seen():
+    whole = replace(TWO, instance=Instance([[1], [1]], [[1]]), points=())
+    assert both("D.S5.3.slopes") == (False, False)
+    assert both("D.S5.3.slopes", whole) == (True, True)
+    with pytest.raises(NotApplicable, match="two users"):
+        both("D.S5.3.slopes", Case(TWINS))
+
+
+def test_halving_finds_the_point_of_the_market():
+    """On a low level, and near the boundary: (3/5, 9/10) for entitlements of 2/5 and 3/5."""
+    d = data(TWO)
+    x = smooth_sets._equal_on_level(d, Fraction(1, 2**40))
+    assert [float(v) for v in x] == pytest.approx([0.6, 0.9], rel=LEVELSET)
+    assert [float(v) for v in smooth_sets._worth(d, x)] == pytest.approx([0.4, 0.6], rel=LEVELSET)

@@ -19,7 +19,9 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges import common as judges
 from fairalloc.theorems.judges.properties import property_judge
+from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.papers.w import trials as claims_w
+from fairalloc.theorems.papers.z import extensions, printed_mechanisms, simplex_demands, utilities
 from fairalloc.theorems.papers.z import trials as claims_z
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
@@ -56,7 +58,8 @@ def test_every_witness_of_the_errata_refutes_its_statement(name, code):
 
 
 def test_the_errata_have_witnesses():
-    assert {name for name, _ in witnesses()} >= {"W.P8.alone", "Z.C2", "Z.Cor1", "Z.P3", "Z.T1.GSP.strict", "Z.VI.EF"}
+    named = {name for name, _ in witnesses()}
+    assert named >= {"W.P8.alone", "Z.C2", "Z.Cor1", "Z.P3", "Z.T1.GSP.strict", "Z.VI.EF", "Z.VI.results.LMMF"}
     assert all(name in ERRATA for name in WRONG), "every wrong number is in the errata"
 
 
@@ -78,7 +81,7 @@ def test_every_cell_of_the_tables_has_a_statement(name):
 
 
 def test_statements_of_w_and_z_are_registered():
-    assert [sum(item.paper == paper for item in STATEMENTS.values()) for paper in "WZ"] == [67, 61]
+    assert [sum(item.paper == paper for item in STATEMENTS.values()) for paper in "WZ"] == [67, 71]
 
 
 def test_leximin_sees_the_smallest_unfairness():
@@ -151,8 +154,8 @@ def test_whole_tasks_by_hand():
 def test_violations_of_the_lemmas_are_seen():
     """With a limit a utility is not homogeneous; a wasteful bundle is not in proportion, so Lemma 1 says the same of both."""
     limited = Case(Instance([[1], [1]], [[2]], max_tasks=[1, 1]), points=((F(1), F(0)), (F(0), F(1))))
-    assert not claims_z._homogeneous(limited, True).holds
-    assert claims_z._homogeneous(Case(Instance([[1], [1]], [[2]]), points=limited.points), True).holds
+    assert not utilities.homogeneous(limited, True).holds
+    assert utilities.homogeneous(Case(Instance([[1], [1]], [[2]]), points=limited.points), True).holds
     wasteful = Case(Instance([[1, 1]], [[1, 2]]))
     assert claims_w._lemma1(wasteful).holds
     assert claims_w._lemma1_floats(wasteful).holds
@@ -161,13 +164,13 @@ def test_violations_of_the_lemmas_are_seen():
 def test_utilities_of_what_tasks_take(monkeypatch):
     """f_n(c) = p_n . c: one way of one user is worth p . d. With a convex f the mean of two allocations is no better."""
     instance = Instance([[[1, 0], [0, 2]], [[1, 1]]], [[2, 2]])
-    assert claims_z._valued(instance, different=False).exact.demands == (((1, 0), (0, F(1, 2))), ((F(1, 3), F(1, 3)),))
-    assert claims_z._valued(instance, different=True).exact.demands[1] == ((F(1, 4), F(1, 4)),)
+    assert extensions._valued(instance, different=False).exact.demands == (((1, 0), (0, F(1, 2))), ((F(1, 3), F(1, 3)),))
+    assert extensions._valued(instance, different=True).exact.demands[1] == ((F(1, 4), F(1, 4)),)
     two = Case(Instance([[1], [1]], [[1]]), points=((F(1), F(0)), (F(0), F(1))))
     unique = STATEMENTS["Z.VI.unique"]
     assert unique.trial(two).holds
     assert unique.confirm(two).holds
-    monkeypatch.setattr(claims_z, "_mean", lambda first, second: [(a + b) / 8 for a, b in zip(first, second, strict=True)])
+    monkeypatch.setattr(extensions, "_mean", lambda first, second: [(a + b) / 8 for a, b in zip(first, second, strict=True)])
     three = replace(two, points=((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4))))
     assert not unique.trial(three).holds
     assert not unique.confirm(three).holds
@@ -176,7 +179,7 @@ def test_utilities_of_what_tasks_take(monkeypatch):
 def test_a_shared_f_leaves_no_envy_and_another_does():
     case = Case(Instance([[1, 0], [1, 1]], [[1, 1]]))
     unfair = exactly(F(1, 10), F(9, 10))
-    assert not claims_z._linear(property_judge("envy-freeness"), different=False)(case, unfair).holds
+    assert not extensions.linear(property_judge("envy-freeness"), different=False)(case, unfair).holds
     assert STATEMENTS["Z.VI.EF.common"].confirm(case).holds
 
 
@@ -204,3 +207,99 @@ def test_a_division_by_weight_that_gives_somebody_more_is_seen():
     case = Case(Instance([[1], [1]], [[3]], weights=[1, 2]))
     assert claims_w._parts_by_weight(case, exactly(1, 2)).holds is True
     assert claims_w._parts_by_weight(case, exactly(1, 1)).holds is False
+
+
+# ---- steps of Z's proofs, and section VI ----------------------------------------------------------------------------
+
+
+def both_say(name, case):
+    """What trial and confirmation say; "" where the step is not about the case."""
+    try:
+        return STATEMENTS[name].trial(case).holds, STATEMENTS[name].confirm(case).holds
+    except NotApplicable:
+        return ""
+
+
+def highest(before, after, same):
+    """Of the users whose utility differs those of the highest one, who are no pivots."""
+    changed = [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if abs(a - b) > same]
+    return [n for n in changed if max(before[m] for m in changed) - before[n] <= same]
+
+
+@pytest.mark.parametrize("name", ["Z.T1.case1", "Z.T1.case2", "Z.T1.case3"])
+def test_steps_of_theorem_1_are_about_pivots(name, monkeypatch):
+    item, rng = STATEMENTS[name], np.random.default_rng(5)
+    for _ in range(1000):
+        case = item.hypotheses.sample(rng, 1).case()
+        with monkeypatch.context() as patch:
+            patch.setattr(simplex_demands, "pivots_of", highest)
+            wrong = both_say(name, case) == (False, False)
+        if wrong:
+            break
+    assert wrong
+    assert both_say(name, case) in ((True, True), "")
+
+
+def test_case_3_and_the_gainer_need_more_than_a_gain(monkeypatch):
+    """Example 3 with the misreport of Proposition 6: both allocations are LMMF; demands are not simplex."""
+    told = Misreport((1,), (((F(1),),),), (None,))
+    case = Case(example("zarchy-ex3").instance, told, ((F(2, 3), F(2, 3)), (F(1, 2), F(1))))
+    assert both_say("Z.T1.case3", case) == (False, False)
+    assert both_say("Z.T1.pivot", case) == (True, True), "user 2 gains, and is one of two pivots"
+    monkeypatch.setattr(simplex_demands.Manipulation, "pivots", ([0], [0]))
+    assert both_say("Z.T1.pivot", case) == (False, False)
+
+
+def test_the_allocation_after_a_misreport_is_what_tasks_take_by_the_report():
+    told = Misreport((2,), (((F(1, 2), F(1, 2)),),), (None,))
+    points = (F(1, 4), F(1, 2), F(1, 2)), (F(1, 8), F(1, 2), F(3, 4))
+    case = Case(Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]]), told, points)
+    at = simplex_demands.Manipulation.of(case, True)
+    assert at.second[2].tolist() == [[F(3, 8), F(3, 8)]]
+    assert at.by_truth == ([F(1, 4), F(1, 2), F(1, 2)], [F(1, 8), F(1, 2), F(3, 8)])
+    assert (at.pivots, at.rise, at.gain) == (([0], [0]), F(-1, 8), F(-1, 8))
+    crowded = replace(case, points=(points[0], (F(1, 2), F(1, 2), F(1))))
+    assert simplex_demands.Manipulation.of(crowded, True).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
+
+
+def test_larger_by_counting_is_larger_by_sorting():
+    for one, other in np.random.default_rng(0).integers(0, 4, (200, 2, 3)).tolist():
+        assert simplex_demands.is_larger(one, other) == (sorted(one) > sorted(other))
+
+
+def test_a_bundle_of_a_richer_user_that_is_worth_something_is_seen():
+    shared, apart = Case(Instance([[1], [1]], [[1]])), Case(Instance([[1, 0], [0, 1]], [[1, 2]]))
+    assert not simplex_demands.nothing_of_a_richer_bundle(shared, exactly(F(1, 3), F(2, 3))).holds
+    assert simplex_demands.nothing_of_a_richer_bundle(apart, exactly(1, 2)).holds
+    with pytest.raises(NotApplicable, match="all have as much"):
+        simplex_demands.nothing_of_a_richer_bundle(shared, exactly(F(1, 2), F(1, 2)))
+
+
+def test_levels_that_are_not_those_of_the_linear_programs_are_seen():
+    case = Case(example("zarchy-rounds").instance)
+    assert printed_mechanisms.linear_programs(case, exactly(1, 1, 1, 1)).holds
+    assert not printed_mechanisms.linear_programs(case, exactly(1, 1, 1, F(999999, 1000000))).holds
+
+
+def test_results_for_other_utilities_are_seen_to_fail(monkeypatch):
+    """With f_1(c) = c_1 + 2 c_2 and f_2(c) = 3 c_1 + c_2; a capacity that is split by tasks is not split by f."""
+    case = Case(Instance([[1, 0], [1, 0]], [[1, 1]]))
+    pareto = extensions.linear(property_judge("pareto"), different=True)
+    leximin = extensions.linear(judges.leximin, different=True)
+    assert pareto(case, exactly(F(1, 2), F(3, 2))).holds
+    assert not pareto(case, exactly(F(1, 2), F(1, 2))).holds
+    assert leximin(case, exactly(F(3, 4), F(3, 4))).holds
+    assert not leximin(case, exactly(F(1, 2), F(3, 2))).holds
+    counted = []
+    monkeypatch.setattr(extensions, "few_rounds", lambda name: Routes(counted.append, counted.append))
+    routes = extensions.valued_rounds()
+    routes.trial(case)
+    routes.confirm(case)
+    assert [one.instance.exact.demands for one in counted] == [(((1, 0),), ((F(1, 3), 0),))] * 2
+
+
+def test_a_least_utility_without_a_largest_is_seen():
+    item = STATEMENTS["Z.VI.results.LMMF"]
+    both = Case(Instance([[1, 1], [1, 1]], [[1, 1]]))
+    for case, holds in ((claims_z.LEAPING, False), (both, True), (Case(Instance([[0, 1], [0, 1]], [[1, 1]])), True)):
+        assert item.trial(case).holds is item.confirm(case).holds is holds

@@ -76,9 +76,14 @@ def with_dummies(d: Requests) -> tuple[Rationals, ...]:
 
 
 def point(case: Case) -> TrajectoryPoint:
-    """The case's point, halved so that it is inside; NotApplicable where a user has nothing, so that (7) has no e_i > 0."""
+    """The case's first point, halved so that it is inside; NotApplicable where a user has nothing, so that (7) has no e_i > 0."""
+    return inside(case, 0)
+
+
+def inside(case: Case, k: int) -> TrajectoryPoint:
+    """The k-th point of the case in the same way."""
     d = data(case)
-    tasks = exact_arcs(case.instance).tasks(case.points[0])
+    tasks = exact_arcs(case.instance).tasks(case.points[k])
     x = tuple(u / q / 2 for u, q in zip(tasks, d.unit, strict=True))
     if not min(x) > 0:
         raise NotApplicable("the claim is about points with x > 0")

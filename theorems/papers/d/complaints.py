@@ -25,7 +25,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.polytopes import polytope_vertices
-from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, Routes, attempted, proved
 
@@ -48,6 +48,17 @@ def data(case: Case) -> Requests:
     total = sum(d.entitlement[:count])
     entitled = tuple(e / total for e in d.entitlement[:count])
     return d if count == len(d.parts) else replace(d, entitlement=entitled + (ZERO,) * (len(d.parts) - count))
+
+
+def users(d: Requests, x: Sequence[Any]) -> list[tuple[Any, Any, Fraction]]:
+    """x_i, the requests and the entitlement of each user."""
+    return list(zip(x, d.parts, d.entitlement, strict=True))
+
+
+def point_of_case(case: Case) -> Rationals:
+    """The case's point in fractions of requests."""
+    d = data(case)
+    return tuple(u / q for u, q in zip(exact_arcs(case.instance).tasks(case.points[0]), d.unit, strict=True))
 
 
 # ---- D (1) and (2) --------------------------------------------------------------------------------------------------
