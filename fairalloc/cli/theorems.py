@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.analysis import Property
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_named, mechanism_names
@@ -30,10 +30,13 @@ from fairalloc.theorems.machine.record import document, keep, kept_proofs, machi
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.matrix import printed_tables, write_matrix
 from fairalloc.theorems.own_matrix import property_matrix
-from fairalloc.theorems.registry import PAPERS, all_statements
+from fairalloc.theorems.reader import MISPRINT, Misprint
+from fairalloc.theorems.registry import PAPERS, all_statements, misprints
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
 from fairalloc.theorems.status import with_reading
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
+
+T = TypeVar("T")
 
 STORE = Path("results/theorems.sqlite")
 
@@ -75,7 +78,7 @@ def add_commands(commands: Any) -> None:
     _action(actions, "show", "what is known, with the proofs in words and by machine", _show)
     command = _action(actions, "export", "a witness as a script that needs no package, or as LaTeX", _export)
     command.add_argument("--format", default="python", choices=["python", "latex"])
-    _action(actions, "list", "ids of statements and what they say", _list)
+    _action(actions, "list", "ids of statements and misprints, and what they say", _list)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
     text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
@@ -96,10 +99,11 @@ def _action(
     command: argparse.ArgumentParser = actions.add_parser(name, help=told)
     text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
     named = command.add_argument("named", nargs="*", metavar=word, help=text)
-    completed(named, lambda: () if files else all_statements(), files="py")
+    completed(named, lambda: () if files else _known(), files="py")
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
-    text = f"only those of which this is on record: {', '.join(Status)}"
-    command.add_argument("--status", action="append", choices=[word.value for word in Status], metavar="STATUS", help=text)
+    words = [*(word.value for word in Status), MISPRINT]
+    text = f"only those of which this is on record: {', '.join(words)}"
+    command.add_argument("--status", action="append", choices=words, metavar="STATUS", help=text)
     text = "only those about these mechanisms; see: fairalloc list mechanisms"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
     text = "only those about these properties; see: fairalloc matrix"
@@ -108,7 +112,12 @@ def _action(
     return command
 
 
-def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
+def _known() -> dict[str, Statement | Misprint]:
+    """All that has a page: statements and misprints."""
+    return {**all_statements(), **misprints()}
+
+
+def _named(given: str, statements: Mapping[str, Any]) -> list[str]:
     """The statement of this id, or all whose ids begin with it: K.T3 stands for K.T3.envy, K.T3.sharing, ..."""
     found = [name for name in statements if name == given or name.startswith(f"{given}.")]
     if not found:
@@ -118,32 +127,38 @@ def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
 
 _record = cache(packaged)
 
-FILTERS: dict[str, Callable[[Statement], str]] = {
+
+def _status(item: Statement | Misprint) -> str:
+    """The word of the record; of a refutation without its reading."""
+    return MISPRINT if isinstance(item, Misprint) else on_record(item, _record(), again=False).status.value
+
+
+FILTERS: dict[str, Callable[[Any], str]] = {
     "paper": lambda item: item.paper,
-    "status": lambda item: on_record(item, _record(), again=False).status.value,
+    "status": _status,
     "mechanism": lambda item: item.mechanism,
     "property": lambda item: item.property,
 }
 """The options that choose statements, and what each looks at."""
 
 
-def _asked(options: argparse.Namespace) -> dict[str, Statement]:
-    """The statements that are named or fit the filters."""
+def _asked(options: argparse.Namespace, known: Mapping[str, T]) -> dict[str, T]:
+    """Those that are named or fit the filters."""
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
-    return _fitting(all_statements(), options.named, options)
+    return _fitting(known, options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
     """Those asked for that are named in full or can be written or proved; all where none can, so that it is said why."""
-    asked = _asked(options)
+    asked = _asked(options, all_statements())
     able = {name: item for name, item in asked.items() if name in options.named or is_able(name)}
     if able and (left := len(asked) - len(able)):
         complain(f"{left} of {len(asked)} statements are left out: there is nothing of them to {options.action}")
     return able or asked
 
 
-def _fitting(statements: Mapping[str, Statement], given: Iterable[str], options: argparse.Namespace) -> dict[str, Statement]:
+def _fitting(statements: Mapping[str, T], given: Iterable[str], options: argparse.Namespace) -> dict[str, T]:
     """Those that are named, or all, as far as they fit every filter."""
     names = dict.fromkeys(name for part in given for name in _named(part, statements)) or statements
     chosen = {name: statements[name] for name in names}
@@ -204,8 +219,8 @@ def _show(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
-    for item in _asked(options).values():
-        emit(printable(statement_page(item, _record()) + "\n"))
+    for item in _asked(options, _known()).values():
+        emit(printable((item.page() if isinstance(item, Misprint) else statement_page(item, _record())) + "\n"))
     return 0
 
 
@@ -219,9 +234,11 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    found = _fitting(all_statements(), options.named, options).values()
+    found = _fitting(_known(), options.named, options).values()
     rows = [
-        [item.id, item.quantifier, with_reading(item, on_record(item, _record(), again=False).status), item.text]
+        [item.id, "", MISPRINT, item.text]
+        if isinstance(item, Misprint)
+        else [item.id, item.quantifier, with_reading(item, on_record(item, _record(), again=False).status), item.text]
         for item in found
     ]
     emit(Grid("", ["id", "quantifier", "status", "text"], rows).text())
