@@ -12,7 +12,7 @@ from fairalloc.theorems.registry import all_statements
 
 __all__ = ["EXCEPTIONS", "FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
 
-for _module in ("d", "every_answer", "k", "lacking", "p", "properties", "w", "z"):
+for _module in ("d", "every_answer", "k", "lacking", "p", "properties", "slips", "w", "z"):
     with naming_the_file(f"fairalloc.theorems.lone.{_module}"):  # it uses files of the papers
         import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
 
