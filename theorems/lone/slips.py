@@ -75,3 +75,21 @@ def printed_condition_of_fig_4() -> dict[str, Any]:
     assert x[1] / gamma[1][1] > x[0] * gamma[0][1]  # so taking from user 2 there is not excluded
     assert x[1] / gamma[1][1] == x[0] / gamma[0][1]  # but by x_n / gamma_ni, which is meant, it is
     return {"x": x[0], "ratio": x[1] / gamma[1][1], "bound": x[0] * gamma[0][1]}
+
+
+@argument(
+    "W.P2.printed",
+    sentence="user 2 has {share}, and {printed} is printed",
+    formula=r"G_2(\mathbf{{A}}'_2) - \epsilon + \delta = {share} \ne {printed} = G_2(\mathbf{{A}}'_2) + \delta",
+)
+def after_epsilon(demands: Rows, capacities: Rows, points: list[Rows]) -> dict[str, Any]:
+    """Two alike users of one server, j = user 2, g = 1/2; epsilon leaves it g, and everybody gets half of epsilon."""
+    assert demands == [[1], [1]]
+    assert capacities == [[1]]
+    shares = [row[0] for row in points[0]]
+    epsilon = shares[1] - F(1, 2)
+    assert epsilon > 0
+    delta = epsilon / 2
+    after = shares[1] - epsilon + delta
+    assert after != shares[1] + delta
+    return {"share": after, "printed": shares[1] + delta}
