@@ -14,13 +14,12 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
+gamma = exact([["6/5", "3/5", "2/5"], ["2/5", "2/5", "4/5"]])
+part = exact([[1, "1/2", 0], [0, "1/2", 1]])
 
 
-
-def printed_condition_of_fig_4():
+def printed_condition_of_fig_4(gamma, part):
     """Channel 1 for user 1, channel 3 for user 2, half of channel 2 each: PS-DSF, as printed."""
-    gamma = [[F("1.2"), F("0.6"), F("0.4")], [F("0.4"), F("0.4"), F("0.8")]]
-    part = [[F(1), F(1, 2), F(0)], [F(0), F(1, 2), F(1)]]
     x = [sum(g * p for g, p in zip(rates, parts)) for rates, parts in zip(gamma, part)]
     assert x == [F("1.5"), 1]
     assert all(sum(column) <= 1 for column in zip(*part))
@@ -30,7 +29,7 @@ def printed_condition_of_fig_4():
     return {"x": x[0], "ratio": x[1] / gamma[1][1], "bound": x[0] * gamma[0][1]}
 
 
-found = printed_condition_of_fig_4()
+found = printed_condition_of_fig_4(gamma, part)
 print(
     "P.IV.condition: user 1 has {x} Mb/s and can have more of channel 2 from user 2, for whom"
     " {ratio} <= {bound} is false".format(**found)

@@ -63,11 +63,13 @@ def unused_by_pareto_optimality(demands: Rows, capacities: Rows, points: list[Ro
     sentence="user 1 has {x} Mb/s and can have more of channel 2 from user 2, for whom {ratio} <= {bound} is false",
     formula=r"\tfrac{{x_2}}{{\gamma_{{22}}}} = {ratio} > {bound} = x_1 \gamma_{{12}}, \qquad x_{{22}} > 0",
     assumed="the rates gamma_ni of Fig. 4; a channel serves a user for the part x_ni / gamma_ni of the time",
+    more=lambda case: {
+        "gamma": [[F("1.2"), F("0.6"), F("0.4")], [F("0.4"), F("0.4"), F("0.8")]],
+        "part": [[F(1), F(1, 2), F(0)], [F(0), F(1, 2), F(1)]],
+    },
 )
-def printed_condition_of_fig_4() -> dict[str, Any]:
+def printed_condition_of_fig_4(gamma: Rows, part: Rows) -> dict[str, Any]:
     """Channel 1 for user 1, channel 3 for user 2, half of channel 2 each: PS-DSF, as printed."""
-    gamma = [[F("1.2"), F("0.6"), F("0.4")], [F("0.4"), F("0.4"), F("0.8")]]
-    part = [[F(1), F(1, 2), F(0)], [F(0), F(1, 2), F(1)]]
     x = [sum(g * p for g, p in zip(rates, parts)) for rates, parts in zip(gamma, part)]
     assert x == [F("1.5"), 1]
     assert all(sum(column) <= 1 for column in zip(*part))
@@ -93,3 +95,20 @@ def after_epsilon(demands: Rows, capacities: Rows, points: list[Rows]) -> dict[s
     after = shares[1] - epsilon + delta
     assert after != shares[1] + delta
     return {"share": after, "printed": shares[1] + delta}
+
+
+@argument(
+    "K.3.2.idle",
+    sentence="user 2 runs at least {least} by (41), so at most {used} of resource 1 is used",
+    formula=r"x_2 \ge {least} \quad\Rightarrow\quad x_1 + x_2 \le 1 - x_2 \le {used} < 1",
+    assumed="alpha >= 1, and x_2 >= gamma_2 / 2, which is (41) for two users of equal weight",
+)
+def idle_at_an_equilibrium(demands: Rows, capacities: Rows, weights: Row) -> dict[str, Any]:
+    """User 1 demands as much of both resources, user 2 twice as much of the second, of which there is 1: x_1 + 2 x_2 <= 1."""
+    assert demands == [[1, 1], [1, 2]]
+    assert capacities == [[1, 1]]
+    assert weights == [1, 1]
+    least = alone(demands[1], capacities[0]) / 2
+    used = 1 - least
+    assert used < 1
+    return {"least": least, "used": used}
