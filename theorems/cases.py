@@ -15,8 +15,6 @@ from fairalloc.models.files.jsonio import instance_document, parse_instance
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 
-__all__ = ["Case", "Draft", "Slot", "instance_code", "parse_case"]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:

@@ -20,9 +20,8 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.implications import follows
 from fairalloc.theorems.machine.record import sizes_proved
-from fairalloc.theorems.statement import FAILED, Finding, Statement, Status
-
-__all__ = ["ANSWERS", "LEGEND", "OF_A_METHOD", "Cell", "Column", "Evidence", "cells_of", "columns_of", "evidence"]
+from fairalloc.theorems.statement import FAILED, Finding, Statement
+from fairalloc.theorems.status import Status
 
 HOLDS, BY_MACHINE, VIOLATED, BOTH, TRIED, IN_FLOATS, OPEN, FOLLOWS, NOT_EXAMINED = "✓M✗±○~?⇒·"
 """The symbols."""

@@ -29,10 +29,9 @@ from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import judge_of
-from fairalloc.theorems.statement import Finding, Status
+from fairalloc.theorems.statement import Finding
+from fairalloc.theorems.status import Status
 from fairalloc.theorems.terms import ClaimTerms
-
-__all__ = ["Claim", "ClaimResult", "claim"]
 
 OFTEN = 0.5
 """Seconds after which what was found so far is kept again."""

@@ -26,8 +26,6 @@ from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.sources import defined
 from fairalloc.theorems.terms import ClaimTerms
 
-__all__ = ["claim_code", "witness_code"]
-
 NEAR = "1e-4"
 """What tasks in floating point may be off, relative and absolute, where the code runs again."""
 

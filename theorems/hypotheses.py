@@ -21,8 +21,6 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, Draft, DraftUser
 
-__all__ = ["MOST", "Hypotheses"]
-
 MOST = (4, 3, 3)
 """The most users, servers and resources of a sample."""
 
@@ -117,16 +115,6 @@ class Hypotheses:
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions;
         `misreports` = the most users who misreport together.
-
-        Parameters
-        ----------
-        rng : random numbers
-        misreports : the most users who misreport together; 0 = nobody does
-        most : the most users, servers and resources
-
-        Returns
-        -------
-        a draft that `impose` has changed; it need not be a valid case
         """
         if self.instances is not None:
             draft = self._of_the_family(rng)
@@ -137,14 +125,7 @@ class Hypotheses:
         return draft
 
     def draw_misreports(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
-        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place
-        misreports : the most users who misreport together
-        """
+        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions."""
         chosen = _random_users(rng, len(draft.users), misreports)
         for n, user in enumerate(draft.users):
             user.reported = user.reported_placement = user.reported_limit = None
@@ -153,14 +134,7 @@ class Hypotheses:
         self.impose(draft)
 
     def draw_misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
-        """Give a user a new misreport: about its demands, its eligible servers where these matter, or both; or as `reports` says.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place, without `impose`
-        n : the user
-        """
+        """Give a user a new misreport: about demands, eligible servers where these matter, or both; or as `reports` says."""
         sampler, user = _Sampler(self, rng), draft.users[n]
         others = [other.demands for other in draft.users if other.demands != user.demands]
         about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1

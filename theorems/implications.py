@@ -18,8 +18,6 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 
-__all__ = ["BETWEEN_MECHANISM_PROPERTIES", "IMPLICATIONS", "Contradiction", "Implication", "complete", "follows"]
-
 
 class Contradiction(ValueError):  # noqa: N818 (what it is)
     """Two verdicts that contradict an implication."""

@@ -17,10 +17,8 @@ from fairalloc.models.tables import Grid, tex
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.theorems.cells import ANSWERS, LEGEND, OF_A_METHOD, USUAL, Cell, Column, Evidence, cells_of, columns_of, evidence
 from fairalloc.theorems.printed import PRINTED, PrintedTable
-from fairalloc.theorems.statement import Finding, Statement, Status
-from fairalloc.theorems.status import described
-
-__all__ = ["Matrix", "comparison", "matrix", "printed_tables", "write_matrix"]
+from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.status import Status, described
 
 WIDTH = 120
 """The most columns of the text form."""

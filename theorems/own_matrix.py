@@ -14,9 +14,8 @@ from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Statement, Status
-
-__all__ = ["property_matrix"]
+from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.status import Status
 
 ROWS = ("pareto", "envy-freeness", "sharing-incentive", "strategyproofness", "population-monotonicity")
 """The properties of a matrix for which none are given."""

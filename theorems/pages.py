@@ -6,16 +6,16 @@ from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.definitions.named import definitions_of
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
 from fairalloc.theorems.lone.catalogue import has_script
+from fairalloc.theorems.lone.script import plain_source
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status, described
-
-__all__ = ["QUANTIFIERS", "Writing", "case_code", "statement_page"]
 
 QUANTIFIERS = {
     "all": "for every case that fulfils the hypotheses",
@@ -69,6 +69,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     status = how.text(described(item, found.status, found.trials))
     parts = [f"# {item.id}\n", f"> {how.text(item.text)}\n", f"{how.text(item.place)}. Status: **{status}**.\n"]
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
+    parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
@@ -101,6 +102,13 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
         yield f"Of several answers: {ANSWERS.get(found.answers, found.answers)}"
     if found.status == Status.REFUTED:
         yield f"What is true instead: {how.name('errata', item.id)}"
+
+
+def _defined(item: Statement) -> str:
+    """The text of the definitions, as it is evaluated on fractions, stands in scripts and builds formulas."""
+    texts = "\n\n".join(map(plain_source, definitions_of(item.mechanism, item.property)))
+    data = "`need` is {arc: {resource: amount}}, `room` {(server, resource): capacity}, `x` {arc: tasks}; arcs end with a server."
+    return f"## Definition\n\n{data}\n\n```python\n{texts}\n```\n"
 
 
 def _shared(item: Statement, how: Writing) -> str:

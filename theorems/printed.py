@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["PRINTED", "PrintedTable"]
-
 
 @dataclass(frozen=True)
 class PrintedTable:

@@ -13,8 +13,6 @@ A statement of which the proof is used nowhere else has it as a plain text, and 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-__all__ = ["Proof", "served"]
-
 
 @dataclass(frozen=True)
 class Proof:
@@ -44,16 +42,7 @@ class Proof:
 
 
 def served(proofs: Mapping[str, Proof | str]) -> Mapping[str, list[str]]:
-    """The ids of the statements that each proof serves, by its name.
-
-    Parameters
-    ----------
-    proofs : of statements by id, "" where one has none
-
-    Raises
-    ------
-    ValueError : two proofs of one name
-    """
+    """The ids of the statements that each proof serves, by its name."""
     found: dict[str, list[str]] = {}
     texts: dict[str, str] = {}
     for key, proof in proofs.items():

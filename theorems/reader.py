@@ -32,8 +32,6 @@ from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["MISPRINT", "PACKAGE", "Misprint", "misprints_of_paper", "statements_of_paper"]
-
 PACKAGE = "fairalloc.theorems.papers"
 
 FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "table", "experiment", "own", "answers", "reading")

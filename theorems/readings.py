@@ -16,8 +16,6 @@ from typing import Any
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.proofs import Proof
 
-__all__ = ["keep_readings", "reading_of"]
-
 SCHEMA = "fairalloc/proofs-read-2"
 
 

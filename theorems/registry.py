@@ -12,8 +12,6 @@ from fairalloc.models.registry import Registry, naming_the_file
 from fairalloc.theorems.reader import PACKAGE, Misprint, misprints_of_paper, statements_of_paper
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["PAPERS", "all_statements", "misprints", "statement"]
-
 PAPERS = ("K", "P", "W", "Z", "D")
 """The papers in the order of the design."""
 

@@ -16,8 +16,6 @@ from typing import Any
 
 from fairalloc.formulations.edited import Edited
 
-__all__ = ["defined"]
-
 SCRIPT = "__main__"
 
 

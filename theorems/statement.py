@@ -21,9 +21,7 @@ from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.readings import reading_of
-from fairalloc.theorems.status import FLOATING_POINT, Status
-
-__all__ = ["FLOATING_POINT", "Case", "Finding", "Hypotheses", "Statement", "Status", "answers_known", "weakest"]
+from fairalloc.theorems.status import Status
 
 UNFINISHED = "unfinished"
 """Where a finding says in `searched` that the budget ended before, or while, the statement was looked at."""

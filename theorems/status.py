@@ -14,8 +14,6 @@ from typing import Protocol
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.theorems.machine.record import sizes_proved
 
-__all__ = ["FLOATING_POINT", "MEANINGS", "Claimed", "Status", "described", "status_by_case", "status_of", "with_reading"]
-
 FLOATING_POINT = "floating point"
 """How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""
 

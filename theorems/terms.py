@@ -14,8 +14,6 @@ from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import is_registered, judge_of, routes
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["CLAIM", "ClaimTerms", "claims_in", "statements_in", "statements_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class ClaimTerms:

@@ -19,14 +19,27 @@ entitlements = exact(["1/2", "1/2"])
 x = exact(["1/2", "1/2"])
 
 
+def with_dummies(requests):
+    """Requests, and a dummy for each user, of which it alone requests all (D 5)."""
+    return [[*row, *(F(int(k == n)) for k in range(len(requests)))] for n, row in enumerate(requests)]
+
+
+def loads_of(requests, x):
+    """sum_i x_i r_ij of each resource."""
+    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+
+
+def slacks_of(requests, x):
+    """1 - sum_i x_i r_ij of resources and dummies."""
+    return [1 - load for load in loads_of(with_dummies(requests), x)]
+
+
 def derivative_of_11(requests, entitlements, x):
     """The trajectory of f = -sum_j log s_j, with slacks s_j of the resource and of the dummies, at a point x of (12).
 
     Users are alike, so are their speeds; f grows at the rate 1 by (11).
     """
-    users = range(len(x))
-    rows = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
-    slacks = [1 - sum(v * row[j] for v, row in zip(x, rows)) for j in range(len(rows[0]))]
+    rows, slacks = with_dummies(requests), slacks_of(requests, x)
     nu = [v * sum(r / s for r, s in zip(row, slacks)) for v, row in zip(x, rows)]
     assert all(value / e == nu[0] / entitlements[0] for value, e in zip(nu, entitlements))  # (12), with c = nu_i / e_i
     assert requests[0] == requests[1]

@@ -66,6 +66,69 @@ lower = exact([
 ])
 
 
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
+def justified(need, room, entitlement, x, a, *logic):
+    """The user of arc a has all of its request, or its entitlement of a full resource (D (2))."""
+    all_, any_, _, ge, eq = logic
+    full = {j: eq(used(need, x, i, j), c) for (i, j), c in room.items()}
+    return any_([eq(x[a], 1), *(all_([full[j], ge(x[a] * need[a].get(j, 0), entitlement[a[0]])]) for j in full)])
+
+
+def no_complaint(need, room, entitlement, x, *logic):
+    """The fractions x fit, nobody has more than its request, and nobody has a complaint (D (1)-(2))."""
+    all_, _, _, ge, _ = logic
+    most = [ge(1, v) for v in x.values()]
+    return all_([feasible(need, room, x, *logic), *most, *(justified(need, room, entitlement, x, a, *logic) for a in need)])
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fair(requests, entitlements, x):
+    """x has no complaint."""
+    need = {(n, 0): {j: r for j, r in enumerate(row) if r} for n, row in enumerate(requests)}
+    room = {(0, j): F(1) for j in range(len(requests[0]))}
+    return no_complaint(need, room, entitlements, {(n, 0): v for n, v in enumerate(x)}, *EXACT)
+
+
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
+def reasons(count, resources):
+    """All ways to give each user a reason: a resource, or -1 for all of its request."""
+    ways = [[]]
+    for _ in range(count):
+        ways = [[*way, j] for way in ways for j in range(-1, resources)]
+    return ways
+
+
+def complaint_rows(requests, entitlements, way):
+    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
+    users = range(len(requests))
+    loads = [list(column) for column in zip(*requests)]
+    units = [[F(int(k == n)) for k in users] for n in users]
+    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
+    for n, j in enumerate(way):
+        if j < 0:
+            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
+        else:
+            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
+            sides = [*sides, F(-1), -entitlements[n]]
+    return rows, sides
+
+
 def at_most(rows, sides, factors, objective):
     """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
     assert min(factors) >= 0
@@ -89,50 +152,19 @@ def bound(requests, entitlements, objective, proofs):
     return max(found)
 
 
-def complaint_rows(requests, entitlements, way):
-    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
-    users = range(len(requests))
-    loads = [list(column) for column in zip(*requests)]
-    units = [[F(int(k == n)) for k in users] for n in users]
-    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
-    for n, j in enumerate(way):
-        if j < 0:
-            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
-        else:
-            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
-            sides = [*sides, F(-1), -entitlements[n]]
-    return rows, sides
-
-
-def listed(numbers):
-    """As text, such as (1/2, 3)."""
-    return "(" + ", ".join(map(str, numbers)) + ")"
-
-
-def no_complaint(requests, entitlements, x):
-    """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
-    used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
-    full = [j for j, load in enumerate(used) if load == 1]
-    each = zip(x, requests, entitlements)
-    return max(used) <= 1 and all(0 <= v <= 1 and (v == 1 or any(v * row[j] >= e for j in full)) for v, row, e in each)
-
-
-def reasons(count, resources):
-    """All ways to give each user a reason: a resource, or -1 for all of its request."""
-    ways = [[]]
-    for _ in range(count):
-        ways = [[*way, j] for way in ways for j in range(-1, resources)]
-    return ways
+def loads_of(requests, x):
+    """sum_i x_i r_ij of each resource."""
+    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
 
 
 def numerator_that_does_not_vanish(requests, entitlements, x, upper, lower):
     """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
-    assert no_complaint(requests, entitlements, x)
+    assert fair(requests, entitlements, x)
     for n, value in enumerate(x):
         unit = [F(int(m == n)) for m in range(len(x))]
         assert bound(requests, entitlements, unit, upper[n]) == value
         assert bound(requests, entitlements, [-v for v in unit], lower[n]) == -value
-    full = [j for j in range(len(requests[0])) if sum(v * row[j] for v, row in zip(x, requests)) == 1]
+    full = [j for j, load in enumerate(loads_of(requests, x)) if load == 1]
     gaps = {(n, j): x[n] * requests[n][j] - entitlements[n] for n in range(len(x)) for j in full}
     n, j = max(gaps, key=lambda place: abs(gaps[place]))
     assert gaps[n, j] != 0

@@ -17,6 +17,21 @@ requests = exact([[1], [1]])
 x = exact(["1/4", "1/6"])
 
 
+def loads_of(requests, x):
+    """sum_i x_i r_ij of each resource."""
+    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+
+
+def with_dummies(requests):
+    """Requests, and a dummy for each user, of which it alone requests all (D 5)."""
+    return [[*row, *(F(int(k == n)) for k in range(len(requests)))] for n, row in enumerate(requests)]
+
+
+def slacks_of(requests, x):
+    """1 - sum_i x_i r_ij of resources and dummies."""
+    return [1 - load for load in loads_of(with_dummies(requests), x)]
+
+
 def listed(numbers):
     """As text, such as (1/2, 3)."""
     return "(" + ", ".join(map(str, numbers)) + ")"
@@ -27,12 +42,10 @@ def matrix_of_13(requests, x):
 
     The derivative of the left side along v is nu_i v_i + x_i sum_jk b_ij b_kj v_k: the entry (i, k) is x_i sum_j b_ij b_kj.
     """
-    users = range(len(x))
-    rows = [[*row, *(F(int(k == n)) for k in users)] for n, row in enumerate(requests)]
-    slacks = [1 - sum(v * row[j] for v, row in zip(x, rows)) for j in range(len(rows[0]))]
+    users, slacks = range(len(x)), slacks_of(requests, x)
     assert min(slacks) > 0
     assert min(x) > 0
-    b = [[r / s for r, s in zip(row, slacks)] for row in rows]
+    b = [[r / s for r, s in zip(row, slacks)] for row in with_dummies(requests)]
     entry = {(i, k): x[i] * sum(p * q for p, q in zip(b[i], b[k])) for i in users for k in users if i != k}
     i, k = next(place for place in entry if entry[place] != entry[place[::-1]])
     return {"x": listed(x), "i": i + 1, "k": k + 1, "one": entry[i, k], "other": entry[k, i]}

@@ -22,13 +22,32 @@ def listed(numbers):
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
+def in_brackets(**points):
+    """Points as text."""
+    return {name: listed(point) for name, point in points.items()}
+
+
+def loads_of(requests, x):
+    """sum_i x_i r_ij of each resource."""
+    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+
+
+def with_dummies(requests):
+    """Requests, and a dummy for each user, of which it alone requests all (D 5)."""
+    return [[*row, *(F(int(k == n)) for k in range(len(requests)))] for n, row in enumerate(requests)]
+
+
+def slacks_of(requests, x):
+    """1 - sum_i x_i r_ij of resources and dummies."""
+    return [1 - load for load in loads_of(with_dummies(requests), x)]
+
+
 def boundary_where_f_is_finite(requests, x):
     """The terms of f have logarithms of slacks, those of resources and 1 - x_i of the dummies, and diverge where one is 0."""
-    slacks = [1 - sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))] + [1 - v for v in x]
     assert min(x) == 0
     assert max(x) <= 1
-    assert min(slacks) > 0
-    return {"x": listed(x), "slacks": listed(slacks)}
+    assert min(slacks_of(requests, x)) > 0
+    return in_brackets(x=x, slacks=slacks_of(requests, x))
 
 
 found = boundary_where_f_is_finite(requests, x)

@@ -17,6 +17,7 @@ requests = exact([[0, 1], [1, "1/2"]])
 reported = exact([["1/2", 1], [1, "1/2"]])
 entitlements = exact(["1/2", "1/2"])
 user = 0
+sign = 1
 most_before = exact([
     [0, 2, 0, 0, 2, 1],
     [0, 2, 0, 0, 2, 1, 0],
@@ -39,6 +40,34 @@ least_after = exact([
     ["2/3", 0, 0, 0, "4/3", 0, 0, 0],
     [4, 0, 0, 0, 2, 0, 0, 6],
 ])
+
+
+def part_of_the_truth(part, reported, needed):
+    """The part of its request that a user can run with this part of the reported one, at most all."""
+    return min([F(1)] + [part * told / true for told, true in zip(reported, needed) if true])
+
+
+def reasons(count, resources):
+    """All ways to give each user a reason: a resource, or -1 for all of its request."""
+    ways = [[]]
+    for _ in range(count):
+        ways = [[*way, j] for way in ways for j in range(-1, resources)]
+    return ways
+
+
+def complaint_rows(requests, entitlements, way):
+    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
+    users = range(len(requests))
+    loads = [list(column) for column in zip(*requests)]
+    units = [[F(int(k == n)) for k in users] for n in users]
+    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
+    for n, j in enumerate(way):
+        if j < 0:
+            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
+        else:
+            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
+            sides = [*sides, F(-1), -entitlements[n]]
+    return rows, sides
 
 
 def at_most(rows, sides, factors, objective):
@@ -64,48 +93,19 @@ def bound(requests, entitlements, objective, proofs):
     return max(found)
 
 
-def complaint_rows(requests, entitlements, way):
-    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
-    users = range(len(requests))
-    loads = [list(column) for column in zip(*requests)]
-    units = [[F(int(k == n)) for k in users] for n in users]
-    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
-    for n, j in enumerate(way):
-        if j < 0:
-            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
-        else:
-            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
-            sides = [*sides, F(-1), -entitlements[n]]
-    return rows, sides
-
-
-def part_of_the_truth(part, reported, needed):
-    """The part of its request that a user can run with this part of the reported one, at most all."""
-    return min([F(1)] + [part * told / true for told, true in zip(reported, needed) if true])
-
-
-def reasons(count, resources):
-    """All ways to give each user a reason: a resource, or -1 for all of its request."""
-    ways = [[]]
-    for _ in range(count):
-        ways = [[*way, j] for way in ways for j in range(-1, resources)]
-    return ways
-
-
-def misreport_that_helps(requests, reported, entitlements, user, most_before, least_after):
-    """The largest part of its request over all NJC allocations before, against the least over all of them after the misreport.
+def misreport_over_all(requests, reported, entitlements, user, sign, most_before, least_after):
+    """sign x_i at most over all NJC allocations by the truth, against the least of that over all of them after the misreport.
 
     By what it reports the user gets x'_i; of its request it can run x'_i times the least r'_ij / r_ij over what it needs.
     """
-    unit = [F(int(n == user)) for n in range(len(requests))]
-    before = bound(requests, entitlements, unit, most_before)
-    least = -bound(reported, entitlements, [-v for v in unit], least_after)
-    after = part_of_the_truth(least, reported[user], requests[user])
-    assert before < after
+    up, down = ([F(way * int(n == user)) for n in range(len(requests))] for way in (sign, -sign))
+    before = sign * bound(requests, entitlements, up, most_before)
+    after = part_of_the_truth(-sign * bound(reported, entitlements, down, least_after), reported[user], requests[user])
+    assert sign * (after - before) > 0
     return {"user": user + 1, "before": before, "after": after}
 
 
-found = misreport_that_helps(requests, reported, entitlements, user, most_before, least_after)
+found = misreport_over_all(requests, reported, entitlements, user, sign, most_before, least_after)
 print(
     "D.S4.strategyproof: user {user} gets at most {before} of its request by the truth, and "
     "at least {after} of it by misreporting".format(**found)

@@ -21,7 +21,7 @@ entitlements = exact([1, 0])
 def nothing_to_renormalise(requests, entitlements):
     """Who requests less than its entitlement of everything is removed; the rest of the entitlements is to be scaled to 1."""
     n = next(n for n, (row, e) in enumerate(zip(requests, entitlements)) if all(r < e for r in row))
-    rest = sum(e for m, e in enumerate(entitlements) if m != n)
+    rest = sum(entitlements) - entitlements[n]
     assert rest == 0
     assert sum(entitlements) == 1
     assert len(requests) > 1

@@ -21,11 +21,10 @@ entitlements = exact(["1/2", "1/2"])
 def renormalised_request(requests, entitlements):
     """Who requests less than its entitlement of everything is removed, and the others share what is left (5.1)."""
     for n, (row, e) in enumerate(zip(requests, entitlements)):
-        if all(r < e for r in row):
-            for m, other in enumerate(requests):
-                for j, r in enumerate(other):
-                    if m != n and r / (1 - row[j]) > 1:
-                        return {"user": n + 1, "other": m + 1, "resource": j + 1, "request": r / (1 - row[j])}
+        for m, other in enumerate(requests):
+            for j, r in enumerate(other):
+                if m != n and all(own < e for own in row) and r / (1 - row[j]) > 1:
+                    return {"user": n + 1, "other": m + 1, "resource": j + 1, "request": r / (1 - row[j])}
     raise AssertionError("no request exceeds 1")
 
 

@@ -23,19 +23,46 @@ def listed(numbers):
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
-def no_complaint(requests, entitlements, x):
-    """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
-    used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
-    full = [j for j, load in enumerate(used) if load == 1]
-    each = zip(x, requests, entitlements)
-    return max(used) <= 1 and all(0 <= v <= 1 and (v == 1 or any(v * row[j] >= e for j in full)) for v, row, e in each)
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
+def justified(need, room, entitlement, x, a, *logic):
+    """The user of arc a has all of its request, or its entitlement of a full resource (D (2))."""
+    all_, any_, _, ge, eq = logic
+    full = {j: eq(used(need, x, i, j), c) for (i, j), c in room.items()}
+    return any_([eq(x[a], 1), *(all_([full[j], ge(x[a] * need[a].get(j, 0), entitlement[a[0]])]) for j in full)])
+
+
+def no_complaint(need, room, entitlement, x, *logic):
+    """The fractions x fit, nobody has more than its request, and nobody has a complaint (D (1)-(2))."""
+    all_, _, _, ge, _ = logic
+    most = [ge(1, v) for v in x.values()]
+    return all_([feasible(need, room, x, *logic), *most, *(justified(need, room, entitlement, x, a, *logic) for a in need)])
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fair(requests, entitlements, x):
+    """x has no complaint."""
+    need = {(n, 0): {j: r for j, r in enumerate(row) if r} for n, row in enumerate(requests)}
+    room = {(0, j): F(1) for j in range(len(requests[0]))}
+    return no_complaint(need, room, entitlements, {(n, 0): v for n, v in enumerate(x)}, *EXACT)
 
 
 def eighth_solution_of_the_circle(requests, entitlements, x):
     """The printed six give two users 3/8 and two 1/4; all of them and x have no complaint."""
     pairs = [(n, m) for n in range(4) for m in range(n)]
     printed = [[F(3, 8) if n in pair else F(1, 4) for n in range(4)] for pair in pairs] + [[F(1, 3)] * 4]
-    assert all(no_complaint(requests, entitlements, one) for one in [*printed, x])
+    assert all(fair(requests, entitlements, one) for one in [*printed, x])
     assert x not in printed
     return {"x": listed(x)}
 

@@ -19,17 +19,44 @@ x = exact(["1/2", "1/2", "1/2"])
 prices = exact(["2/5", "3/5"])
 
 
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
+def justified(need, room, entitlement, x, a, *logic):
+    """The user of arc a has all of its request, or its entitlement of a full resource (D (2))."""
+    all_, any_, _, ge, eq = logic
+    full = {j: eq(used(need, x, i, j), c) for (i, j), c in room.items()}
+    return any_([eq(x[a], 1), *(all_([full[j], ge(x[a] * need[a].get(j, 0), entitlement[a[0]])]) for j in full)])
+
+
+def no_complaint(need, room, entitlement, x, *logic):
+    """The fractions x fit, nobody has more than its request, and nobody has a complaint (D (1)-(2))."""
+    all_, _, _, ge, _ = logic
+    most = [ge(1, v) for v in x.values()]
+    return all_([feasible(need, room, x, *logic), *most, *(justified(need, room, entitlement, x, a, *logic) for a in need)])
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fair(requests, entitlements, x):
+    """x has no complaint."""
+    need = {(n, 0): {j: r for j, r in enumerate(row) if r} for n, row in enumerate(requests)}
+    room = {(0, j): F(1) for j in range(len(requests[0]))}
+    return no_complaint(need, room, entitlements, {(n, 0): v for n, v in enumerate(x)}, *EXACT)
+
+
 def listed(numbers):
     """As text, such as (1/2, 3)."""
     return "(" + ", ".join(map(str, numbers)) + ")"
-
-
-def no_complaint(requests, entitlements, x):
-    """x fits, and each user has all of its request, or its entitlement of a full resource (D 1, 2)."""
-    used = [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
-    full = [j for j, load in enumerate(used) if load == 1]
-    each = zip(x, requests, entitlements)
-    return max(used) <= 1 and all(0 <= v <= 1 and (v == 1 or any(v * row[j] >= e for j in full)) for v, row, e in each)
 
 
 def one_end_for_all_weights(requests, entitlements, x, prices):
@@ -39,7 +66,7 @@ def one_end_for_all_weights(requests, entitlements, x, prices):
     sum_i x_i(t) r_ij this is (1/c) (sum_j w_j + c). So with y = x* it is at most 1 + delta, delta = sum w / c. By the prices
     sum_i e_i y_i / x*_i <= 1 for all y that fit, x(t) too. Adding both, with u = x_i(t) / x*_i: e_i (1/u + u - 2) <= delta.
     """
-    assert no_complaint(requests, entitlements, x)
+    assert fair(requests, entitlements, x)
     assert sum(entitlements) == 1
     assert min(prices) >= 0
     assert sum(prices) <= 1

@@ -17,10 +17,13 @@ def exact(value):
 demands = exact([[1], [1]])
 capacities = exact([[1], [1]])
 eligible = [[0, 1], [1, 1]]
+weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
 
 
-def projection_moves_ineligible(demands, capacities, eligible):
+def projection_moves_ineligible(problem):
     """(46) for the gradient -1 at those who are eligible, 0 at others: -gradient without its part along d_r, if that is > 0."""
+    demands, capacities, eligible, _ = problem
     for i in range(len(capacities)):
         for r in range(len(capacities[0])):
             d, push = [row[r] for row in demands], [F(places[i]) for places in eligible]
@@ -32,7 +35,7 @@ def projection_moves_ineligible(demands, capacities, eligible):
     raise AssertionError("nobody moves who is not eligible")
 
 
-found = projection_moves_ineligible(demands, capacities, eligible)
+found = projection_moves_ineligible(problem)
 print(
     "K.5.1.eligible: where resource {resource} of server {server} is full, the direction of "
     "user {user}, who is not eligible, is {v}".format(**found)

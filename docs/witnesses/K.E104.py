@@ -16,7 +16,9 @@ def exact(value):
 
 demands = exact([[1], [1]])
 capacities = exact([[2]])
+eligible = [[1], [1]]
 weights = exact([1, 2])
+problem = (demands, capacities, eligible, weights)
 alpha = 3
 A = 1
 B = 1
@@ -28,11 +30,10 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def formula_104(demands, capacities, weights, alpha, A, B, points):
+def formula_104(problem, alpha, A, B, points):
     """g'(z) / gamma with g'(z) = (A / z)^alpha + B / z (22), against the right side that is printed."""
-    (tasks,) = points
-    for n, row in enumerate(tasks):
-        gamma, x, phi = alone(demands[n], capacities[0]), sum(row), weights[n]
+    for n, row in enumerate(points[0]):
+        gamma, x, phi = alone(problem[0][n], problem[1][0]), sum(row), problem[3][n]
         z = x / (phi * gamma)
         needed = ((A / z) ** alpha + B / z) / gamma
         printed = phi**alpha * gamma ** (alpha - 1) * A**alpha / x**alpha + B / x
@@ -41,7 +42,7 @@ def formula_104(demands, capacities, weights, alpha, A, B, points):
     raise AssertionError("(104) is right here")
 
 
-found = formula_104(demands, capacities, weights, alpha, A, B, points)
+found = formula_104(problem, alpha, A, B, points)
 print(
     "K.E104: where user {user} is served and one resource has a price, a task costs {needed},"
     " and {printed} by (104)".format(**found)

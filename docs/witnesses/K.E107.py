@@ -17,16 +17,13 @@ def exact(value):
 
 demands = exact([[1], [1]])
 capacities = exact([[1], [1]])
+eligible = [[1, 1], [1, 1]]
 weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
 alpha = 2
 A = 1
 B = 1
 points = exact([[["1/2", "1/2"], ["1/2", "1/2"]]])
-
-
-def alone(demand, capacity):
-    """The tasks that fit where nothing else runs."""
-    return min(c / q for q, c in zip(demand, capacity) if q)
 
 
 def listed(numbers):
@@ -34,10 +31,14 @@ def listed(numbers):
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
-def kernel_of_107(demands, capacities, weights, alpha, A, B, points):
+def alone(demand, capacity):
+    """The tasks that fit where nothing else runs."""
+    return min(c / q for q, c in zip(demand, capacity) if q)
+
+
+def kernel_of_107(problem, alpha, A, B, points):
     """Everybody is served everywhere, all pay alike, and dx = 1 for all users with dlambda = -omega / d for all servers."""
-    (tasks,) = points
-    rates = []
+    (tasks,), (demands, capacities, _, weights), rates = points, problem, []
     for i, capacity in enumerate(capacities):
         assert sum(row[i] * d[0] for row, d in zip(tasks, demands)) == capacity[0]
         for d, row, phi in zip(demands, tasks, weights):
@@ -52,7 +53,7 @@ def kernel_of_107(demands, capacities, weights, alpha, A, B, points):
     return {"change": listed(change), "columns": len(change)}
 
 
-found = kernel_of_107(demands, capacities, weights, alpha, A, B, points)
+found = kernel_of_107(problem, alpha, A, B, points)
 print(
     "K.E107: the change {change} of lambda and x solves (105), so [D, V] times it is 0: its "
     "{columns} columns are dependent".format(**found)

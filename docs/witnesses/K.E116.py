@@ -61,6 +61,7 @@ weights = exact([
     "1612303387355656097394457292915437526654094112219729052949194800205915225519/72502405820762647943324341125349765378120538047848250336741394874232768000",
     1,
 ])
+problem = (demands, capacities, eligible, weights)
 alphas = [2, 3, 2]
 tasks = exact([[1, "31/9", 0], [8, "1/9", 0], [4, "1/2", 0], [0, 0, 1]])
 prices = exact([
@@ -78,25 +79,78 @@ prices = exact([
 factors = exact([[0], [-256, 256], [0]])
 
 
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
 def alone(demand, capacity):
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
 
 
-def merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices):
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def whole_root(square):
+    """The largest integer whose square is at most this, by Newton's method from above."""
+    found = square
+    while found * found > square:
+        found = (found + square // found) // 2
+    return found
+
+
+def root(square):
+    """The square root of the square of a rational."""
+    found = F(whole_root(square.numerator), whole_root(square.denominator))
+    assert found * found == square
+    return found
+
+
+def slopes(x, f):
+    """psi_a and psi_b at (x, f), for psi = (rho - x - f)^2 / 2 with rho = sqrt(x^2 + f^2) (K 35-37)."""
+    rho = root(x**2 + f**2)
+    return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
+
+
+def merit_gradient(problem, alphas, tasks, prices):
     """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for g' = z^-alpha of each server.
 
-    Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
+    Psi = sum psi(x_ni, f_ni) (`slopes`); for users who are not eligible there is no term.
     """
+    demands, capacities, eligible, weights = problem
     have = [sum(row) for row in tasks]
     by_x = [[F(0) for _ in demands] for _ in capacities]
     by_price = [[F(0) for _ in capacity] for capacity in capacities]
@@ -108,13 +162,16 @@ def merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices
             gamma, x = alone(d, capacity), tasks[n][i]
             need = (weights[n] * gamma / have[n]) ** alphas[i] / gamma
             f = sum(p * q for p, q in zip(prices[i], d)) - need
-            rho = root(x**2 + f**2)
-            by_f = (rho - x - f) * (f / rho - 1)
-            by_x[i][n] = (rho - x - f) * (x / rho - 1)
+            by_x[i][n], by_f = slopes(x, f)
             pull[n] += by_f * alphas[i] * need / have[n]
             for r, q in enumerate(d):
                 by_price[i][r] += by_f * q
     return [[v + pull[n] if eligible[n][i] else F(0) for n, v in enumerate(row)] for i, row in enumerate(by_x)], by_price
+
+
+def full_resources(problem, tasks, i):
+    """The resources of server i that are full."""
+    return [r for r, c in enumerate(problem[1][i]) if sum(x[i] * d[r] for x, d in zip(tasks, problem[0])) == c]
 
 
 def no_descent(gradient, columns, priced, factors):
@@ -126,39 +183,25 @@ def no_descent(gradient, columns, priced, factors):
     return parts == [-g for g in gradient] and all(s >= 0 or p for s, p in zip(factors, priced))
 
 
-def root(square):
-    """The square root of the square of a rational."""
-    found = F(whole_root(square.numerator), whole_root(square.denominator))
-    assert found * found == square
-    return found
-
-
-def whole_root(square):
-    """The largest integer whose square is at most this, by Newton's method from above."""
-    found = square
-    while found * found > square:
-        found = (found + square // found) // 2
-    return found
-
-
-def factor_without_beta(demands, capacities, eligible, weights, alphas, tasks, prices, factors):
+def factor_without_beta(problem, alphas, tasks, prices, factors):
     """v_x = 0 at a server by (115) with its factors, of which one is not 0 where beta is; (45)."""
-    assert fits(demands, capacities, eligible, tasks)
-    by_x, _ = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
-    for i, capacity in enumerate(capacities):
-        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+    demands = problem[0]
+    assert fits(problem, tasks)
+    by_x, _ = merit_gradient(problem, alphas, tasks, prices)
+    for i, slopes in enumerate(by_x):
+        full = full_resources(problem, tasks, i)
         columns = [[d[r] for d in demands] for r in full]
-        still = no_descent(by_x[i], columns, [prices[i][r] > 0 for r in full], factors[i])
+        still = no_descent(slopes, columns, [prices[i][r] > 0 for r in full], factors[i])
         if still and len(full) == 2:
             cross = [a * demands[0][full[1]] - b * demands[0][full[0]] for a, b in zip(*columns)]
             assert any(cross)  # they are independent
             for r, column, factor in zip(full, columns, factors[i]):
-                if factor and sum(a * b for a, b in zip(by_x[i], column)) == 0:
+                if factor and sum(a * b for a, b in zip(slopes, column)) == 0:
                     return {"server": i + 1, "resource": r + 1, "factor": factor}
     raise AssertionError("no factor without beta")
 
 
-found = factor_without_beta(demands, capacities, eligible, weights, alphas, tasks, prices, factors)
+found = factor_without_beta(problem, alphas, tasks, prices, factors)
 print(
     "K.E116: v_x = 0, and for resource {resource} of server {server} beta is 0 and varsigma "
     "{factor}".format(**found)

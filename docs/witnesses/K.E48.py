@@ -18,9 +18,21 @@ demands = exact([["1/2"]])
 capacities = exact([[1]])
 eligible = [[1]]
 weights = exact([1])
+problem = (demands, capacities, eligible, weights)
 alpha = 2
 tasks = exact([[1]])
 prices = exact([[0]])
+
+
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
 
 
 def alone(demand, capacity):
@@ -28,18 +40,39 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
 
 
-def price_where_there_is_room(demands, capacities, eligible, weights, alpha, tasks, prices):
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def price_where_there_is_room(problem, alpha, tasks, prices):
     """All prices are 0. psi_FB = rho - x - f is enclosed by a bound of rho; psi_b < 0 for f < 0, so -dPsi/dlambda > 0 (47)."""
-    assert fits(demands, capacities, eligible, tasks)
+    demands, capacities, eligible, weights = problem
+    assert fits(problem, tasks)
     assert not any(map(any, prices))
     for i, capacity in enumerate(capacities):
         for r, c in enumerate(capacity):
@@ -54,7 +87,7 @@ def price_where_there_is_room(demands, capacities, eligible, weights, alpha, tas
     raise AssertionError("all resources are full")
 
 
-found = price_where_there_is_room(demands, capacities, eligible, weights, alpha, tasks, prices)
+found = price_where_there_is_room(problem, alpha, tasks, prices)
 print(
     "K.E48: resource {resource} of server {server} has room and the price 0, which rises by "
     "{v} or more".format(**found)

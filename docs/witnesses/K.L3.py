@@ -34,6 +34,7 @@ weights = exact([
     "84441615030641048892866560000/518345889303512229941543067",
     "84441615030641048892866560000/518345889303512229941543067",
 ])
+problem = (demands, capacities, eligible, weights)
 alphas = [3, 3, 3]
 tasks = exact([
     [
@@ -65,30 +66,78 @@ factors = exact([
 ])
 
 
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
 def alone(demand, capacity):
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
 
 
-def listed(numbers):
-    """As text, such as (1/2, 3)."""
-    return "(" + ", ".join(map(str, numbers)) + ")"
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
 
 
-def merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices):
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def whole_root(square):
+    """The largest integer whose square is at most this, by Newton's method from above."""
+    found = square
+    while found * found > square:
+        found = (found + square // found) // 2
+    return found
+
+
+def root(square):
+    """The square root of the square of a rational."""
+    found = F(whole_root(square.numerator), whole_root(square.denominator))
+    assert found * found == square
+    return found
+
+
+def slopes(x, f):
+    """psi_a and psi_b at (x, f), for psi = (rho - x - f)^2 / 2 with rho = sqrt(x^2 + f^2) (K 35-37)."""
+    rho = root(x**2 + f**2)
+    return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
+
+
+def merit_gradient(problem, alphas, tasks, prices):
     """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for g' = z^-alpha of each server.
 
-    Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
+    Psi = sum psi(x_ni, f_ni) (`slopes`); for users who are not eligible there is no term.
     """
+    demands, capacities, eligible, weights = problem
     have = [sum(row) for row in tasks]
     by_x = [[F(0) for _ in demands] for _ in capacities]
     by_price = [[F(0) for _ in capacity] for capacity in capacities]
@@ -100,13 +149,26 @@ def merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices
             gamma, x = alone(d, capacity), tasks[n][i]
             need = (weights[n] * gamma / have[n]) ** alphas[i] / gamma
             f = sum(p * q for p, q in zip(prices[i], d)) - need
-            rho = root(x**2 + f**2)
-            by_f = (rho - x - f) * (f / rho - 1)
-            by_x[i][n] = (rho - x - f) * (x / rho - 1)
+            by_x[i][n], by_f = slopes(x, f)
             pull[n] += by_f * alphas[i] * need / have[n]
             for r, q in enumerate(d):
                 by_price[i][r] += by_f * q
     return [[v + pull[n] if eligible[n][i] else F(0) for n, v in enumerate(row)] for i, row in enumerate(by_x)], by_price
+
+
+def price_direction(problem, prices, by_x, by_price):
+    """v_lambda (47-48) of every resource, full or not, by server."""
+    moves = []
+    for i, of_prices in enumerate(by_price):
+        betas = [-sum(a * d[r] for a, d in zip(by_x[i], problem[0])) for r in range(len(of_prices))]
+        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(of_prices, betas)]  # (47), U(0) = 1
+        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
+    return moves
+
+
+def full_resources(problem, tasks, i):
+    """The resources of server i that are full."""
+    return [r for r, c in enumerate(problem[1][i]) if sum(x[i] * d[r] for x, d in zip(tasks, problem[0])) == c]
 
 
 def no_descent(gradient, columns, priced, factors):
@@ -118,48 +180,32 @@ def no_descent(gradient, columns, priced, factors):
     return parts == [-g for g in gradient] and all(s >= 0 or p for s, p in zip(factors, priced))
 
 
-def price_moves(demands, capacities, eligible, tasks, prices, factors, by_x, by_price):
-    """v_lambda (47-48) at a point (38-40) where v_x = 0 by these factors, for every resource, full or not."""
-    assert fits(demands, capacities, eligible, tasks)
-    moves = []
-    for i, capacity in enumerate(capacities):
-        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+def price_moves(problem, tasks, prices, factors, by_x, by_price):
+    """The same at a point (38-40) where v_x = 0 by these factors."""
+    demands = problem[0]
+    for i in range(len(problem[1])):
+        full = full_resources(problem, tasks, i)
         assert all(price >= 0 and (r in full or price == 0) for r, price in enumerate(prices[i]))
         assert no_descent(by_x[i], [[d[r] for d in demands] for r in full], [prices[i][r] > 0 for r in full], factors[i])
-        betas = [-sum(a * d[r] for a, d in zip(by_x[i], demands)) for r in range(len(capacity))]
-        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(by_price[i], betas)]  # (47), U(0) = 1
-        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
-    return moves
+    return price_direction(problem, prices, by_x, by_price)
 
 
-def root(square):
-    """The square root of the square of a rational."""
-    found = F(whole_root(square.numerator), whole_root(square.denominator))
-    assert found * found == square
-    return found
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
 
 
-def whole_root(square):
-    """The largest integer whose square is at most this, by Newton's method from above."""
-    found = square
-    while found * found > square:
-        found = (found + square // found) // 2
-    return found
-
-
-def direction_without_descent(demands, capacities, eligible, weights, alphas, tasks, prices, factors):
+def direction_without_descent(problem, alphas, tasks, prices, factors):
     """-grad_x is normal to what (46) allows at every server, so v_x = 0; prices move by (47-48), and Psi with none of them."""
-    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
-    v = price_moves(demands, capacities, eligible, tasks, prices, factors, by_x, by_price)
-    full = [
-        [sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c for r, c in enumerate(row)] for i, row in enumerate(capacities)
-    ]
+    assert fits(problem, tasks)
+    by_x, by_price = merit_gradient(problem, alphas, tasks, prices)
+    v = price_moves(problem, tasks, prices, factors, by_x, by_price)
     assert all(move == 0 or slope == 0 for row, slopes in zip(v, by_price) for move, slope in zip(row, slopes))
-    assert any(move for row, at in zip(v, full) for move, is_full in zip(row, at) if is_full)
+    assert any(row[r] for i, row in enumerate(v) for r in full_resources(problem, tasks, i))
     return {"moves": listed([move for row in v for move in row])}
 
 
-found = direction_without_descent(demands, capacities, eligible, weights, alphas, tasks, prices, factors)
+found = direction_without_descent(problem, alphas, tasks, prices, factors)
 print(
     "K.L3: nothing but prices with dPsi/dlambda = 0 moves, by {moves}: v is not 0, and Psi "
     "has the slope 0 along it".format(**found)

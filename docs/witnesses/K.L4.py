@@ -71,6 +71,7 @@ weights = exact([
     "1612303387355656097394457292915437526654094112219729052949194800205915225519/72502405820762647943324341125349765378120538047848250336741394874232768000",
     1,
 ])
+problem = (demands, capacities, eligible, weights)
 alphas = [2, 3, 2]
 tasks = exact([[1, "31/9", 0], [8, "1/9", 0], [4, "1/2", 0], [0, 0, 1]])
 prices = exact([
@@ -88,25 +89,78 @@ prices = exact([
 factors = exact([[-256, 256], [-256, 256], [0]])
 
 
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
 def alone(demand, capacity):
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
 
 
-def merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices):
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def whole_root(square):
+    """The largest integer whose square is at most this, by Newton's method from above."""
+    found = square
+    while found * found > square:
+        found = (found + square // found) // 2
+    return found
+
+
+def root(square):
+    """The square root of the square of a rational."""
+    found = F(whole_root(square.numerator), whole_root(square.denominator))
+    assert found * found == square
+    return found
+
+
+def slopes(x, f):
+    """psi_a and psi_b at (x, f), for psi = (rho - x - f)^2 / 2 with rho = sqrt(x^2 + f^2) (K 35-37)."""
+    rho = root(x**2 + f**2)
+    return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
+
+
+def merit_gradient(problem, alphas, tasks, prices):
     """dPsi/dx by server and user, and dPsi/dlambda by server and resource (K 93, 94), for g' = z^-alpha of each server.
 
-    Psi = sum psi(x_ni, f_ni) with psi(a, b) = (sqrt(a^2 + b^2) - a - b)^2 / 2; for users who are not eligible there is no term.
+    Psi = sum psi(x_ni, f_ni) (`slopes`); for users who are not eligible there is no term.
     """
+    demands, capacities, eligible, weights = problem
     have = [sum(row) for row in tasks]
     by_x = [[F(0) for _ in demands] for _ in capacities]
     by_price = [[F(0) for _ in capacity] for capacity in capacities]
@@ -118,13 +172,26 @@ def merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices
             gamma, x = alone(d, capacity), tasks[n][i]
             need = (weights[n] * gamma / have[n]) ** alphas[i] / gamma
             f = sum(p * q for p, q in zip(prices[i], d)) - need
-            rho = root(x**2 + f**2)
-            by_f = (rho - x - f) * (f / rho - 1)
-            by_x[i][n] = (rho - x - f) * (x / rho - 1)
+            by_x[i][n], by_f = slopes(x, f)
             pull[n] += by_f * alphas[i] * need / have[n]
             for r, q in enumerate(d):
                 by_price[i][r] += by_f * q
     return [[v + pull[n] if eligible[n][i] else F(0) for n, v in enumerate(row)] for i, row in enumerate(by_x)], by_price
+
+
+def price_direction(problem, prices, by_x, by_price):
+    """v_lambda (47-48) of every resource, full or not, by server."""
+    moves = []
+    for i, of_prices in enumerate(by_price):
+        betas = [-sum(a * d[r] for a, d in zip(by_x[i], problem[0])) for r in range(len(of_prices))]
+        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(of_prices, betas)]  # (47), U(0) = 1
+        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
+    return moves
+
+
+def full_resources(problem, tasks, i):
+    """The resources of server i that are full."""
+    return [r for r, c in enumerate(problem[1][i]) if sum(x[i] * d[r] for x, d in zip(tasks, problem[0])) == c]
 
 
 def no_descent(gradient, columns, priced, factors):
@@ -136,48 +203,30 @@ def no_descent(gradient, columns, priced, factors):
     return parts == [-g for g in gradient] and all(s >= 0 or p for s, p in zip(factors, priced))
 
 
-def price_moves(demands, capacities, eligible, tasks, prices, factors, by_x, by_price):
-    """v_lambda (47-48) at a point (38-40) where v_x = 0 by these factors, for every resource, full or not."""
-    assert fits(demands, capacities, eligible, tasks)
-    moves = []
-    for i, capacity in enumerate(capacities):
-        full = [r for r, c in enumerate(capacity) if sum(x[i] * d[r] for x, d in zip(tasks, demands)) == c]
+def price_moves(problem, tasks, prices, factors, by_x, by_price):
+    """The same at a point (38-40) where v_x = 0 by these factors."""
+    demands = problem[0]
+    for i in range(len(problem[1])):
+        full = full_resources(problem, tasks, i)
         assert all(price >= 0 and (r in full or price == 0) for r, price in enumerate(prices[i]))
         assert no_descent(by_x[i], [[d[r] for d in demands] for r in full], [prices[i][r] > 0 for r in full], factors[i])
-        betas = [-sum(a * d[r] for a, d in zip(by_x[i], demands)) for r in range(len(capacity))]
-        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(by_price[i], betas)]  # (47), U(0) = 1
-        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
-    return moves
+    return price_direction(problem, prices, by_x, by_price)
 
 
-def root(square):
-    """The square root of the square of a rational."""
-    found = F(whole_root(square.numerator), whole_root(square.denominator))
-    assert found * found == square
-    return found
-
-
-def whole_root(square):
-    """The largest integer whose square is at most this, by Newton's method from above."""
-    found = square
-    while found * found > square:
-        found = (found + square // found) // 2
-    return found
-
-
-def stop_without_solution(demands, capacities, eligible, weights, alphas, tasks, prices, factors):
+def stop_without_solution(problem, alphas, tasks, prices, factors):
     """Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
+    demands, capacities, eligible, _ = problem
+    assert fits(problem, tasks)
     for i, capacity in enumerate(capacities):
         assert all(any(d[r] and not places[i] for d, places in zip(demands, eligible)) for r in range(len(capacity)))
-    by_x, by_price = merit_gradient(demands, capacities, eligible, weights, alphas, tasks, prices)
-    v = price_moves(demands, capacities, eligible, tasks, prices, factors, by_x, by_price)
-    assert not any(move for row in v for move in row)
+    by_x, by_price = merit_gradient(problem, alphas, tasks, prices)
+    assert not any(move for row in price_moves(problem, tasks, prices, factors, by_x, by_price) for move in row)
     i, n = max(((i, n) for i in range(len(by_x)) for n in range(len(demands))), key=lambda place: abs(by_x[place[0]][place[1]]))
     assert by_x[i][n] != 0
     return {"server": i + 1, "user": n + 1, "slope": by_x[i][n]}
 
 
-found = stop_without_solution(demands, capacities, eligible, weights, alphas, tasks, prices, factors)
+found = stop_without_solution(problem, alphas, tasks, prices, factors)
 print(
     "K.L4: v = 0, and the gradient by the tasks of user {user} on server {server} is {slope}:"
     " PS-MFA ends where it starts".format(**found)

@@ -17,6 +17,7 @@ demands = exact([[1, 0], [1, 1], [1, 0]])
 capacities = exact([[1, 0], [1, 1]])
 eligible = [[1, 1], [1, 1], [1, 0]]
 weights = exact([1, 1, 1])
+problem = (demands, capacities, eligible, weights)
 
 
 def alone(demand, capacity):
@@ -24,12 +25,13 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def rounds_without_end(demands, capacities, eligible, weights):
+def rounds_without_end(problem):
     """One user may use both servers, each with one other user, and only resource 1 matters, of which each server has one unit.
 
     A server's procedure is one update: who has the larger share has h there, so f = z* = h, beta = (difference of shares) / 2 h,
     and beta h tasks go from one to the other. Every round applies the same linear equations to what the round before has left.
     """
+    demands, capacities, eligible, weights = problem
     assert weights == [1, 1, 1]
     may = [[e and alone(d, c) > 0 for e, c in zip(row, capacities)] for d, row in zip(demands, eligible)]
     both = next(n for n in range(3) if all(may[n]))
@@ -58,5 +60,5 @@ def rounds_without_end(demands, capacities, eligible, weights):
     return {"rounds": len(changes), "ratio": ratio}
 
 
-found = rounds_without_end(demands, capacities, eligible, weights)
+found = rounds_without_end(problem)
 print("P.A1.ends: each of {rounds} rounds changes tasks by {ratio} times as much as the one before".format(**found))

@@ -15,7 +15,9 @@ def exact(value):
 
 demands = exact([[1, 1], [10, 1]])
 capacities = exact([[1, "1/10"]])
+eligible = [[1], [1]]
 weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
 points = exact([[[0], ["1/10"]]])
 
 
@@ -24,14 +26,14 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def update_allocation(demands, capacities, weights, points):
+def update_allocation(problem, points):
     """One server. N* has the least share; for every full resource that N* demands, the user of it with the largest share.
 
     f_r is what is left of r plus what those users hold of it, once for every resource they are chosen for; z* = min f_r / D_r
     with D_r what N* needs for a share of 1; beta is the largest part that keeps the order of shares (P III-C, Algorithm I).
     """
-    assert len(capacities) == 1
-    x, capacity, resources = [row[0] for row in points[0]], capacities[0], range(len(capacities[0]))
+    demands, (capacity,), _, weights = problem
+    x, resources = [row[0] for row in points[0]], range(len(capacity))
     unit = [w * alone(d, capacity) for d, w in zip(demands, weights)]
     z = [v / one for v, one in zip(x, unit)]
     lowest = [n for n, share in enumerate(z) if share == min(z)]
@@ -50,5 +52,5 @@ def update_allocation(demands, capacities, weights, points):
     return {"resource": loads.index(max(loads)) + 1, "load": max(loads)}
 
 
-found = update_allocation(demands, capacities, weights, points)
+found = update_allocation(problem, points)
 print("P.A1.feasible: after Update-Allocation resource {resource} is used {load} times".format(**found))

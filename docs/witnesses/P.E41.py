@@ -18,6 +18,7 @@ demands = exact([[1], [1], [1]])
 capacities = exact([[1], [1]])
 eligible = [[0, 1], [1, 1], [0, 1]]
 weights = exact([1, 1, 1])
+problem = (demands, capacities, eligible, weights)
 
 
 def alone(demand, capacity):
@@ -25,8 +26,9 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def induction_for_sharing(demands, capacities, eligible, weights):
+def induction_for_sharing(problem):
     """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain."""
+    demands, capacities, eligible, weights = problem
     part, given = F(1, 3), F(1, 4)
     gamma = [[alone(d, c) * may for c, may in zip(capacities, places)] for d, places in zip(demands, eligible)]
     assert weights == [1, 1, 1]
@@ -39,7 +41,7 @@ def induction_for_sharing(demands, capacities, eligible, weights):
     return {"promised": min(promised), "part": part}
 
 
-found = induction_for_sharing(demands, capacities, eligible, weights)
+found = induction_for_sharing(problem)
 print(
     "P.E41: sharing incentive among users 2 and 3 promises user 3 {promised} of what it runs "
     "alone, and (41) says {part}".format(**found)

@@ -17,6 +17,7 @@ demands = exact([[1], [1]])
 capacities = exact([["1/2"], [1]])
 eligible = [[1, 1], [1, 0]]
 weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
 user = 1
 envied = 0
 most = exact("1/2")
@@ -30,39 +31,9 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def at_most(rows, sides, factors, objective):
-    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
-    assert min(factors) >= 0
-    for k, worth in enumerate(objective):
-        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
-    return sum((y * side for y, side in zip(factors, sides)), F(0))
-
-
-def every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, known):
-    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
-
-    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
-    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
-    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
-    """
-    full, none, used = known
-    words = next(steps).split()
-    if words[0] in ("by", "use"):
-        n, i = int(words[1]), int(words[2])
-        assert eligible[n][i]
-        assert alone(demands[n], capacities[i]) > 0
-        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
-        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return all(every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, way) for way in ways)
-    rows, sides = ps_dsf_rows(demands, capacities, eligible, weights, known)
-    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
-    factors = [given.get(k, F(0)) for k in range(len(rows))]
-    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
-
-
-def ps_dsf_rows(demands, capacities, eligible, weights, known):
+def ps_dsf_rows(problem, known):
     """rows . x <= sides for x_ni, all servers of user 1 first, that a case of `every_ps_dsf` knows."""
-    full, none, used = known
+    (demands, capacities, eligible, weights), (full, none, used) = problem, known
     users, servers = range(len(demands)), range(len(capacities))
     rows = []
     sides = []
@@ -86,18 +57,49 @@ def ps_dsf_rows(demands, capacities, eligible, weights, known):
     return rows, sides
 
 
-def ps_dsf_with_envy(demands, capacities, eligible, weights, user, envied, most, least, steps_most, steps_least):
+def at_most(rows, sides, factors, objective):
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def every_ps_dsf(problem, objective, most, steps, known):
+    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
+
+    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
+    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
+    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    """
+    (demands, capacities, eligible, _), (full, none, used) = problem, known
+    words = next(steps).split()
+    if words[0] in ("by", "use"):
+        n, i = int(words[1]), int(words[2])
+        assert eligible[n][i]
+        assert alone(demands[n], capacities[i]) > 0
+        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
+        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways)
+    rows, sides = ps_dsf_rows(problem, known)
+    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+
+
+def ps_dsf_with_envy(problem, user, envied, most, least, steps_most, steps_least):
     """In every PS-DSF allocation one user has at most `most`, and the other at least `least`, wherever that lies."""
-    up, down = [F(int(n == user)) for n in range(len(demands))], [F(-int(n == envied)) for n in range(len(demands))]
-    assert every_ps_dsf(demands, capacities, eligible, weights, up, most, iter(steps_most), ([], [], []))
-    assert every_ps_dsf(demands, capacities, eligible, weights, down, -least, iter(steps_least), ([], [], []))
-    other = alone(demands[user], [least * q * weights[user] / weights[envied] for q in demands[envied]])
-    assert other > most
-    return {"user": user + 1, "envied": envied + 1, "have": most, "other": other}
+    up, down = ([F(sign * int(n == m)) for n in range(len(problem[0]))] for sign, m in ((1, user), (-1, envied)))
+    assert every_ps_dsf(problem, up, most, iter(steps_most), ([], [], []))
+    assert every_ps_dsf(problem, down, -least, iter(steps_least), ([], [], []))
+    demands, weights = problem[0], problem[3]
+    more = alone(demands[user], [least * q * weights[user] / weights[envied] for q in demands[envied]])
+    assert more > most
+    return {"user": user + 1, "envied": envied + 1, "have": most, "more": more}
 
 
-found = ps_dsf_with_envy(demands, capacities, eligible, weights, user, envied, most, least, steps_most, steps_least)
+found = ps_dsf_with_envy(problem, user, envied, most, least, steps_most, steps_least)
 print(
-    "P.T2.envy.letter: user {user} runs at most {have} tasks, and {other} or more with the "
+    "P.T2.envy.letter: user {user} runs at most {have} tasks, and {more} or more with the "
     "resources of user {envied}, by weight".format(**found)
 )

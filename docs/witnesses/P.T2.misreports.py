@@ -14,10 +14,13 @@ def exact(value):
 
 
 demands = exact([[0, 1], [0, 1], [1, 1], [1, 0]])
-reported = exact([[0, 1], ["1/2", 1], [1, 1], [1, 0]])
 capacities = exact([[1, 1], [1, 2]])
 eligible = [[1, 1], [1, 1], [1, 1], [1, 1]]
 weights = exact([1, 1, 1, 1])
+problem = (demands, capacities, eligible, weights)
+reported = exact([[0, 1], ["1/2", 1], [1, 1], [1, 0]])
+eligible_told = [[1, 1], [1, 1], [1, 1], [1, 1]]
+report = (reported, capacities, eligible_told, weights)
 user = 1
 before = exact(1)
 after = exact("8/7")
@@ -56,39 +59,9 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def at_most(rows, sides, factors, objective):
-    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
-    assert min(factors) >= 0
-    for k, worth in enumerate(objective):
-        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
-    return sum((y * side for y, side in zip(factors, sides)), F(0))
-
-
-def every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, known):
-    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
-
-    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
-    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
-    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
-    """
-    full, none, used = known
-    words = next(steps).split()
-    if words[0] in ("by", "use"):
-        n, i = int(words[1]), int(words[2])
-        assert eligible[n][i]
-        assert alone(demands[n], capacities[i]) > 0
-        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
-        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return all(every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, way) for way in ways)
-    rows, sides = ps_dsf_rows(demands, capacities, eligible, weights, known)
-    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
-    factors = [given.get(k, F(0)) for k in range(len(rows))]
-    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
-
-
-def ps_dsf_rows(demands, capacities, eligible, weights, known):
+def ps_dsf_rows(problem, known):
     """rows . x <= sides for x_ni, all servers of user 1 first, that a case of `every_ps_dsf` knows."""
-    full, none, used = known
+    (demands, capacities, eligible, weights), (full, none, used) = problem, known
     users, servers = range(len(demands)), range(len(capacities))
     rows = []
     sides = []
@@ -112,25 +85,51 @@ def ps_dsf_rows(demands, capacities, eligible, weights, known):
     return rows, sides
 
 
-def misreport_that_helps(
-    demands, reported, capacities, eligible, weights, user, before, after, steps_before, steps_after
-):
+def at_most(rows, sides, factors, objective):
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def every_ps_dsf(problem, objective, most, steps, known):
+    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
+
+    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
+    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
+    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    """
+    (demands, capacities, eligible, _), (full, none, used) = problem, known
+    words = next(steps).split()
+    if words[0] in ("by", "use"):
+        n, i = int(words[1]), int(words[2])
+        assert eligible[n][i]
+        assert alone(demands[n], capacities[i]) > 0
+        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
+        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways)
+    rows, sides = ps_dsf_rows(problem, known)
+    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+
+
+def misreport_of_ps_dsf(problem, report, user, before, after, steps_before, steps_after):
     """In every PS-DSF allocation the user has at most `before` by the truth, and after its misreport it can run `after` or more.
 
     Of what it is given for a reported task, the least reported / true demand is what it can run of its own.
     """
-    up, down = [F(int(n == user)) for n in range(len(demands))], [F(-int(n == user)) for n in range(len(demands))]
-    own = min(told / needed for told, needed in zip(reported[user], demands[user]) if needed)
-    assert all(reported[n] == d for n, d in enumerate(demands) if n != user)
+    up, down = ([F(sign * int(n == user)) for n in range(len(problem[0]))] for sign in (1, -1))
+    own = min(told / needed for told, needed in zip(report[0][user], problem[0][user]) if needed)
+    assert all(told == d for n, (told, d) in enumerate(zip(report[0], problem[0])) if n != user)
     assert before < after
-    assert every_ps_dsf(demands, capacities, eligible, weights, up, before, iter(steps_before), ([], [], []))
-    assert every_ps_dsf(reported, capacities, eligible, weights, down, -after / own, iter(steps_after), ([], [], []))
+    assert every_ps_dsf(problem, up, before, iter(steps_before), ([], [], []))
+    assert every_ps_dsf(report, down, -after / own, iter(steps_after), ([], [], []))
     return {"user": user + 1, "before": before, "after": after}
 
 
-found = misreport_that_helps(
-    demands, reported, capacities, eligible, weights, user, before, after, steps_before, steps_after
-)
+found = misreport_of_ps_dsf(problem, report, user, before, after, steps_before, steps_after)
 print(
     "P.T2.misreports: user {user} runs at most {before} tasks by the truth, and at least "
     "{after} by its misreport".format(**found)

@@ -17,6 +17,7 @@ demands = exact([[3, 1], [1, 2]])
 capacities = exact([[1, 1], [2, 1]])
 eligible = [[1, 1], [1, 1]]
 weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
 most = exact(["2/3", "1/2"])
 better = exact([["1/5", "3/5"], ["2/5", "1/5"]])
 steps = [
@@ -29,53 +30,70 @@ steps = [
 ]
 
 
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
 def alone(demand, capacity):
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def at_most(rows, sides, factors, objective):
-    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
-    assert min(factors) >= 0
-    for k, worth in enumerate(objective):
-        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
-    return sum((y * side for y, side in zip(factors, sides)), F(0))
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
 
 
-def every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, known):
-    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
-
-    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
-    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
-    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
-    """
-    full, none, used = known
-    words = next(steps).split()
-    if words[0] in ("by", "use"):
-        n, i = int(words[1]), int(words[2])
-        assert eligible[n][i]
-        assert alone(demands[n], capacities[i]) > 0
-        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
-        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return all(every_ps_dsf(demands, capacities, eligible, weights, objective, most, steps, way) for way in ways)
-    rows, sides = ps_dsf_rows(demands, capacities, eligible, weights, known)
-    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
-    factors = [given.get(k, F(0)) for k in range(len(rows))]
-    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
 
 
-def ps_dsf_rows(demands, capacities, eligible, weights, known):
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def undominated(need, room, y, tasks, have, *logic):
+    """Where y, {user: tasks} in all, is feasible and gives nobody less than it has, it gives nobody more: Pareto (W 3.3)."""
+    all_, _, implies, ge, _ = logic
+    no_less, no_more = all_([ge(tasks[n], u) for n, u in have.items()]), all_([ge(u, tasks[n]) for n, u in have.items()])
+    return implies(all_([feasible(need, room, y, *logic), no_less]), no_more)
+
+
+def dominating(problem, have, better):
+    """Who gains most by the tasks `better`, which are feasible and give nobody less than it has."""
+    y, tasks = fits(problem, better), [sum(row) for row in better]
+    assert not undominated(arcs(problem), tables(problem[1]), y, tasks, dict(enumerate(have)), *EXACT)
+    gains = [sum(row) - u for row, u in zip(better, have)]
+    n = gains.index(max(gains))
+    return {"user": n + 1, "have": have[n], "more": sum(better[n])}
+
+
+def ps_dsf_rows(problem, known):
     """rows . x <= sides for x_ni, all servers of user 1 first, that a case of `every_ps_dsf` knows."""
-    full, none, used = known
+    (demands, capacities, eligible, weights), (full, none, used) = problem, known
     users, servers = range(len(demands)), range(len(capacities))
     rows = []
     sides = []
@@ -99,21 +117,45 @@ def ps_dsf_rows(demands, capacities, eligible, weights, known):
     return rows, sides
 
 
-def ps_dsf_without_pareto_optimality(demands, capacities, eligible, weights, most, better, steps):
+def at_most(rows, sides, factors, objective):
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+def every_ps_dsf(problem, objective, most, steps, known):
+    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
+
+    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
+    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
+    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    """
+    (demands, capacities, eligible, _), (full, none, used) = problem, known
+    words = next(steps).split()
+    if words[0] in ("by", "use"):
+        n, i = int(words[1]), int(words[2])
+        assert eligible[n][i]
+        assert alone(demands[n], capacities[i]) > 0
+        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
+        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways)
+    rows, sides = ps_dsf_rows(problem, known)
+    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+
+
+def ps_dsf_without_pareto_optimality(problem, most, better, steps):
     """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
-    users = range(len(demands))
-    for n in users:
-        unit = [F(int(m == n)) for m in users]
-        assert every_ps_dsf(demands, capacities, eligible, weights, unit, most[n], iter(steps[n]), ([], [], []))
-    assert fits(demands, capacities, eligible, better)
-    gains = [sum(row) - most[n] for n, row in enumerate(better)]
-    assert min(gains) >= 0
-    n = gains.index(max(gains))
-    assert gains[n] > 0
-    return {"user": n + 1, "have": most[n], "more": sum(better[n])}
+    for n, value in enumerate(most):
+        unit = [F(int(m == n)) for m in range(len(most))]
+        assert every_ps_dsf(problem, unit, value, iter(steps[n]), ([], [], []))
+    return dominating(problem, most, better)
 
 
-found = ps_dsf_without_pareto_optimality(demands, capacities, eligible, weights, most, better, steps)
+found = ps_dsf_without_pareto_optimality(problem, most, better, steps)
 print(
     "P.Table1.ps-dsf.pareto: PS-DSF gives user {user} at most {have} tasks; others that fit "
     "give it {more}, and nobody less than PS-DSF does".format(**found)

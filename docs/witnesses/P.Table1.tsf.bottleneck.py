@@ -13,12 +13,14 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
+rule = 'tsf'
 demands = exact([[1, 1], [1, 0]])
 capacities = exact([[1, 1], [1, 0]])
 eligible = [[1, 0], [1, 1]]
 weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
 tasks = exact([["2/3", 0], ["1/3", 1]])
-rounds = exact([[["1/3", 0], ["1/3", 0]]])
+rounds = exact([[[0, 1], [[1, 0], [1, 0]]]])
 resource = 0
 user = 0
 better = exact([[1, 0], [0, 0]])
@@ -29,57 +31,105 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
 
 
-def lexicographic(demands, capacities, eligible, unit, tasks, rounds):
-    """Nobody can have a larger share, its tasks / unit, while nobody with an equal or smaller share has less.
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
 
-    At the prices of a round let cost_m be what a share of 1 costs m at least. All capacities together cost no more than
-    sum_m cost_m min(share_m, share_n), and cost_n > 0: so no feasible tasks give n more and all others as much as that.
+
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def keeps(need, room, share, x, users, prices, *logic):
+    """Prices of full resources that keep these users, whose shares are equal, from more while nobody with as little has less.
+
+    A task of theirs costs 1 or more, who has at most their share runs where its tasks cost least, and who has more runs where
+    they are free. What fits costs no more than the capacities, so no more than what users with at most that share run now.
+    With such prices for all users x is lexicographic (K Def 1); with prices that keep all at once it is Pareto optimal.
     """
-    users = range(len(demands))
-    share = [sum(row) / one for row, one in zip(tasks, unit)]
-    kept = set()
-    for prices in rounds:
-        paid = [[sum(p * q for p, q in zip(row, d)) for row in prices] for d in demands]
-        may = [[e and alone(d, c) > 0 for e, c in zip(row, capacities)] for d, row in zip(demands, eligible)]
-        cost = [unit[m] * min(v for v, here in zip(paid[m], may[m]) if here) for m in users]
-        value = sum(p * c for row, capacity in zip(prices, capacities) for p, c in zip(row, capacity))
-        positive = all(p >= 0 for row in prices for p in row)
-        kept |= {n for n in users if positive and cost[n] > 0 and value <= sum(cost[m] * min(share[m], share[n]) for m in users)}
-    return len(kept) == len(demands) and fits(demands, capacities, eligible, tasks)
+    all_, any_, _, ge, eq = logic
+    level = share[users[0]]
+    cost = {a: sum(prices[a[-1], r] * q for r, q in d.items()) for a, d in need.items()}
+    full = [any_([eq(p, 0), eq(used(need, x, i, r), room[i, r])]) for (i, r), p in prices.items()]
+    cheap = {a: [ge(cost[b], cost[a]) for b in need if b[0] == a[0]] for a in need if share[a[0]] <= level}
+    free = {a: [eq(prices[a[-1], r], 0) for r in need[a]] for a in need}
+    least = [any_([eq(x[a], 0), all_(cheap.get(a, free[a]))]) for a in need]
+    paid = [ge(cost[a], 1) for a in need if a[0] in users]
+    return all_([*(eq(share[n], level) for n in users), *(ge(p, 0) for p in prices.values()), *full, *paid, *least])
 
 
-def more_of_the_bottleneck(demands, capacities, eligible, weights, tasks, resource, user, better):
-    """The resource is dominant for all at every server they may use (K Def. 2); in `better`, which fits, the user has more of it.
+def unit(rule, problem):
+    """The tasks of a share of 1: all servers as one pool (drfh), one by one (tsf), the eligible ones as a pool, or one task."""
+    demands, capacities, eligible, weights = problem
+    if rule == "lmmf":
+        return list(weights)
+    if rule == "tsf":
+        return [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
+    open_to = eligible if rule == "eligible" else [[1 for _ in capacities] for _ in demands]
+    pools = [[sum(c for c, may in zip(column, row) if may) for column in zip(*capacities)] for row in open_to]
+    return [w * alone(d, pool) for d, w, pool in zip(demands, weights, pools)]
 
-    And nobody who has as little of it as the user, by weight, has less.
+
+def lexicographic(rule, problem, tasks, rounds):
+    """All answers of the rule have the totals of these tasks: prices of each round keep its users from more (`keeps`)."""
+    need, room, x = arcs(problem), tables(problem[1]), fits(problem, tasks)
+    share = {n: sum(row) / one for n, (row, one) in enumerate(zip(tasks, unit(rule, problem)))}
+    kept = [keeps(need, room, share, x, users, tables(prices), *EXACT) for users, prices in rounds]
+    return all(kept) and {n for users, _ in rounds for n in users} == set(share)
+
+
+def amounts(problem, tasks, r):
+    """What each user has of resource r, by weight."""
+    return [sum(row) * d[r] / w for row, d, w in zip(tasks, problem[0], problem[3])]
+
+
+def unfair_on_a_bottleneck(rule, problem, tasks, rounds, resource, user, better):
+    """All answers of the rule have these totals; one resource is dominant for all at every server they may use (K Def. 2).
+
+    In `better`, which fits, the user has more of it, and nobody who has as little of it as the user, by weight, has less.
     """
-    for d, places in zip(demands, eligible):
-        here = [c for c, may in zip(capacities, places) if may and alone(d, c) > 0]
-        assert all(c[resource] == alone(d, c) * d[resource] for c in here)
-    assert fits(demands, capacities, eligible, better)
-    have, more = ([sum(x) * d[resource] / w for x, d, w in zip(part, demands, weights)] for part in (tasks, better))
+    assert lexicographic(rule, problem, tasks, rounds)
+    for n, _, i in arcs(problem):
+        assert problem[1][i][resource] == alone(problem[0][n], problem[1][i]) * problem[0][n][resource]
+    assert fits(problem, better)
+    have, more = amounts(problem, tasks, resource), amounts(problem, better, resource)
     assert more[user] > have[user]
     assert all(b >= a for a, b in zip(have, more) if a <= have[user])
     return {"user": user + 1, "resource": resource + 1, "have": have[user], "more": more[user]}
 
 
-def tsf_without_bottleneck_fairness(demands, capacities, eligible, weights, tasks, rounds, resource, user, better):
-    """TSF, with these totals in all answers; one resource is dominant for all at every server they may use (K Def. 2)."""
-    unit = [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
-    assert lexicographic(demands, capacities, eligible, unit, tasks, rounds)
-    return more_of_the_bottleneck(demands, capacities, eligible, weights, tasks, resource, user, better)
-
-
-found = tsf_without_bottleneck_fairness(demands, capacities, eligible, weights, tasks, rounds, resource, user, better)
+found = unfair_on_a_bottleneck(rule, problem, tasks, rounds, resource, user, better)
 print(
     "P.Table1.tsf.bottleneck: user {user} could have {more} of resource {resource} instead of"
     " {have} while nobody with as little has less".format(**found)

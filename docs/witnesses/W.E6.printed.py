@@ -18,6 +18,52 @@ demands = exact([[1], [1]])
 capacities = exact([[1], [1], [1]])
 eligible = [[1, 1, 1], [1, 1, 1]]
 weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
+
+
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
+def alone(demand, capacity):
+    """The tasks that fit where nothing else runs."""
+    return min(c / q for q, c in zip(demand, capacity) if q)
+
+
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
+
+
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
 
 
 def at_most(rows, sides, factors, objective):
@@ -28,24 +74,16 @@ def at_most(rows, sides, factors, objective):
     return sum((y * side for y, side in zip(factors, sides)), F(0))
 
 
-def fits(demands, capacities, eligible, tasks):
-    """No capacity is exceeded, no task is negative, and nobody has one where it may not run."""
-    for i, capacity in enumerate(capacities):
-        for r, c in enumerate(capacity):
-            if sum(x[i] * d[r] for x, d in zip(tasks, demands)) > c:
-                return False
-    return all(x == 0 if not may else x >= 0 for row, places in zip(tasks, eligible) for x, may in zip(row, places))
-
-
-def program_6_as_printed(demands, capacities, eligible, weights):
+def program_6_as_printed(problem):
     """One resource. Equal parts of all servers have the least share `five`; of servers 1, ..., |U| alone nobody has all `six`."""
+    demands, capacities, _, weights = problem
     users, servers = range(len(demands)), range(len(capacities))
     assert len(capacities[0]) == 1
     assert len(users) < len(servers)
     assert all(w == 1 for w in weights)
     total = sum(c[0] for c in capacities)
     tasks = [[c[0] / len(users) / d[0] for c in capacities] for d in demands]
-    assert fits(demands, capacities, eligible, tasks)
+    assert fits(problem, tasks)
     five = min(sum(x) * d[0] / total for x, d in zip(tasks, demands))
     rows = [[F(int(j == i)) for _ in users for j in users] + [F(0)] for i in users]  # what server i has, in shares of the total
     rows += [[F(-int(n == m)) for m in users for _ in users] + [F(1)] for n in users]  # g - sum of g_nl over l in U <= 0
@@ -56,7 +94,7 @@ def program_6_as_printed(demands, capacities, eligible, weights):
     return {"five": five, "six": six}
 
 
-found = program_6_as_printed(demands, capacities, eligible, weights)
+found = program_6_as_printed(problem)
 print(
     "W.E6.printed: (5) has the value {five} or more, and (6) with the sum over l in U at most"
     " {six}".format(**found)

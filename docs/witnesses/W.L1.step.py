@@ -16,19 +16,21 @@ def exact(value):
 
 demands = exact([[1]])
 capacities = exact([[2]])
+eligible = [[1]]
+weights = exact([1])
+problem = (demands, capacities, eligible, weights)
 points = exact([[[1]]])
 
 
-def tasks_of_a_share(demands, capacities, points):
+def tasks_of_a_share(problem, points):
     """In parts of all there is: D_i is what a task takes, D_ir* its largest part; a bundle of x tasks has the share x D_ir*."""
-    (tasks,), total = points, capacities[0]
-    for row, d in zip(tasks, demands):
-        D = [q / c for q, c in zip(d, total)]
-        share = sum(row) * max(D)
-        if share * max(D) != sum(row):
-            return {"share": share, "tasks": sum(row), "printed": share * max(D)}
+    for row, d in zip(points[0], problem[0]):
+        D = max(q / c for q, c in zip(d, problem[1][0]))
+        share = sum(row) * D
+        if share * D != sum(row):
+            return {"share": share, "tasks": sum(row), "printed": share * D}
     raise AssertionError("the printed step is right here")
 
 
-found = tasks_of_a_share(demands, capacities, points)
+found = tasks_of_a_share(problem, points)
 print("W.L1.step: a bundle with the share {share} holds {tasks} tasks, and g D* = {printed}".format(**found))

@@ -16,6 +16,10 @@ def exact(value):
 
 demands = exact([[1, 1], [1, 2]])
 capacities = exact([[1, 2], [1, 1]])
+eligible = [[1, 1], [1, 1]]
+weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
+better = 1
 
 
 def alone(demand, capacity):
@@ -41,13 +45,14 @@ def whole_tasks(demands, capacities, best_fit):
     return tasks
 
 
-def best_fit_is_better(demands, capacities):
+def best_fit_and_first_fit(problem, better):
     """Progressive filling with whole tasks, by the two rules; shares are of the global dominant resource."""
+    demands, capacities, _, _ = problem
     total = [sum(column) for column in zip(*capacities)]
     least = [min(u / alone(d, total) for u, d in zip(whole_tasks(demands, capacities, rule), demands)) for rule in (False, True)]
-    assert least[1] > least[0]
+    assert (least[1] - least[0]) * better > 0
     return {"first": least[0], "best": least[1]}
 
 
-found = best_fit_is_better(demands, capacities)
+found = best_fit_and_first_fit(problem, better)
 print("W.S5.2.better: the least share is {best} by Best-Fit and {first} by First-Fit".format(**found))

@@ -26,6 +26,9 @@ capacities = exact([
     [3, "3/2"],
     ["1/2", "3/50"],
 ])
+eligible = [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]]
+weights = exact([1, 1, 1])
+problem = (demands, capacities, eligible, weights)
 
 
 def alone(demand, capacity):
@@ -33,16 +36,16 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def memory_of_user_1(demands, capacities):
+def memory_of_user_1(problem):
     """DRFH (6) gives a user who is alone all that it can run; the servers of a class are in the case as one pool."""
-    cpu, memory = demands[0]
+    cpu, memory = problem[0][0]
     assert memory > cpu  # of 52.75 CPUs and 51.32 of memory: memory is what it uses most
-    parts = [alone(demands[0], capacity) * memory / capacity[1] for capacity in capacities]
+    parts = [alone(problem[0][0], capacity) * memory / capacity[1] for capacity in problem[1]]
     assert min(parts) > F("0.625")
     return {"least": min(parts)}
 
 
-found = memory_of_user_1(demands, capacities)
+found = memory_of_user_1(problem)
 print(
     "W.S6.1.exact: user 1 alone can use {least} of the memory of any server of Table 1, or "
     "more, and has 62 % in Fig. 5".format(**found)

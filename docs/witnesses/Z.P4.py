@@ -14,11 +14,15 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-variants = exact([[[1]], [["1/2"]]])
-capacity = exact([1])
+rule = 'lmmf'
+demands = exact([[1], ["1/2"]])
+capacities = exact([[1]])
+eligible = [[1], [1]]
 weights = exact([1, 1])
+problem = (demands, capacities, eligible, weights)
 tasks = exact([["2/3"], ["2/3"]])
-rounds = exact([["2/3"]])
+rounds = exact([[[0, 1], [[2]]]])
+leftovers = 0
 
 
 def alone(demand, capacity):
@@ -26,44 +30,124 @@ def alone(demand, capacity):
     return min(c / q for q, c in zip(demand, capacity) if q)
 
 
-def lexicographic_in_a_pool(demands, capacity, unit, tasks, rounds):
-    """Nobody can have a larger share, its tasks / unit, while nobody with an equal or smaller share has less.
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
 
-    At the prices of a round let cost_m be what a share of 1 costs m at least, by its cheapest demand vector. The pool costs no
-    more than sum_m cost_m min(share_m, share_n), and cost_n > 0: so no feasible tasks give n more and all others as much.
+
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
+
+
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def keeps(need, room, share, x, users, prices, *logic):
+    """Prices of full resources that keep these users, whose shares are equal, from more while nobody with as little has less.
+
+    A task of theirs costs 1 or more, who has at most their share runs where its tasks cost least, and who has more runs where
+    they are free. What fits costs no more than the capacities, so no more than what users with at most that share run now.
+    With such prices for all users x is lexicographic (K Def 1); with prices that keep all at once it is Pareto optimal.
     """
-    users = range(len(demands))
-    share = [sum(row) / one for row, one in zip(tasks, unit)]
-    kept = set()
-    for prices in rounds:
-        cost = [unit[m] * min(sum(p * q for p, q in zip(prices, d)) for d in demands[m]) for m in users]
-        value = sum(p * c for p, c in zip(prices, capacity))
-        positive = min(prices) >= 0
-        kept |= {n for n in users if positive and cost[n] > 0 and value <= sum(cost[m] * min(share[m], share[n]) for m in users)}
-    return len(kept) == len(demands) and packed(demands, capacity, tasks)
+    all_, any_, _, ge, eq = logic
+    level = share[users[0]]
+    cost = {a: sum(prices[a[-1], r] * q for r, q in d.items()) for a, d in need.items()}
+    full = [any_([eq(p, 0), eq(used(need, x, i, r), room[i, r])]) for (i, r), p in prices.items()]
+    cheap = {a: [ge(cost[b], cost[a]) for b in need if b[0] == a[0]] for a in need if share[a[0]] <= level}
+    free = {a: [eq(prices[a[-1], r], 0) for r in need[a]] for a in need}
+    least = [any_([eq(x[a], 0), all_(cheap.get(a, free[a]))]) for a in need]
+    paid = [ge(cost[a], 1) for a in need if a[0] in users]
+    return all_([*(eq(share[n], level) for n in users), *(ge(p, 0) for p in prices.values()), *full, *paid, *least])
 
 
-def most_envious(demands, held, have):
-    """Who could run the most, in parts of what it has, with what another one holds, and who that is; it is more than it has."""
+def unit(rule, problem):
+    """The tasks of a share of 1: all servers as one pool (drfh), one by one (tsf), the eligible ones as a pool, or one task."""
+    demands, capacities, eligible, weights = problem
+    if rule == "lmmf":
+        return list(weights)
+    if rule == "tsf":
+        return [w * sum(alone(d, c) for c in capacities) for d, w in zip(demands, weights)]
+    open_to = eligible if rule == "eligible" else [[1 for _ in capacities] for _ in demands]
+    pools = [[sum(c for c, may in zip(column, row) if may) for column in zip(*capacities)] for row in open_to]
+    return [w * alone(d, pool) for d, w, pool in zip(demands, weights, pools)]
+
+
+def lexicographic(rule, problem, tasks, rounds):
+    """All answers of the rule have the totals of these tasks: prices of each round keep its users from more (`keeps`)."""
+    need, room, x = arcs(problem), tables(problem[1]), fits(problem, tasks)
+    share = {n: sum(row) / one for n, (row, one) in enumerate(zip(tasks, unit(rule, problem)))}
+    kept = [keeps(need, room, share, x, users, tables(prices), *EXACT) for users, prices in rounds]
+    return all(kept) and {n for users, _ in rounds for n in users} == set(share)
+
+
+def content(need, bundle, y, tasks, have, *logic):
+    """Where y, so many tasks in all, fits into a bundle, capacities by server and resource, it is no more than a user has.
+
+    With its part of every server as the bundle that is the sharing incentive (K 2.1, P III-B), with what another user holds, by
+    weight, envy-freeness (K (1), W 3.3, Z II-B), with what it is given for a misreport strategyproofness.
+    """
+    _, _, implies, ge, _ = logic
+    return implies(feasible(need, bundle, y, *logic), ge(have, tasks))
+
+
+def better_off(need, bundle, n, have):
+    """The tasks that user n could run with a bundle on its arcs; they are more than it has."""
+    y = {a: min(bundle[a[-1], r] / q for r, q in d.items()) for a, d in need.items() if a[0] == n}
+    assert not content(need, bundle, y, sum(y.values()), have, *EXACT)
+    return sum(y.values())
+
+
+def envious(needs, bundles, have):
+    """Who could run the most, in parts of what it has, with the bundle of another, bundles[n][m]; and who that is."""
     pairs = [(n, m) for n in range(len(have)) for m in range(len(have)) if n != m]
-    n, m = max(pairs, key=lambda pair: alone(demands[pair[0]], held[pair[1]]) / have[pair[0]])
-    assert alone(demands[n], held[m]) > have[n]
-    return {"user": n + 1, "envied": m + 1, "have": have[n], "more": alone(demands[n], held[m])}
+    n, m = max(pairs, key=lambda pair: alone(needs[pair[0]], bundles[pair[0]][pair[1]]) / have[pair[0]])
+    need = {(n, 0): {r: q for r, q in enumerate(needs[n]) if q}}
+    more = better_off(need, tables([bundles[n][m]]), n, have[n])
+    return {"user": n + 1, "envied": m + 1, "have": have[n], "more": more}
 
 
-def packed(demands, capacity, tasks):
-    """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
-    each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
-    return all(x >= 0 for x, _ in each) and all(sum(x * d[r] for x, d in each) <= c for r, c in enumerate(capacity))
+def envy_in_a_pool(rule, problem, tasks, rounds, leftovers):
+    """Users with one demand vector each hold what their tasks take, and one also what is left where leftovers are given away.
+
+    The utility is tasks / weight.
+    """
+    assert lexicographic(rule, problem, tasks, rounds)
+    demands, (capacity,), _, weights = problem
+    bundles = [[row[0] * q for q in d] for row, d in zip(tasks, demands)]
+    left = [(c - sum(column)) * leftovers for c, column in zip(capacity, zip(*bundles))]
+    offered = [[a + b for a, b in zip(bundle, left)] for bundle in bundles]
+    found = envious(demands, [offered for _ in demands], [row[0] for row in tasks])
+    w = weights[found["user"] - 1]
+    return {**found, "have": found["have"] / w, "more": found["more"] / w}
 
 
-def lmmf_with_envy(variants, capacity, weights, tasks, rounds):
-    """LMMF, of users with one demand vector each, whose totals are these in all answers; each holds what its tasks take."""
-    assert lexicographic_in_a_pool(variants, capacity, weights, tasks, rounds)
-    assert all(len(rows) == 1 for rows in variants)
-    held = [[x[0] * q for q in rows[0]] for x, rows in zip(tasks, variants)]
-    return most_envious([rows[0] for rows in variants], held, [x[0] for x in tasks])
-
-
-found = lmmf_with_envy(variants, capacity, weights, tasks, rounds)
+found = envy_in_a_pool(rule, problem, tasks, rounds, leftovers)
 print("Z.P4: user {user} runs {have} tasks, and {more} with what user {envied} holds".format(**found))

@@ -15,11 +15,77 @@ def exact(value):
 
 
 demands = exact([[1, 0], ["1/2", "1/2"]])
-capacity = exact([1, 1])
+capacities = exact([[1, 1]])
+eligible = [[1], [1]]
 weights = exact([1, 1])
-x = exact(["1/2", 1])
-prices = exact([2, 0])
-better = exact(["2/3", "2/3"])
+problem = (demands, capacities, eligible, weights)
+tasks = exact([["1/2"], [1]])
+prices = exact([[2, 0]])
+better = exact([["2/3"], ["2/3"]])
+
+
+def alone(demand, capacity):
+    """The tasks that fit where nothing else runs."""
+    return min(c / q for q, c in zip(demand, capacity) if q)
+
+
+def arcs(problem):
+    """{(user, place, server): {resource: demand}} of those who may run there; places are servers for each of a user's vectors."""
+    demands, capacities, eligible, _ = problem
+    need = {}
+    for n, rows in enumerate(demands):
+        vectors = rows if isinstance(rows[0], list) else [rows]
+        for k, (d, i) in enumerate((d, i) for d in vectors for i in range(len(capacities))):
+            if eligible[n][i] and alone(d, capacities[i]) > 0:
+                need[n, k, i] = {r: q for r, q in enumerate(d) if q}
+    return need
+
+
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def equilibrium(need, room, worth, x, prices, *logic):
+    """Only full resources have a price; a task costs what it is worth or more, and just that where it runs (K (28)-(29)).
+
+    worth[a] = g'(x_n / (phi_n gamma_ni)) / gamma_ni in the game; with worth[a] = w_n / u_n it is Nash bargaining (Z (3)).
+    """
+    all_, any_, _, ge, eq = logic
+    cost = {a: sum(prices[a[-1], r] * q for r, q in d.items()) for a, d in need.items()}
+    full = [any_([eq(p, 0), eq(used(need, x, i, r), room[i, r])]) for (i, r), p in prices.items()]
+    paid = [all_([ge(cost[a], worth[a]), any_([eq(x[a], 0), eq(cost[a], worth[a])])]) for a in need]
+    return all_([*(ge(p, 0) for p in prices.values()), *full, *paid])
+
+
+def tables(rows):
+    """{(server, resource): number}."""
+    return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
+
+
+def feasible(need, room, x, *logic):
+    """No capacity is exceeded and no number of tasks is negative (K 10, W 3.2)."""
+    all_, _, _, ge, _ = logic
+    return all_([*(ge(v, 0) for v in x.values()), *(ge(c, used(need, x, i, r)) for (i, r), c in room.items())])
+
+
+EXACT = (all, any, lambda a, b: not a or b, lambda a, b: a >= b, lambda a, b: a == b)
+
+
+def fits(problem, tasks):
+    """{arc: tasks} of tasks by user and place, which are feasible, and 0 where a user may not run."""
+    need, room = arcs(problem), tables(problem[1])
+    x = {a: tasks[a[0]][a[1]] for a in need}
+    assert all(v == 0 or (n, k) in {a[:2] for a in need} for (n, k), v in tables(tasks).items())
+    assert feasible(need, room, x, *EXACT)
+    return x
+
+
+def bargain(problem, tasks, prices):
+    """These tasks are the only Nash bargain: sum_n w_n y_n / u_n <= sum w for all feasible y, and weighted means do the rest."""
+    need = arcs(problem)
+    worth = {a: problem[3][a[0]] / sum(tasks[a[0]]) for a in need}
+    return equilibrium(need, tables(problem[1]), worth, fits(problem, tasks), tables(prices), *EXACT)
 
 
 def listed(numbers):
@@ -27,31 +93,14 @@ def listed(numbers):
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
-def nash_bargain(demands, capacity, weights, x, prices):
-    """What x_n > 0 tasks cost is w_n or more at prices at which the pool costs sum w: x is the only maximum of sum w_n log x_n.
-
-    For feasible y sum w_n y_n / x_n <= sum y_n (p . d_n) <= sum w, and by the weighted means the product of (y_n / x_n)^w_n is at
-    most 1, and 1 for y = x alone.
-    """
-    used = [sum(v * d[r] for v, d in zip(x, demands)) for r in range(len(capacity))]
-    paid = [v * sum(p * q for p, q in zip(prices, d)) for v, d in zip(x, demands)]
-    fit = min(x) > 0 and min(prices) >= 0 and all(u <= c for u, c in zip(used, capacity))
-    return fit and all(a >= w for a, w in zip(paid, weights)) and sum(p * c for p, c in zip(prices, capacity)) <= sum(weights)
-
-
-def packed(demands, capacity, tasks):
-    """The tasks of every user, one number for each of its demand vectors, fit into one pool."""
-    each = [(x, d) for row, vectors in zip(tasks, demands) for x, d in zip(row, vectors)]
-    return all(x >= 0 for x, _ in each) and all(sum(x * d[r] for x, d in each) <= c for r, c in enumerate(capacity))
-
-
-def nash_bargain_that_is_not_lmmf(demands, capacity, weights, x, prices, better):
+def nash_bargain_that_is_not_lmmf(problem, tasks, prices, better):
     """The only Nash bargain, and tasks that fit whose sorted utilities are lexicographically larger."""
-    assert nash_bargain(demands, capacity, weights, x, prices)
-    assert packed([[d] for d in demands], capacity, [[v] for v in better])
-    assert sorted(better) > sorted(x)
-    return {"have": listed(sorted(x)), "better": listed(sorted(better))}
+    assert bargain(problem, tasks, prices)
+    assert fits(problem, better)
+    have, more = (sorted(sum(row) for row in x) for x in (tasks, better))
+    assert more > have
+    return {"have": listed(have), "better": listed(more)}
 
 
-found = nash_bargain_that_is_not_lmmf(demands, capacity, weights, x, prices, better)
+found = nash_bargain_that_is_not_lmmf(problem, tasks, prices, better)
 print("Z.V.NB.LMMF: NB gives {have} tasks, and {better} fit and are lexicographically larger".format(**found))

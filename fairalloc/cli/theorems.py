@@ -3,7 +3,7 @@
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,7 @@ from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.theorems.code import witness_code
+from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_paper, read_table, sentence_hash, sentences, spans
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packaged, write_witnesses
@@ -32,8 +33,8 @@ from fairalloc.theorems.matrix import printed_tables, write_matrix
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.reader import MISPRINT, Misprint
 from fairalloc.theorems.registry import PAPERS, all_statements, misprints
-from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status
-from fairalloc.theorems.status import with_reading
+from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
+from fairalloc.theorems.status import Status, with_reading
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 
 T = TypeVar("T")
@@ -79,6 +80,13 @@ def add_commands(commands: Any) -> None:
     command = _action(actions, "export", "a witness as a script that needs no package, or as LaTeX", _export)
     command.add_argument("--format", default="python", choices=["python", "latex"])
     _action(actions, "list", "ids of statements and misprints, and what they say", _list)
+    text = "what each sentence of the papers is: a statement, a definition, about the literature, or no claim"
+    command = actions.add_parser("coverage", help=text)
+    text = f"a paper; default: all, {', '.join(PAPERS)}"
+    completed(command.add_argument("papers", nargs="*", metavar="PAPER", help=text), lambda: PAPERS)
+    text = "your own copy of the one paper, as text: show its sentences with their classes"
+    command.add_argument("--paper", type=a_path, metavar="FILE", help=text)
+    command.set_defaults(run=_coverage)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
     text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
@@ -243,6 +251,62 @@ def _list(options: argparse.Namespace) -> int:
     ]
     emit(Grid("", ["id", "quantifier", "status", "text"], rows).text())
     return 0
+
+
+def _coverage(options: argparse.Namespace) -> int:
+    """How many sentences have each class, which statements are missing, and what is left; with a copy its sentences."""
+    papers = options.papers or PAPERS
+    if unknown := next((name for name in papers if name not in PAPERS), None):
+        raise UnknownName(no_such("paper", unknown, PAPERS))
+    if options.paper is not None:
+        if len(papers) != 1:
+            raise InstanceError(f"--paper {options.paper} is a copy of one paper, but {len(papers)} are asked for: name one")
+        emit(printable(_own_copy(papers[0], options.paper)))
+        return 0
+    tables = {paper: read_table(paper) for paper in papers}
+    emit(_classes(tables).text())
+    for title, kind in (("Statements that are missing", "missing"), ("Without a class", "")):
+        emit("".join(f"{line}\n" for line in ["", f"{title}:", *(_places(tables, kind) or ["nothing"])]))
+    return 0
+
+
+def _classes(tables: Mapping[str, Sequence[Row]]) -> Grid:
+    """How many sentences of each paper have each class."""
+    rows = []
+    for paper, table in tables.items():
+        found = counts(table)
+        rows.append([paper, *(str(number) for number in (len(by_sentence(table)), *(found[kind] for kind in (*CLASSES, ""))))])
+    heads = ["paper", "sentences", *CLASSES, "without a class"]
+    return Grid("Sentences by class", heads, rows, right=range(1, len(heads)))
+
+
+def _places(tables: Mapping[str, Sequence[Row]], kind: str) -> list[str]:
+    """Where the sentences of a class are, a line for each detail."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for paper, rows in tables.items():
+        for row in rows:
+            if row.kind == kind:
+                found.setdefault(row.detail, {}).setdefault(f"{paper} {row.section}", []).append(row.sentence)
+    lines = []
+    for name, places in found.items():
+        said = "; ".join(f"{where}, {spans(numbers)}" for where, numbers in places.items())
+        lines.append(f"{name}: {said}" if name else said)
+    return lines
+
+
+def _own_copy(paper: str, file: Path) -> str:
+    """The sentences of a reader's copy with their classes, and how many of the hashes it does not have."""
+    texts = {sentence_hash(text): text for text in sentences(read_paper(file))}
+    lines, lost = [], 0
+    table = by_sentence(read_table(paper))
+    for number, rows in table.items():
+        text = texts.get(rows[0].hash)
+        lost += text is None
+        classes = "; ".join(" ".join(filter(None, (row.kind, row.detail))) or "without a class" for row in rows)
+        lines.append(f"{rows[0].section}, {number}: {classes}\n  {text or 'not in this copy'}\n")
+    new = set(texts) - {rows[0].hash for rows in table.values()}
+    lines.append(f"{lost} of {len(table)} hashes are not in {file}; {len(new)} sentences of it are not in the table\n")
+    return "\n".join(lines)
 
 
 def _verify(options: argparse.Namespace) -> int:

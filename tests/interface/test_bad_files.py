@@ -66,6 +66,8 @@ COMMANDS = [
     "matrix -m drf --property WORD --time-limit 1s --trials 1",
     "matrix -m drf --property pareto --time-limit 1s --trials 1 --seed WORD",
     "theorems show WORD",
+    "theorems coverage WORD",
+    "theorems coverage K --paper WORD",
     "theorems verify --id K.T1 --trials 1 --time-limit WORD --jobs 1 --paper W",
     "theorems verify --id nothing --jobs WORD",
     "bench run nothing --repeats WORD",

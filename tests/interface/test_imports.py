@@ -88,7 +88,7 @@ PARTS = {
             "judges",
             "papers",
         ),
-        *("registry", "*", "machine", "cells", "matrix", "engine", "lone", "claims", "own_matrix", "pages"),
+        *("reader", "registry", "*", "machine", "cells", "matrix", "engine", "lone", "claims", "own_matrix", "pages"),
     ),
     "benchmarks": (
         *("suites", "records", "references", "worker", "*"),

@@ -318,6 +318,7 @@ REASONS = {
     "theorems/code.py": "no code is loaded: the witness of a claim is written so that it loads the user's file",
     "theorems/engine/parallel.py": "nothing: it asks whether a finding can be pickled",
     "theorems/lone/catalogue.py": "modules of this package, by a table",
+    "theorems/reader.py": "trials.py of the papers, by their names",
     "theorems/registry.py": "its own folder",
 }
 

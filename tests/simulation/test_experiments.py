@@ -31,7 +31,7 @@ from fairalloc.simulation.experiments.records import ExperimentStore
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
 from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Status
+from fairalloc.theorems.status import Status
 
 EXPERIMENTS = all_experiments()
 

@@ -30,7 +30,8 @@ from fairalloc.theorems.judges.game import (
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Status, answers_known, parse_finding, weakest
+from fairalloc.theorems.statement import answers_known, parse_finding, weakest
+from fairalloc.theorems.status import Status
 
 F = Fraction
 TWO = example("two-answers").instance

@@ -48,7 +48,8 @@ from fairalloc.theorems.judges import trials
 from fairalloc.theorems.judges.trials import attempted, proved
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.proofs import Proof, served
-from fairalloc.theorems.statement import Finding, Statement, Status, parse_finding, verdict_document
+from fairalloc.theorems.statement import Finding, Statement, parse_finding, verdict_document
+from fairalloc.theorems.status import Status
 
 ROOT = Path(__file__).resolve().parents[2]
 STATEMENTS = claims.all_statements()

@@ -49,8 +49,8 @@ CHANGED = {
     "D.S5.5.weights": ("prices", 1),
     "K.3.3.fds.envy": ("bounds", 1),
     "K.Table1.tsf.bottleneck": ("better", 1),
-    "Z.V.NB.SP": ("x", 1),
-    "W.S2.infeasible": ("x", 1),
+    "Z.V.NB.SP": ("tasks", 1),
+    "W.S2.infeasible": ("tasks", 1),
 }
 """A part of the witness whose first number above 0 is made larger (1) or smaller (-1) by a millionth."""
 

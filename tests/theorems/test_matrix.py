@@ -21,7 +21,8 @@ from fairalloc.theorems.implications import follows
 from fairalloc.theorems.matrix import comparison, matrix, printed_tables, write_matrix
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.status import Status
 
 STATEMENTS = all_statements()
 

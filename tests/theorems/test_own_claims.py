@@ -21,7 +21,7 @@ from fairalloc.theorems.engine import search as engine
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges import own
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import FLOATING_POINT
+from fairalloc.theorems.status import FLOATING_POINT
 from fairalloc.theorems.terms import statements_of
 
 

@@ -17,8 +17,8 @@ from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packag
 from fairalloc.theorems.machine.record import recorded, sizes_proved
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import FLOATING_POINT, Finding, Reading
-from fairalloc.theorems.status import MEANINGS, Status, described, status_by_case, status_of
+from fairalloc.theorems.statement import Finding, Reading
+from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, Status, described, status_by_case, status_of
 
 STATEMENTS = all_statements()
 EXACT, FLOATS = "rational arithmetic", f"{FLOATING_POINT}: an LP"
@@ -109,7 +109,8 @@ def test_a_page_has_all_that_is_known():
     assert "## Witness\n\nprices move, nothing else does" in pages["K.L3"]
     assert "Status: **refuted (of a repaired text)**" in pages["K.L3"]
     assert "Status: **refuted (to the letter)**" in pages["K.L3.letter"]
-    assert "Only its author has read it so far." in pages["K.3.1.existence"]
+    changed = replace(STATEMENTS["K.T1"], proof="other words")
+    assert "Only its author has read it so far." in statement_page(changed, record)
     assert "Read on 2026-11-22 by a session that had not written it" in pages["K.T1"]
     assert "What is true instead: docs/ERRATA.md, at K.L3" in pages["K.L3"]
     assert "## Evidence\n\nexperiment K.Fig9 " in pages["K.6.2.Fig9"]

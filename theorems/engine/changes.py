@@ -8,22 +8,9 @@ from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import described
 
-__all__ = ["changes"]
-
 
 def changes(statements: Mapping[str, Statement], findings: Mapping[str, Finding], record: WitnessRecord) -> Iterator[str]:
-    """A sentence for each statement of which a finding says otherwise than the record.
-
-    Parameters
-    ----------
-    statements : by id
-    findings : by id of the statement; what is not finished says nothing
-    record : such as `packaged()`
-
-    Returns
-    -------
-    sentences in the order of the findings
-    """
+    """A sentence for each statement of which a finding says otherwise than the record."""
     for name, finding in findings.items():
         item = statements[name]
         if not finding.finished:

@@ -11,8 +11,6 @@ from fairalloc.runs.store import RecordStore
 from fairalloc.theorems.engine.witnesses import Witness
 from fairalloc.theorems.statement import Finding, parse_finding
 
-__all__ = ["FindingStore"]
-
 
 class FindingStore(RecordStore):
     """A file of findings, made if it is not there, ":memory:" for none; close it, or use it in a `with` statement."""
@@ -36,14 +34,7 @@ CREATE TABLE IF NOT EXISTS witness (statement TEXT, document TEXT, PRIMARY KEY (
         self.write("UPDATE run SET finished = ? WHERE id = ?", (_now(), run))
 
     def add(self, run: int, finding: Finding, witnesses: list[Witness]) -> None:
-        """Keep a finding and what it found, and commit.
-
-        Parameters
-        ----------
-        run : number of the run
-        finding : about one statement
-        witnesses : the cases it rests on
-        """
+        """Keep a finding and what it found, and commit."""
         with self.transaction():
             row = {"run": run, "statement": finding.statement, "document": json.dumps(finding.document())}
             self.insert("finding", row, replace=True)

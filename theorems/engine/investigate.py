@@ -15,10 +15,8 @@ from typing import Any
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.hypotheses import MOST
-from fairalloc.theorems.statement import FAILED, Finding, Statement, Status, answers_known, weakest
-from fairalloc.theorems.status import status_by_case, status_of
-
-__all__ = ["ENOUGH", "RELATED", "concluded", "counts", "investigate"]
+from fairalloc.theorems.statement import FAILED, Finding, Statement, answers_known, weakest
+from fairalloc.theorems.status import Status, status_by_case, status_of
 
 ENOUGH = 20
 """With fewer decided cases the finding is "not decided", unless there is a proof."""

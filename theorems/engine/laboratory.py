@@ -21,11 +21,9 @@ from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, Status, parse_finding
-from fairalloc.theorems.status import status_of
+from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, parse_finding
+from fairalloc.theorems.status import Status, status_of
 from fairalloc.theorems.terms import statements_in
-
-__all__ = ["verify"]
 
 GRACE = 60.0
 """Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""

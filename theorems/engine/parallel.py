@@ -17,9 +17,8 @@ from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.solvers.running.time_limits import AVAILABLE, alarm, be_watched, end_of, isolated, watched
 from fairalloc.theorems.cases import Draft
 from fairalloc.theorems.engine.search import measure
-from fairalloc.theorems.statement import Finding, Status, parse_finding
-
-__all__ = ["answer", "prepare", "searched_in_a_child", "searched_in_processes"]
+from fairalloc.theorems.statement import Finding, parse_finding
+from fairalloc.theorems.status import Status
 
 GRACE = 1.0
 """Seconds after the deadline at which a process that is still computing a case is ended."""
@@ -34,24 +33,11 @@ class Searchable(Protocol):
     def searched(
         self, seconds: float, trials: int | None, seeds: tuple[int, ...], keep: Callable[[Finding], None] = ...
     ) -> tuple[Finding, bool]:
-        """The finding of one search and whether it was interrupted.
-
-        Parameters
-        ----------
-        seconds, trials : limits
-        seeds : of everything random, with the number of the process
-        keep : gets what was found so far, now and then
-        """
+        """The finding of one search and whether it was interrupted."""
 
 
 def searched_in_a_child(claim: Searchable, seconds: float, trials: int | None, seed: int) -> tuple[Finding, bool]:
-    """The finding of a search in a child that is ended at its limit, whatever it computes then, and whether it was interrupted.
-
-    Parameters
-    ----------
-    claim : what is searched
-    seconds, trials, seed : as for `Claim.search`
-    """
+    """The finding of a search in a child that is ended at its limit, whatever it computes, and whether it was interrupted."""
     end = end_of(time.perf_counter(), seconds)
     if watched() or not AVAILABLE:
         with alarm(end - time.perf_counter()) as rung:
@@ -83,23 +69,7 @@ def _sendable(finding: Finding) -> Finding:
 
 
 def searched_in_processes(claim: Searchable, seconds: float, trials: int | None, seed: int, jobs: int) -> tuple[Finding, bool]:
-    """The finding of a search in several processes, and whether it was interrupted.
-
-    Parameters
-    ----------
-    claim : what is searched
-    seconds, seed : as for `Claim.search`
-    trials : the most cases of all processes together, None = any
-    jobs : number of processes
-
-    Returns
-    -------
-    the finding and whether Ctrl-C ended the search
-
-    Raises
-    ------
-    InstanceError : the claim cannot be sent, or no process answered
-    """
+    """The finding of a search in several processes, and whether it was interrupted."""
     deadline = time.time() + seconds
     request = {"claim": packed(claim), "until": deadline, "trials": trials and -(-trials // jobs), "seed": seed}
     tasks = [Task({**request, "number": k}, seconds + GRACE, MEMORY_MB) for k in range(jobs)]

@@ -32,8 +32,6 @@ from fairalloc.theorems.engine.worst_weights import worst_weights
 from fairalloc.theorems.hypotheses import MOST, POOLS
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["Limit", "Search", "Violation", "measure", "search", "seeded"]
-
 SAMPLES = 16
 """Samples of a restart, from the worst of which it climbs."""
 
@@ -103,15 +101,7 @@ class Search:
     def __init__(
         self, statement: Statement, seed: tuple[int, ...], limit: Limit, tell: Callable[["Search"], None] = lambda _: None
     ) -> None:
-        """Nothing is drawn yet.
-
-        Parameters
-        ----------
-        statement : the claim, or a variant of it with other hypotheses
-        seed : of everything random
-        limit : when to stop
-        tell : gets the search before each case
-        """
+        """Nothing is drawn yet."""
         self.statement, self.limit, self._tell = statement, limit, tell
         self.rng = np.random.default_rng(seed)
         self.trials = self.rejected = self.undecided = self.programs = 0
@@ -326,14 +316,7 @@ class Search:
 
 
 def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: float = 10.0) -> tuple[Violation | None, Search]:
-    """Look for a violation of the property; the smallest found and the search with its counts.
-
-    Parameters
-    ----------
-    statement : the claim, or a variant of it with other hypotheses
-    seed : of everything random
-    trials, seconds : when to stop, trials with what was rejected; with seconds alone their number depends on the machine
-    """
+    """Look for a violation of the property; the smallest found and the search with its counts."""
     made = Search(statement, seeded(statement, seed), Limit(trials, seconds))
     return made.run(), made
 

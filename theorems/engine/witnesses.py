@@ -18,19 +18,8 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.statement import Finding, Statement, Status, answers_known, parse_verdict, verdict_document
-from fairalloc.theorems.status import status_of
-
-__all__ = [
-    "Witness",
-    "WitnessRecord",
-    "kept_witnesses",
-    "on_record",
-    "packaged",
-    "verify_witness",
-    "witnesses_of",
-    "write_witnesses",
-]
+from fairalloc.theorems.statement import Finding, Statement, answers_known, parse_verdict, verdict_document
+from fairalloc.theorems.status import Status, status_of
 
 SCHEMA = "fairalloc-witnesses/1"
 SAME = 1e-6

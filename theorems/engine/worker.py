@@ -11,8 +11,6 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.terms import statements_in
 
-__all__ = ["answer", "prepare"]
-
 
 @cache
 def _statements(files: tuple[str, ...]) -> dict[str, Statement]:

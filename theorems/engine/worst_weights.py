@@ -45,8 +45,6 @@ from fairalloc.theorems.judges.trials import Undecided, answered
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["VIOLATIONS", "worst_weights"]
-
 METHOD = {"ps-dsf": ALGORITHM}
 """The method, where it is not the fastest one: that at whose answers the claims are tried (judges/game.py, `fair`)."""
 
@@ -228,16 +226,6 @@ def worst_weights(case: Case, mechanism: str, name: str) -> Case | None:
     """The case with the weights of the largest violation; None where there is no program, or it is not solved.
 
     Programs are for one demand vector a user, and without limits except for njc.
-
-    Parameters
-    ----------
-    case : weights (N,), demands and capacities in their own units
-    mechanism : its id
-    name : the property, a key of VIOLATIONS
-
-    Returns
-    -------
-    the case with weights that are rationals with denominators up to SIMPLE, relative to the largest; None as above
     """
     # 1.
     instances = (case.instance, case.reported)

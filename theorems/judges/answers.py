@@ -46,8 +46,6 @@ from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 
-__all__ = ["has_one", "labelled", "over_answers", "set_of"]
-
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
 
@@ -58,18 +56,7 @@ Judge = Callable[[Case, Callable[[Instance], Allocation]], Verdict]
 
 
 def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
-    """The judge of all answers.
-
-    Parameters
-    ----------
-    judge : the judge of one answer
-    name : the property, "" for what is neither convex nor of faces
-    method : whose answer is looked at first; "" = the one that the allocation names
-
-    Returns
-    -------
-    a judge whose verdicts say of which answers they speak
-    """
+    """The judge of all answers."""
 
     def judged(case: Case, answer: Callable[[Instance], Allocation]) -> Verdict:
         # 1.
@@ -125,15 +112,7 @@ def _asked(judge: Judge, case: Case, answer: Callable[[Instance], Allocation]) -
 def set_of(
     instance: Instance, mechanism: str, parameters: Mapping[str, Any] = MappingProxyType({}), largest: int = LARGEST
 ) -> SolutionSet | None:
-    """All answers; None where they cannot be listed.
-
-    Parameters
-    ----------
-    instance : the instance as it is given to the mechanism
-    mechanism : one of SEVERAL
-    parameters : of the mechanism
-    largest : arcs that are allowed
-    """
+    """All answers; None where they cannot be listed."""
     return _listed(instance, mechanism, largest, repr(sorted(parameters.items())), _Kept(parameters))
 
 
@@ -188,15 +167,7 @@ def _shape(name: str, instance: Instance) -> str:
 
 
 def _of_set(found: SolutionSet, at: Callable[[Rationals], Verdict], verdict: Verdict, alone: Verdict, shape: str) -> Verdict:
-    """The verdict on all answers.
-
-    Parameters
-    ----------
-    found : all answers
-    at : the verdict at one of them
-    verdict, alone : that at the method's answer, and the same as all that is known
-    shape : of `_shape`
-    """
+    """The verdict on all answers."""
     finite = found.dimension == 0
     corners = {x: at(x) for x in found.vertices}
     centres = {} if finite else {piece.centre: at(piece.centre) for piece in found.pieces}

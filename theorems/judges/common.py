@@ -13,7 +13,7 @@ import numpy as np
 from fairalloc.analysis.certificates.construct import NotCertified, certified_answer
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import nb_gap
-from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
+from fairalloc.analysis.holdings import Holdings, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
@@ -25,24 +25,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, attempted, once, proved
-
-__all__ = [
-    "Row",
-    "about_mechanism",
-    "as_one_pool",
-    "certified",
-    "few_rounds",
-    "holdings_of",
-    "is_nash_bargain",
-    "leximin",
-    "leximin_in",
-    "max_min_fair",
-    "maximum_worth",
-    "printed_numbers",
-    "progressive_filling",
-    "strict_misreporting",
-    "verdict_of",
-]
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """A name, the printed text, and the computed value."""
@@ -63,40 +45,13 @@ def certified(instance: Instance, name: str) -> Holdings:
 
 
 def verdict_of(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
-    """The verdict of a margin: positive is a violation.
-
-    Parameters
-    ----------
-    h : the numbers of an allocation; rational or float
-    name : the property
-    margin : a number of the same kind; a violation where it is above 0, or above TOLERANCE in floating point
-    sentence : what was found
-
-    Returns
-    -------
-    the verdict with the margin as a float
-    """
+    """The verdict of a margin: positive is a violation."""
     holds = not margin > (0 if h.exact else TOLERANCE)
     return Verdict(name, bool(holds), float(margin), sentence, "rational arithmetic" if h.exact else "floating point")
 
 
 def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
-    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved.
-
-    Parameters
-    ----------
-    h : the numbers of an allocation, of which the capacities and demands are used
-    worth : (N,) the worth of a task of each user
-    floors : (N,) tasks that each user keeps
-
-    Returns
-    -------
-    the maximum, a rational where h is exact
-
-    Raises
-    ------
-    Undecided : the linear program is not solved
-    """
+    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
     instance, arcs = h.instance, h.instance.arcs
     limited = np.flatnonzero(np.isfinite(instance.max_tasks))
     load = h.zeros(instance.K * instance.R, len(arcs))
@@ -119,7 +74,7 @@ def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> Routes:
 
     The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
     """
-    quick, exact = attempted(mechanism, _safe(judge)), proved(mechanism, _safe(judge))
+    quick, exact = attempted(mechanism, judge), proved(mechanism, judge)
 
     def trial(case: Case) -> Verdict:
         verdict = quick(case)
@@ -151,16 +106,6 @@ def few_rounds(mechanism: str) -> Routes:
         return counted(case.reported, len(certificate.rounds), "certificate")
 
     return Routes(trial, confirm)
-
-
-def _safe(judge: Judge) -> Judge:
-    def safe(case: Case, answer: Answer) -> Verdict:
-        try:
-            return judge(case, answer)
-        except Unsolved as reason:
-            raise Undecided(str(reason)) from None
-
-    return safe
 
 
 # ---- judges ---------------------------------------------------------------------------------------------------------
@@ -318,18 +263,7 @@ def _distance(printed: str, value: Fraction) -> Fraction:
 
 
 def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
-    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0.
-
-    Parameters
-    ----------
-    instance : weights, demands and capacities
-    x : (A,) rational tasks
-    prices : (K R,) rational prices of all of each capacity
-
-    Returns
-    -------
-    True where x is feasible and the gap at these prices is 0
-    """
+    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0."""
     arcs = exact_arcs(instance)
     feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)
     return feasible and nb_gap(arcs, instance.exact.weights, arcs.tasks(x), tuple(prices), (Fraction(0),) * instance.N) == 0

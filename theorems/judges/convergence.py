@@ -24,8 +24,6 @@ from fairalloc.solvers.options import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.game import fitted
 
-__all__ = ["arcs_of_servers", "converges", "converges_exactly", "gain_left", "rational", "vertices"]
-
 ZERO = Fraction(0)
 
 
@@ -59,16 +57,6 @@ def gain_left(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -
     """Bounds on the largest relative gain that (16) leaves to a server at tasks x (A,), all users served.
 
     Where alpha = infinity, the gap of P Theorem 1 (formulations/game/residual.py), which is rational.
-
-    Parameters
-    ----------
-    instance : the servers' data
-    x : (A,) rational tasks, every user with some
-    parameters : alpha, A and B of alpha-pf-vds, numbers or one for each server
-
-    Returns
-    -------
-    a lower and an upper bound, in parts of the best value; equal where everything is rational
     """
     arcs = exact_arcs(instance)
     tasks, units = arcs.tasks(x), unit(instance, arcs)
@@ -114,18 +102,7 @@ def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> 
 
 
 def converges(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
-    """The method ends at an answer: its residual is at most the accuracy; a run that reaches a limit decides nothing.
-
-    Parameters
-    ----------
-    name : the mechanism
-    method : the method that is run, for at most 2 seconds
-    accuracy : "low", "mid" or "high": the allowed residual
-
-    Returns
-    -------
-    the check of a case
-    """
+    """The method ends at an answer: its residual is at most the accuracy; a run that reaches a limit decides nothing."""
     allowed = {"low": 1e-3, "mid": 1e-6, "high": 1e-9}[accuracy]
 
     def check(case: Case) -> Verdict:
@@ -144,16 +121,6 @@ def converges_exactly(name: str, method: str, accuracy: str = "low") -> Callable
     rationals.
 
     A lower bound on that gain above the accuracy is a violation; an upper bound below it shows that there is none.
-
-    Parameters
-    ----------
-    name : the mechanism
-    method : the method that is run, for at most 2 seconds
-    accuracy : "low", "mid" or "high": the allowed residual
-
-    Returns
-    -------
-    the check of a case
     """
     allowed = Fraction(str(ACCURACY[accuracy]))
 

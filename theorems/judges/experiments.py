@@ -10,9 +10,8 @@ import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
-from fairalloc.theorems.statement import FLOATING_POINT, Case
-
-__all__ = ["rests_on", "run_of"]
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.status import FLOATING_POINT
 
 HOLDS = {"confirmed": True, "not confirmed": False}
 

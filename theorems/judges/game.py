@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import NotCertified, certify
-from fairalloc.analysis.certificates.game_certificate import ExactServer, ResidualCertificate
-from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
-from fairalloc.analysis.holdings import Holdings, Unsolved
+from fairalloc.analysis.certificates.game_certificate import ExactServer
+from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.strategyproofness import gains, useful
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
@@ -35,24 +33,7 @@ from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import has_one, labelled, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Routes, Undecided, attempted
-
-__all__ = [
-    "ALGORITHM",
-    "about_equilibria",
-    "about_ps_dsf",
-    "least_served",
-    "limit_rate",
-    "limit_rate_of_servers",
-    "misreporting_for_every_choice",
-    "missing",
-    "not_rising_in_alpha",
-    "proportional",
-    "same_as_fds",
-    "same_as_ps_dsf",
-    "shares",
-    "utilisation",
-]
+from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Routes, Undecided, attempted, decided, width
 
 F = Fraction
 
@@ -66,16 +47,18 @@ LARGEST_CONFIRMED = 8
 
 
 def about_equilibria(judge: Judge, name: str = "", every: bool = True) -> Routes:
-    """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server.
-
-    Parameters
-    ----------
-    judge : of one equilibrium
-    name : the property, for which all equilibria may be decided (answers.py)
-    every : whether it is about all equilibria; else about the one that the method finds
-    """
+    """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
     judge = over_answers(judge, name) if every else labelled(judge)
-    return Routes(partial(_tried, judge), partial(_sure, judge))
+
+    def trial(case: Case) -> Verdict:
+        return decided(judge, case, lambda instance: solved(instance, case.parameters), "floating point")
+
+    def confirm(case: Case) -> Verdict:
+        widths: list[float] = []
+        answer = partial(proved_equilibrium, parameters=case.parameters, widths=widths)
+        return decided(judge, case, answer, "certificate", widths)
+
+    return Routes(trial, confirm)
 
 
 def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
@@ -85,22 +68,7 @@ def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
 
 
 def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "mid") -> Allocation:
-    """The equilibrium that the fastest method finds; Undecided where its residual is too large.
-
-    Parameters
-    ----------
-    instance : the game's data
-    parameters : of the case; alpha, A and B are taken from it
-    accuracy : "low", "mid" or "high"
-
-    Returns
-    -------
-    the allocation with its residual
-
-    Raises
-    ------
-    Undecided : the residual is above TOLERANCE
-    """
+    """The equilibrium that the fastest method finds; Undecided where its residual is too large."""
     allocation = solve(instance, "alpha-pf-vds", accuracy=accuracy, **fitted(parameters, instance))
     if not allocation.residual <= TOLERANCE:
         raise Undecided(f"the residual of the equilibrium is {allocation.residual:.1e}")
@@ -108,60 +76,14 @@ def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "m
 
 
 def proved_equilibrium(instance: Instance, parameters: Mapping[str, Any], widths: list[float]) -> Allocation:
-    """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`.
-
-    Parameters
-    ----------
-    instance : the game's data
-    parameters : of the case; alpha, A and B are taken from it
-    widths : a list to which the relative distance of tasks from an equilibrium's is appended
-
-    Returns
-    -------
-    the allocation with rational tasks and without prices
-
-    Raises
-    ------
-    Undecided : there is no certificate
-    """
+    """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`."""
     near = solved(instance, parameters, "high")
     certificate = certify(near)
     if isinstance(certificate, NotCertified):
         raise Undecided(certificate.reason)
-    widths.append(_width(certificate, instance))
+    widths.append(width(certificate, instance))
     x = np.array([float(v) for v in certificate.x])
     return replace(near, x=x, x_exact=certificate.x, prices=None)
-
-
-def _width(certificate: Certificate, instance: Instance) -> float:
-    """How far tasks can be off, relative: the objective of a server is strongly concave in logarithms of shares, with the least
-    weight and min(1, alpha) as its modulus, so a gain of at most b leaves at most sqrt(2 b / modulus).
-    """
-    if not isinstance(certificate, ResidualCertificate | BoundsCertificate):
-        return 0.0
-    part = float(instance.weights.min() / instance.weights.sum())
-    if isinstance(certificate, BoundsCertificate):
-        return float(np.sqrt(2 * float(certificate.gap) / instance.weights.min()))
-    least = min([1.0, *(float(a) for a in certificate.alpha if a)])
-    return float(np.sqrt(2 * float(certificate.bound) / (least * part)))
-
-
-def _tried(judge: Judge, case: Case) -> Verdict:
-    try:
-        return judge(case, lambda instance: solved(instance, case.parameters))
-    except (Undecided, Unsolved) as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", "floating point")
-
-
-def _sure(judge: Judge, case: Case) -> Verdict:
-    widths: list[float] = [0.0]
-    try:
-        verdict = judge(case, lambda instance: proved_equilibrium(instance, case.parameters, widths))
-    except (Undecided, Unsolved) as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
-    if max(widths) and abs(verdict.margin) <= SAFETY * max(widths):
-        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}")
-    return verdict
 
 
 def proportional(case: Case, answer: Answer) -> Verdict:
@@ -295,29 +217,20 @@ def about_ps_dsf(judge: Judge, name: str = "", every: bool = True) -> Routes:
     A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
     Algorithm I starts from DRF on each server and so ends at other ones than methods that come from finite alpha do, and it is
     fast.
-
-    Parameters
-    ----------
-    judge : of one PS-DSF allocation
-    name : the property, for which all of them may be decided
-    every : whether it is about all of them; else about that of Algorithm I
     """
     judge = over_answers(judge, name, ALGORITHM) if every else labelled(judge, ALGORITHM)
 
-    def exactly(case: Case) -> Verdict:
-        def answer(instance: Instance) -> Allocation:
-            certificate = certify(solve(instance, "ps-dsf", ALGORITHM))
-            if isinstance(certificate, NotCertified):
-                raise Undecided(certificate.reason)
-            x = np.array([float(v) for v in certificate.x])
-            return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)
+    def answer(instance: Instance) -> Allocation:
+        certificate = certify(solve(instance, "ps-dsf", ALGORITHM))
+        if isinstance(certificate, NotCertified):
+            raise Undecided(certificate.reason)
+        x = np.array([float(v) for v in certificate.x])
+        return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)
 
-        try:
-            return judge(case, answer)
-        except (Undecided, Unsolved) as reason:
-            return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
+    def confirm(case: Case) -> Verdict:
+        return decided(judge, case, answer, "certificate")
 
-    return Routes(attempted("ps-dsf", judge, ALGORITHM), exactly)
+    return Routes(attempted("ps-dsf", judge, ALGORITHM), confirm)
 
 
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------
@@ -363,15 +276,7 @@ def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
 
 
 def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple[Fraction, Fraction] | None:
-    """The least and the largest gain of user n over all PS-DSF allocations before and after; None where they are not listed.
-
-    Parameters
-    ----------
-    case : the true instance and the misreport
-    reported : the instance as reported
-    n : the user
-    largest : arcs up to which all are listed
-    """
+    """The least and the largest gain of user n over all PS-DSF allocations before and after; None where they are not listed."""
     assert case.misreport is not None
     sets = set_of(case.instance, "ps-dsf", largest=largest), set_of(reported, "ps-dsf", largest=largest)
     if sets[0] is None or sets[1] is None:
@@ -383,15 +288,7 @@ def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple
 
 
 def _hard_gain(case: Case, h: Holdings, reported: Instance, n: int) -> Any:
-    """The gain of user n between the optima of two mixed-integer programs.
-
-    Parameters
-    ----------
-    case : the true instance and the misreport
-    h : the numbers of the answer to the truth, rational or float
-    reported : the instance as reported
-    n : the user
-    """
+    """The gain of user n between the optima of two mixed-integer programs."""
     assert case.misreport is not None
     before, after = _extreme(case.instance, n, None, True), _extreme(reported, n, case.instance, False)
     return gains(case.instance, case.misreport, _like(before, h), _like(after, h))[0][n]

@@ -45,9 +45,7 @@ from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, lexim
 from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, answered, attempted
-from fairalloc.theorems.statement import FLOATING_POINT
-
-__all__ = ["NamedJudge", "claim_properties", "has_rational_answers", "is_registered", "judge_of", "routes"]
+from fairalloc.theorems.status import FLOATING_POINT
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
 """How many users misreport together, for the properties that are about it."""
@@ -94,21 +92,7 @@ def claim_properties() -> dict[str, str]:
 
 
 def judge_of(given: Any) -> NamedJudge:
-    """The judge of a property.
-
-    Parameters
-    ----------
-    given : a name of `claim_properties()`, a mechanism (its definition), a `Property`, or a function: f(allocation) or
-        f(case, answer)
-
-    Returns
-    -------
-    the judge with its name
-
-    Raises
-    ------
-    UnknownName, InstanceError : there is no such name, or it is nothing of these
-    """
+    """The judge of a property."""
     if isinstance(given, str):
         return _by_name(given)
     if (item := as_mechanism(given)) is not None:
@@ -186,18 +170,7 @@ def _of_case(function: Callable[[Case, Answer], Any], name: str, case: Case, ans
 
 
 def _verdict(value: Any, name: str, exact: bool) -> Verdict:
-    """The verdict that a function of one's own means.
-
-    Parameters
-    ----------
-    value : what it returned
-    name : of the property
-    exact : whether the answers that it saw are rational
-
-    Returns
-    -------
-    the verdict; its method says "floating point" where the answers or the margin are no rational numbers
-    """
+    """The verdict that a function of one's own means."""
     if value is None:
         raise NotApplicable(f"{name} says nothing about this case")
     if isinstance(value, Verdict):
@@ -223,27 +196,14 @@ def is_registered(item: Mechanism) -> bool:
 
 
 def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
-    """Whether certificates prove rational answers, or rational bounds, of a mechanism.
-
-    Parameters
-    ----------
-    item : the mechanism
-    parameters : whether cases configure it further
-    """
+    """Whether certificates prove rational answers, or rational bounds, of a mechanism."""
     if is_registered(item) and item.id in ("ps-dsf", "alpha-pf-vds"):
         return True
     return not parameters and (METHODS["exact"].computes(item) or isinstance(item, NashBargaining | NoJustifiedComplaints))
 
 
 def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Routes:
-    """How a claim about a mechanism is tried and confirmed.
-
-    Parameters
-    ----------
-    item : the mechanism, a registered one or another
-    named : what is checked
-    parameters : whether cases have parameters of the mechanism
-    """
+    """How a claim about a mechanism is tried and confirmed."""
     judge = named.judge
     if not has_rational_answers(item, parameters):
         return Routes(partial(_tried, attempted(item, judge)), partial(_by_two, item, judge))

@@ -11,8 +11,6 @@ from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
 
-__all__ = ["property_judge"]
-
 
 def property_judge(property: str | Mechanism) -> Callable[[Case, AllocationRule], Verdict]:  # noqa: A002
     """A judge of a case and of `answer`, as theorems/judges/trials.py wants it, for any property here or in checks.py.

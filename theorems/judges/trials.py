@@ -5,7 +5,7 @@ one, or the one without a user who leaves. `attempted` gives it the fast method'
 certificate that was verified without a solver; a judge computes in rationals where the allocation has them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +14,9 @@ import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import NotCertified, certified_answer
+from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
+from fairalloc.analysis.holdings import Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
@@ -23,8 +25,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-
-__all__ = ["SAFETY", "Answer", "Judge", "Routes", "Undecided", "answered", "attempted", "once", "proved"]
 
 Answer: TypeAlias = Callable[[Instance], Allocation]
 Judge: TypeAlias = Callable[[Case, Answer], Verdict]
@@ -54,51 +54,34 @@ class Undecided(Exception):  # noqa: N818 (a finding, not an error)
 def attempted(mechanism: str | Mechanism, judge: Judge, method: str | None = None) -> Callable[[Case], Verdict]:
     """A trial in floating point by the fastest method, or the given one;
     many misreports about one true instance need its answer once.
-
-    Parameters
-    ----------
-    mechanism : its id, or itself
-    judge : the judgement of an answer
-    method : a method's name; None = the fastest
-
-    Returns
-    -------
-    the trial: a verdict for each case, not decided where there is no answer
     """
-    return partial(_attempt, lru_cache(maxsize=4)(partial(answered, mechanism, method)), judge)
+    answers = lru_cache(maxsize=4)(partial(answered, mechanism, method))
+    return lambda case: decided(judge, case, partial(answers, tuple(case.parameters.items())), "floating point")
 
 
 def proved(mechanism: str | Mechanism, judge: Judge) -> Callable[[Case], Verdict]:
     """The judgement on certified rational answers."""
-    return partial(_prove, mechanism, judge)
+
+    def confirm(case: Case) -> Verdict:
+        widths: list[float] = []
+        return decided(judge, case, partial(_certified, mechanism, widths), "certificate", widths)
+
+    return confirm
 
 
-def _attempt(answers: Callable[[Parameters, Instance], Allocation], judge: Judge, case: Case) -> Verdict:
+def decided(judge: Judge, case: Case, answer: Answer, method: str, widths: Sequence[float] = ()) -> Verdict:
+    """The verdict of a judge; not decided where it has no answer, or where answers that are off by `widths` cannot bear it."""
     try:
-        return judge(case, partial(answers, tuple(case.parameters.items())))
-    except Undecided as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", "floating point")
+        verdict = judge(case, answer)
+    except (Undecided, Unsolved) as reason:
+        return Verdict("", None, np.nan, f"not decided: {reason}", method)
+    if any(widths) and abs(verdict.margin) <= SAFETY * max(widths):
+        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}")
+    return verdict
 
 
 def answered(mechanism: str | Mechanism, method: str | None, parameters: Parameters, instance: Instance) -> Allocation:
-    """A method's answer; Undecided where its residual is too large to rest a verdict on.
-
-    Parameters
-    ----------
-    mechanism : its id, or itself
-    method : a method's name; None = the fastest
-    parameters : pairs of names and values
-    instance : what is solved
-
-    Returns
-    -------
-    the allocation
-
-    Raises
-    ------
-    Undecided : the residual is above TOLERANCE, or there is none and the method does not call its answer optimal, which none does
-        where the model is not proved to be convex
-    """
+    """A method's answer; Undecided where its residual is too large to rest a verdict on."""
     allocation = solve(instance, mechanism, method, **dict(parameters))
     if allocation.not_judged and allocation.termination == "optimal":
         return allocation
@@ -109,34 +92,28 @@ def answered(mechanism: str | Mechanism, method: str | None, parameters: Paramet
     return allocation
 
 
-def _prove(mechanism: str | Mechanism, judge: Judge, case: Case) -> Verdict:
-    widths: list[float] = []
-    try:
-        verdict = judge(case, partial(_certified, mechanism, widths))
-    except Undecided as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", "certificate")
-    if abs(verdict.margin) <= SAFETY * max(widths):
-        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}") if max(widths) else verdict
-    return verdict
-
-
 def _certified(mechanism: str | Mechanism, widths: list[float], instance: Instance) -> Allocation:
     """The allocation of a verified certificate; its distance from the mechanism's own is added to `widths`."""
     certificate = certified_answer(instance, mechanism)
     if isinstance(certificate, NotCertified):
         raise Undecided(certificate.reason)
-    widths.append(_width(certificate, instance))
+    widths.append(width(certificate, instance))
     item = find_mechanism(mechanism)
     x = np.array([float(v) for v in certificate.x])
     return Allocation(item.home(instance), x, item.id, "certificate", x_exact=certificate.x)
 
 
-def _width(certificate: Certificate, instance: Instance) -> float:
+def width(certificate: Certificate, instance: Instance) -> float:
     """How far tasks can be from those of the mechanism, relative: 0 for exact answers.
 
     For nb, what proofs.py leaves out of its bound is sum_n w_n phi(s_n u'_n / w_n) with phi(r) = r - 1 - log r >= 0, which
     at the optimum u' is therefore at most the gap; so s_n u'_n / w_n differs from 1 by about sqrt(2 gap / w_n) at most.
+    In the game the objective of a server is strongly concave in logarithms of shares, with the least weight and min(1, alpha)
+    as its modulus, so a gain of at most b leaves at most sqrt(2 b / modulus).
     """
-    if not isinstance(certificate, BoundsCertificate):
+    if isinstance(certificate, BoundsCertificate):
+        return float(np.sqrt(2 * float(certificate.gap) / instance.weights.min()))
+    if not isinstance(certificate, ResidualCertificate):
         return 0.0
-    return float(np.sqrt(2 * float(certificate.gap) / instance.weights.min()))
+    least = min([1.0, *(float(a) for a in certificate.alpha if a)])
+    return float(np.sqrt(2 * float(certificate.bound) / (least * float(instance.weights.min() / instance.weights.sum()))))

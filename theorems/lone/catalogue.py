@@ -10,9 +10,10 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
 from fairalloc.theorems.registry import all_statements
 
-__all__ = ["EXCEPTIONS", "FORMS", "has_script", "lone_script", "lone_scripts", "write_scripts"]
+MODULES = "complaints equilibria lexicographic lexicographic_numbers merit_points per_server procedures slips trajectory"
+"""Of the arguments."""
 
-for _module in ("d", "every_answer", "k", "lacking", "p", "properties", "slips", "w", "z"):
+for _module in MODULES.split():
     with naming_the_file(f"fairalloc.theorems.lone.{_module}"):  # it uses files of the papers
         import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
 
@@ -35,13 +36,7 @@ def has_script(name: str) -> bool:
 
 
 def lone_script(name: str, case: Case | None = None) -> LoneScript:
-    """The script of a statement.
-
-    Parameters
-    ----------
-    name : of the statement
-    case : another case than the witness on record
-    """
+    """The script of a statement."""
     return LoneScript.of(name, case)
 
 

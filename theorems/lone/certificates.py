@@ -1,4 +1,4 @@
-"""Rational answers and prices for lone scripts, from the exact solvers; the scripts check them again by themselves."""
+"""The data of a case for standalone scripts, rational answers and prices from the exact solvers; scripts check these again."""
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
@@ -13,20 +13,44 @@ from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
-
-__all__ = [
-    "by_server",
-    "farkas",
-    "least_prices",
-    "lexicographic_answer",
-    "most_tasks",
-    "multipliers",
-    "of_variants",
-    "rational_answer",
-]
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
 
 F = Fraction
 Table = list[list[Fraction]]
+
+
+PROBLEMS = {
+    "problem": ("demands", "capacities", "eligible", "weights"),
+    "report": ("reported", "capacities", "eligible_told", "weights"),
+}
+"""Data that are written part by part: the true instance and the reported one."""
+
+
+def given(case: Case) -> dict[str, Any]:
+    """The data of a case by name: what an argument may ask for without making it.
+
+    demands are vectors, or lists of them where a user has several. capacities are those of all servers of a class.
+    """
+    instance, table = case.instance, case.instance.exact
+    counts, single = instance.counts.tolist(), instance.single_variant and case.reported.single_variant
+    found: dict[str, Any] = {
+        "demands": _vectors(table.demands, single),
+        "capacities": [[c * count for c in row] for row, count in zip(table.capacities, counts, strict=True)],
+        "eligible": instance.placement.astype(int).tolist(),
+        "weights": list(table.weights),
+        "points": [by_place(instance, point) for point in case.points],
+        **case.parameters,
+    }
+    if case.misreport is not None:
+        told = case.reported
+        found |= {"reported": _vectors(told.exact.demands, single), "eligible_told": told.placement.astype(int).tolist()}
+        found["misreporting"] = list(case.misreport.users)
+    return found | {name: tuple(found[part] for part in parts) for name, parts in PROBLEMS.items() if parts[0] in found}
+
+
+def _vectors(demands: Sequence[Sequence[Sequence[Fraction]]], single: bool) -> list[Any]:
+    return [list(rows[0]) if single else [list(row) for row in rows] for rows in demands]
 
 
 def rational_answer(instance: Instance, name: str) -> Any:
@@ -37,57 +61,41 @@ def rational_answer(instance: Instance, name: str) -> Any:
     return made
 
 
-def by_server(instance: Instance, x: Sequence[Fraction]) -> Table:
-    """Tasks on arcs by user and server, of users with one variant."""
-    table = [[F(0)] * instance.K for _ in range(instance.N)]
-    for n, i, value in zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), x, strict=True):
-        table[n][i] += value
+def by_place(instance: Instance, x: Sequence[Fraction]) -> Table:
+    """Tasks on arcs as rows of users by demand vector and server; for users with one vector, by server."""
+    arcs, K = instance.arcs, instance.K
+    table = [[F(0)] * (len(rows) * K) for rows in instance.exact.demands]
+    for n, v, i, value in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), x, strict=True):
+        table[n][v * K + i] += value
     return table
 
 
-def of_variants(instance: Instance, x: Sequence[Fraction]) -> Table:
-    """Tasks on arcs by user and variant, in one pool."""
-    table = [[F(0)] * len(rows) for rows in instance.exact.demands]
-    for n, v, value in zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), x, strict=True):
-        table[n][v] += value
-    return table
+def rounded(instance: Instance, name: str, **parameters: Any) -> Table:
+    """A solver's tasks as simple fractions, where these are the answer."""
+    x = solve(instance, name, accuracy="high", **parameters).x
+    return by_place(instance, [F(float(v)).limit_denominator(1000) for v in x])
 
 
-def lexicographic_answer(instance: Instance, name: str, pool: bool = False) -> dict[str, Any]:
-    """`tasks` and `rounds` of a lexicographic mechanism: prices of each round, in units of capacity.
+def lexicographic_answer(instance: Instance, name: str) -> dict[str, Any]:
+    """`tasks` and `rounds` of a lexicographic mechanism: the users of each round and prices by server of units of capacity.
 
-    Parameters
-    ----------
-    instance : the problem
-    name : the mechanism
-    pool : whether there is one pool, so that tasks are by variant and the prices of a round are one row
+    Prices are such that the cheapest task of these users costs 1.
     """
     made = rational_answer(instance, name)
     assert isinstance(made, LeximinCertificate), "a lexicographic mechanism"
     domain = mechanism(name).domain(instance)
-    counts = domain.counts.tolist()
+    arcs, counts = exact_arcs(domain), domain.counts.tolist()
     pools = [[c * count for c in row] for row, count in zip(domain.exact.capacities, counts, strict=True)]
-    rounds = [_per_unit(part.prices, pools) for part in made.rounds]
-    if pool:
-        return {"tasks": of_variants(domain, made.x), "rounds": [prices[0] for prices in rounds]}
-    return {"tasks": by_server(domain, made.x), "rounds": rounds}
-
-
-def _per_unit(prices: Sequence[Fraction], pools: Table) -> Table:
-    """Prices in parts of capacity as prices of units; 0 where there is no capacity."""
-    R = len(pools[0])
-    return [[prices[i * R + r] / c if c else F(0) for r, c in enumerate(row)] for i, row in enumerate(pools)]
+    rounds = []
+    for part in made.rounds:
+        one = min(arcs.cheapest(part.prices)[n] for n in part.users)
+        prices = iter(part.prices)
+        rounds.append([list(part.users), [[p / c / one if c else F(0) for c, p in zip(row, prices)] for row in pools]])
+    return {"tasks": by_place(domain, made.x), "rounds": rounds}
 
 
 def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int, Fraction]) -> Optimum:
-    """Feasible tasks z (A,) in which some users together have most while others have at least so many.
-
-    Parameters
-    ----------
-    instance : the servers
-    gaining : whose tasks count
-    least : what a user keeps; feasible tasks that give it must exist
-    """
+    """Feasible tasks z (A,) in which some users together have most while others have at least so many, which must be possible."""
     arcs = exact_arcs(instance)
     load = [[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)]
     kept = [[F(-int(m == n)) for m in arcs.user] for n in least]
@@ -98,19 +106,8 @@ def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int,
     return best
 
 
-def least_prices(demands: Table, needs: Sequence[Fraction | None], capacity: Sequence[Fraction]) -> list[Fraction]:
-    """The prices of one server at which capacities cost least, and a task of user n its need or more.
-
-    Parameters
-    ----------
-    demands : (N, R)
-    needs : (N,) what a task costs at least; None where a user may not run
-    capacity : (R,)
-
-    Returns
-    -------
-    (R,) prices
-    """
+def least_prices(demands: Any, needs: Sequence[Fraction | None], capacity: Sequence[Fraction]) -> list[Fraction]:
+    """The prices of one server at which capacities cost least, and a task of user n its need or more; None = it may not run."""
     rows = [([-q for q in d], -need) for d, need in zip(demands, needs, strict=True) if need is not None]
     matrix, sides = np.array([row for row, _ in rows], dtype=object), np.array([side for _, side in rows], dtype=object)
     best = maximum(np.array([-c for c in capacity], dtype=object), matrix, sides, True)
@@ -119,17 +116,7 @@ def least_prices(demands: Table, needs: Sequence[Fraction | None], capacity: Seq
 
 
 def multipliers(rows: Table, sides: Sequence[Fraction], objective: Sequence[Fraction]) -> list[Fraction] | None:
-    """The y >= 0 with y . rows >= objective for which y . sides is least: of a linear program the dual solution.
-
-    Parameters
-    ----------
-    rows, sides : rows . x <= sides
-    objective : of x >= 0
-
-    Returns
-    -------
-    (rows,) y, or None where no y bounds the objective
-    """
+    """The y >= 0 with y . rows >= objective for which y . sides is least; None where no y bounds the objective."""
     matrix = np.array([[-row[k] for row in rows] for k in range(len(objective))], dtype=object)
     best = maximum(np.array([-s for s in sides], dtype=object), matrix, np.array([-v for v in objective], dtype=object), True)
     return None if best is None else [F(v) for v in best.z]
@@ -139,15 +126,9 @@ def farkas(rows: Table, sides: Sequence[Fraction]) -> list[Fraction] | None:
     """The y >= 0 with y . rows >= 0 and y . sides = -1, which no x >= 0 with rows . x <= sides allows; None where there is none.
 
     It is what max -y . sides with y . rows >= 0 and -y . sides <= 1 finds.
-
-    Parameters
-    ----------
-    rows, sides : rows . x <= sides
     """
     columns = [[-row[k] for row in rows] for k in range(len(rows[0]))]
-    matrix = np.array([*columns, [-s for s in sides]], dtype=object)
-    best = maximum(
-        np.array([-s for s in sides], dtype=object), matrix, np.array([F(0)] * len(columns) + [F(1)], dtype=object), True
-    )
+    matrix, cost = np.array([*columns, [-s for s in sides]], dtype=object), np.array([-s for s in sides], dtype=object)
+    best = maximum(cost, matrix, np.array([F(0)] * len(columns) + [F(1)], dtype=object), True)
     assert best is not None, "y = 0 is feasible, and the value is at most 1"
     return [F(v) for v in best.z] if best.value > 0 else None

@@ -1,8 +1,7 @@
-"""Bounds on all PS-DSF allocations of an instance, by cases with factors of their inequalities: against
-strategyproofness, Pareto optimality and envy-freeness to the letter (P).
+"""What holds for every answer, by cases with factors of their inequalities: bounds on all PS-DSF and on all NJC allocations.
 
-They are found by branch and bound: a case whose linear program in floating point is above the bound is split, by the arc or the
-choice of a resource whose cases have the least values together.
+Scripts copy the first two parts. The last part finds the cases, by branch and bound: a case whose linear program in floating
+point is above the bound is split, by the arc or the choice of a resource whose cases have the least values together.
 """
 
 from collections.abc import Iterator
@@ -14,18 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.analysis.linear import maximum
-from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import by_server, rational_answer
-from fairalloc.theorems.lone.definitions import alone, every_ps_dsf, fits, ps_dsf_rows
-from fairalloc.theorems.lone.properties import better_tasks
-from fairalloc.theorems.lone.script import argument, given
-
-__all__ = ["CaseTree"]
+from fairalloc.theorems.lone.certificates import farkas, multipliers
+from fairalloc.theorems.lone.definitions import alone
 
 F = Fraction
-Row = list[F]
-Rows = list[list[F]]
-Places = list[list[int]]
 Known: TypeAlias = tuple[list[tuple[int, int, int]], list[tuple[int, int]], list[tuple[int, int]]]
 Split: TypeAlias = tuple[str, int, int]
 
@@ -36,22 +27,139 @@ ROUNDING = 1e-7
 """Of the values of linear programs in floating point."""
 
 
+def at_most(rows: Any, sides: Any, factors: Any, objective: Any) -> Any:
+    """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
+    assert min(factors) >= 0
+    for k, worth in enumerate(objective):
+        assert sum(y * row[k] for y, row in zip(factors, rows)) >= worth
+    return sum((y * side for y, side in zip(factors, sides)), F(0))
+
+
+# ---- PS-DSF ---------------------------------------------------------------------------------------------------------------
+
+
+def every_ps_dsf(problem: Any, objective: Any, most: Any, steps: Any, known: Any) -> Any:
+    """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
+
+    A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
+    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
+    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    """
+    (demands, capacities, eligible, _), (full, none, used) = problem, known
+    words = next(steps).split()
+    if words[0] in ("by", "use"):
+        n, i = int(words[1]), int(words[2])
+        assert eligible[n][i]
+        assert alone(demands[n], capacities[i]) > 0
+        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
+        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways)
+    rows, sides = ps_dsf_rows(problem, known)
+    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+
+
+def ps_dsf_rows(problem: Any, known: Any) -> Any:
+    """rows . x <= sides for x_ni, all servers of user 1 first, that a case of `every_ps_dsf` knows."""
+    (demands, capacities, eligible, weights), (full, none, used) = problem, known
+    users, servers = range(len(demands)), range(len(capacities))
+    rows: Any = []
+    sides: Any = []
+    for i in servers:
+        for r, c in enumerate(capacities[i]):
+            rows.append([demands[n][r] * (j == i) for n in users for j in servers])
+            sides.append(c)
+    for _, i, r in full:
+        rows.append([-demands[n][r] * (j == i) for n in users for j in servers])
+        sides.append(-capacities[i][r])
+    idle = [(n, i) for n in users for i in servers if not eligible[n][i]]
+    for m, i in [*none, *idle]:
+        rows.append([F(int((n, j) == (m, i))) for n in users for j in servers])
+        sides.append(F(0))
+    for n, i, r in full:
+        for m, j in used:
+            if j == i and m != n and demands[m][r]:
+                ones = {k: 1 / (weights[k] * alone(demands[k], capacities[i])) for k in (m, n)}
+                rows.append([ones[m] if k == m else -ones[n] if k == n else F(0) for k in users for _ in servers])
+                sides.append(F(0))
+    return rows, sides
+
+
+# ---- NJC ------------------------------------------------------------------------------------------------------------------
+
+
+def part_of_the_truth(part: Any, reported: Any, needed: Any) -> Any:
+    """The part of its request that a user can run with this part of the reported one, at most all."""
+    return min([F(1)] + [part * told / true for told, true in zip(reported, needed) if true])
+
+
+def reasons(count: int, resources: int) -> list[list[int]]:
+    """All ways to give each user a reason: a resource, or -1 for all of its request."""
+    ways: list[list[int]] = [[]]
+    for _ in range(count):
+        ways = [[*way, j] for way in ways for j in range(-1, resources)]
+    return ways
+
+
+def complaint_rows(requests: Any, entitlements: Any, way: list[int]) -> Any:
+    """rows . x <= sides for the x without complaints by these reasons: linear, as D says."""
+    users = range(len(requests))
+    loads = [list(column) for column in zip(*requests)]
+    units = [[F(int(k == n)) for k in users] for n in users]
+    rows, sides = loads + units, [F(1)] * (len(loads) + len(units))
+    for n, j in enumerate(way):
+        if j < 0:
+            rows, sides = [*rows, [-v for v in units[n]]], [*sides, F(-1)]
+        else:
+            rows = [*rows, [-v for v in loads[j]], [-requests[n][j] * v for v in units[n]]]
+            sides = [*sides, F(-1), -entitlements[n]]
+    return rows, sides
+
+
+def bound(requests: Any, entitlements: Any, objective: Any, proofs: Any) -> Any:
+    """The bound on objective . x over all NJC allocations that the factors prove, one row for each way of reasons.
+
+    Factors that bound the objective 0 by a number below 0 show that there is no allocation with these reasons.
+    """
+    found, ways = [], reasons(len(requests), len(requests[0]))
+    assert len(proofs) == len(ways)
+    for way, factors in zip(ways, proofs):
+        rows, sides = complaint_rows(requests, entitlements, way)
+        columns = [sum(y * row[k] for y, row in zip(factors, rows)) for k in range(len(objective))]
+        empty = min(factors) >= 0 and min(columns) >= 0 and sum(y * side for y, side in zip(factors, sides)) < 0
+        found += [] if empty else [at_most(rows, sides, factors, objective)]
+    return max(found)
+
+
+# ---- what finds the cases and the factors -----------------------------------------------------------------------------------
+
+
+def bounds(requests: Any, entitlements: Any, objective: Any) -> Any:
+    """Factors for `bound`: for each way of reasons those of the best bound, or of a proof that there is no such allocation."""
+    found = []
+    for way in reasons(len(requests), len(requests[0])):
+        rows, sides = complaint_rows(requests, entitlements, way)
+        factors = farkas(rows, sides) or multipliers(rows, sides, objective)
+        assert factors is not None, "x is bounded"
+        found.append(factors)
+    return found
+
+
 @dataclass(frozen=True)
 class CaseTree:
     """The search for the steps of `every_ps_dsf`."""
 
-    demands: Rows
-    capacities: Rows
-    eligible: Places
-    weights: Row
-    objective: Row
+    problem: Any
+    objective: list[F]
     most: Fraction
 
     @cached_property
     def arcs(self) -> list[tuple[int, int]]:
         """Who may run where."""
-        places = [(n, i) for n in range(len(self.demands)) for i in range(len(self.capacities))]
-        return [(n, i) for n, i in places if self.eligible[n][i] and alone(self.demands[n], self.capacities[i]) > 0]
+        demands, capacities, eligible, _ = self.problem
+        places = [(n, i) for n in range(len(demands)) for i in range(len(capacities))]
+        return [(n, i) for n, i in places if eligible[n][i] and alone(demands[n], capacities[i]) > 0]
 
     def steps(self, known: Known = NOTHING) -> list[str]:
         """The steps of a case."""
@@ -71,7 +179,7 @@ class CaseTree:
         (kind, n, i), (full, none, used) = split, known
         if kind == "use":
             return [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return [([*full, (n, i, r)], none, used) for r, q in enumerate(self.demands[n]) if q]
+        return [([*full, (n, i, r)], none, used) for r, q in enumerate(self.problem[0][n]) if q]
 
     def excess(self, known: Known) -> float:
         """How much the value of a case is above the bound."""
@@ -79,163 +187,21 @@ class CaseTree:
 
     def value(self, known: Known) -> float:
         """The largest objective of a case in floating point; -inf where it has no allocation."""
-        rows, sides = ps_dsf_rows(self.demands, self.capacities, self.eligible, self.weights, known)
+        rows, sides = ps_dsf_rows(self.problem, known)
         worth = [float(v) for v in self._worth]
         best = maximum(worth, np.array(rows, dtype=float), np.array(sides, dtype=float), False)
         return -np.inf if best is None else float(best.value)
 
     @cached_property
-    def _worth(self) -> Row:
-        return [v for v in self.objective for _ in self.capacities]
+    def _worth(self) -> list[F]:
+        return [v for v in self.objective for _ in self.problem[1]]
 
     def leaf(self, known: Known) -> str:
         """The factors y >= 0 with y . rows >= objective and y . sides <= most of the least sum, as row:factor."""
-        rows, sides = ps_dsf_rows(self.demands, self.capacities, self.eligible, self.weights, known)
+        rows, sides = ps_dsf_rows(self.problem, known)
         columns = [[-row[k] for row in rows] for k in range(len(self._worth))]
         matrix = np.array([*columns, list(sides)], dtype=object)
         limits = np.array([*(-v for v in self._worth), self.most], dtype=object)
         best = maximum(np.array([F(-1)] * len(rows), dtype=object), matrix, limits, True)
         assert best is not None, "the value of the case is at most the bound"
         return " ".join(f"{k}:{v}" for k, v in enumerate(best.z) if v)
-
-
-def _at_most_everywhere(case: Case, objective: Row, most: Fraction) -> list[str]:
-    """The steps that prove sum_n objective_n x_n <= most for every PS-DSF allocation of a case."""
-    data = given(case)
-    return CaseTree(data["demands"], data["capacities"], data["eligible"], data["weights"], objective, most).steps()
-
-
-def _units(size: int) -> Rows:
-    return [[F(int(m == n)) for m in range(size)] for n in range(size)]
-
-
-def _better_than_all(case: Case) -> dict[str, Any]:
-    """Feasible tasks, and for each user the steps that prove that no PS-DSF allocation gives it more than the exact one."""
-    made, size = better_tasks(case), case.instance.N
-    most = [sum(row, F(0)) for row in made["tasks"]]
-    steps = [_at_most_everywhere(case, unit, value) for unit, value in zip(_units(size), most, strict=True)]
-    return {"most": most, "better": made["better"], "steps": steps}
-
-
-@argument(
-    *("P.T2.pareto", "P.Table1.ps-dsf.pareto", "K.2.3.pareto", "K.Table1.ps-dsf.pareto"),
-    answers="all",
-    sentence="PS-DSF gives user {user} at most {have} tasks; others that fit give it {more}, and nobody less than PS-DSF does",
-    formula=r"x'_{{{user}}} = {more} > {have} \ge x_{{{user}}}, \qquad x'_m \ge x_m \ \text{{for all}}\ m",
-    more=_better_than_all,
-)
-def ps_dsf_without_pareto_optimality(
-    demands: Rows, capacities: Rows, eligible: Places, weights: Row, most: Row, better: Rows, steps: list[list[str]]
-) -> dict[str, Any]:
-    """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
-    users = range(len(demands))
-    for n in users:
-        unit = [F(int(m == n)) for m in users]
-        assert every_ps_dsf(demands, capacities, eligible, weights, unit, most[n], iter(steps[n]), ([], [], []))
-    assert fits(demands, capacities, eligible, better)
-    gains = [sum(row) - most[n] for n, row in enumerate(better)]
-    assert min(gains) >= 0
-    n = gains.index(max(gains))
-    assert gains[n] > 0
-    return {"user": n + 1, "have": most[n], "more": sum(better[n])}
-
-
-def _envied_in_all(case: Case) -> dict[str, Any]:
-    """Who envies whom in the exact answer, with the steps for the most that the one has and the least that the other has."""
-    data, size = given(case), case.instance.N
-    have = [sum(row, F(0)) for row in by_server(case.instance, rational_answer(case.instance, "ps-dsf").x)]
-    pairs = [(n, m) for n in range(size) for m in range(size) if n != m]
-
-    def worth(n: int, m: int) -> Fraction:
-        scale = data["weights"][n] / data["weights"][m]
-        return alone(data["demands"][n], [have[m] * q * scale for q in data["demands"][m]]) / have[n]
-
-    n, m = max(pairs, key=lambda pair: worth(*pair))
-    unit = _units(size)
-    return {
-        "user": n,
-        "envied": m,
-        "most": have[n],
-        "least": have[m],
-        "steps_most": _at_most_everywhere(case, unit[n], have[n]),
-        "steps_least": _at_most_everywhere(case, [-v for v in unit[m]], -have[m]),
-    }
-
-
-@argument(
-    "P.T2.envy.letter",
-    answers="all",
-    sentence="user {user} runs at most {have} tasks, and {other} or more with the resources of user {envied}, by weight",
-    formula=r"x_{{{user}}} \le {have} < {other} \le \min_r "
-    r"\tfrac{{\varphi_{{{user}}} x_{{{envied}}} d_{{{envied}r}}}}{{\varphi_{{{envied}}} d_{{{user}r}}}}",
-    more=_envied_in_all,
-)
-def ps_dsf_with_envy(
-    demands: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    user: int,
-    envied: int,
-    most: F,
-    least: F,
-    steps_most: list[str],
-    steps_least: list[str],
-) -> dict[str, Any]:
-    """In every PS-DSF allocation one user has at most `most`, and the other at least `least`, wherever that lies."""
-    up, down = [F(int(n == user)) for n in range(len(demands))], [F(-int(n == envied)) for n in range(len(demands))]
-    assert every_ps_dsf(demands, capacities, eligible, weights, up, most, iter(steps_most), ([], [], []))
-    assert every_ps_dsf(demands, capacities, eligible, weights, down, -least, iter(steps_least), ([], [], []))
-    other = alone(demands[user], [least * q * weights[user] / weights[envied] for q in demands[envied]])
-    assert other > most
-    return {"user": user + 1, "envied": envied + 1, "have": most, "other": other}
-
-
-def _trees(case: Case) -> dict[str, Any]:
-    """Cases for the misreporting user; exact answers give it the most of all by the truth, and the least after the misreport."""
-    data = given(case)
-    (n,) = data["misreporting"]
-    size, shared = len(data["demands"]), (data["capacities"], data["eligible"], data["weights"])
-    answers = (by_server(instance, rational_answer(instance, "ps-dsf").x)[n] for instance in (case.instance, case.reported))
-    before, told = (sum(row, F(0)) for row in answers)
-    own = min(a / b for a, b in zip(data["reported"][n], data["demands"][n], strict=True) if b)
-    up, down = [F(int(m == n)) for m in range(size)], [F(-int(m == n)) for m in range(size)]
-    return {
-        "user": n,
-        "before": before,
-        "after": told * own,
-        "steps_before": CaseTree(data["demands"], *shared, up, before).steps(),
-        "steps_after": CaseTree(data["reported"], *shared, down, -told).steps(),
-    }
-
-
-@argument(
-    *("P.T2.misreports", "P.Table1.ps-dsf.misreports"),
-    answers="all",
-    sentence="user {user} runs at most {before} tasks by the truth, and at least {after} by its misreport",
-    formula=r"\max x_{{{user}}} \le {before} < {after} \le \min x'_{{{user}}}",
-    more=_trees,
-)
-def misreport_that_helps(
-    demands: Rows,
-    reported: Rows,
-    capacities: Rows,
-    eligible: Places,
-    weights: Row,
-    user: int,
-    before: F,
-    after: F,
-    steps_before: list[str],
-    steps_after: list[str],
-) -> dict[str, Any]:
-    """In every PS-DSF allocation the user has at most `before` by the truth, and after its misreport it can run `after` or more.
-
-    Of what it is given for a reported task, the least reported / true demand is what it can run of its own.
-    """
-    up, down = [F(int(n == user)) for n in range(len(demands))], [F(-int(n == user)) for n in range(len(demands))]
-    own = min(told / needed for told, needed in zip(reported[user], demands[user]) if needed)
-    assert all(reported[n] == d for n, d in enumerate(demands) if n != user)
-    assert before < after
-    assert every_ps_dsf(demands, capacities, eligible, weights, up, before, iter(steps_before), ([], [], []))
-    assert every_ps_dsf(reported, capacities, eligible, weights, down, -after / own, iter(steps_after), ([], [], []))
-    return {"user": user + 1, "before": before, "after": after}

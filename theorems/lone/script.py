@@ -1,12 +1,12 @@
 """Lone scripts: a witness as a short Python script that imports nothing but `Fraction`, and as LaTeX.
 
 An *argument* is a function of exact data, of which every line is an assertion about rationals, and which returns the numbers that
-it ends with. What it needs is made here from the record, by any means (`more`); what it proves does not depend on how that was
-made. A script is, in this order:
+it ends with; one function serves all statements of its kind. What it needs is made here from the record, by any means (`more`);
+what it proves does not depend on how that was made. A script is, in this order:
 
 1. what is claimed and where, what is assumed, and of which answers the script speaks (`_heading`),
 2. the data, by the names of the argument's parameters (`_data`),
-3. the source of the definitions that it uses (definitions.py) and of the argument itself, without annotations (`plain_source`),
+3. the source of the definitions and functions that it uses and of the argument itself, without annotations (`plain_source`),
 4. the call, and one sentence with the numbers that it returned.
 
 The LaTeX form has the same data as matrices, and the inequality that fails.
@@ -15,20 +15,23 @@ The LaTeX form has the same data as matrices, and the inequality that fails.
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from importlib.resources import files
+from types import FunctionType
+from typing import Any, TypeVar
 
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.engine.witnesses import packaged
-from fairalloc.theorems.lone import definitions
-from fairalloc.theorems.lone.certificates import by_server, of_variants
+from fairalloc.theorems.lone.certificates import PROBLEMS, given
+from fairalloc.theorems.lone.definitions import exact
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
-
-__all__ = ["ANSWERS", "ARGUMENTS", "Argument", "LoneScript", "argument", "given", "plain_source"]
 
 WIDTH = 118
 
@@ -39,92 +42,83 @@ ANSWERS = {
 }
 """What of the answers of a mechanism a script is about."""
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+CHECKS: dict[str, Callable[..., Any]] = {}
+"""By name: the functions of exact data."""
+
+MAKINGS: dict[str, Callable[..., Any]] = {}
+"""By name: the functions of a case, and of constants of an argument, that make what the record has not."""
+
+
+def check(function: Function) -> Function:
+    """Register what arguments.toml names as the check of an argument."""
+    CHECKS[function.__name__] = function
+    return function
+
+
+def making(function: Function) -> Function:
+    """Register what arguments.toml names as what makes data."""
+    MAKINGS[function.__name__] = function
+    return function
+
 
 @dataclass(frozen=True)
 class Argument:
-    """How one statement, or several of one kind, is refuted.
+    """How one statement, or several of one kind, is refuted, as arguments.toml has it.
 
     Attributes
     ----------
-    function : of exact data -> the numbers for the sentence and the formula
+    check, make : of CHECKS and MAKINGS, "" = nothing is made
+    data : constants of both
     answers : a key of ANSWERS
-    sentence, formula : in English and in LaTeX; {name} stands for a number that the function returned
-    more : the case -> data beside those of `given`
+    sentence, formula : in English and in LaTeX; {name} stands for a number that the check returned
     assumed : what is assumed, where it is not what the hypotheses of the statement say of its cases
     case : instead of the witness on record
     """
 
-    function: Callable[..., Mapping[str, Any]]
+    check: str
+    make: str
+    data: Mapping[str, Any]
     answers: str
     sentence: str
     formula: str
-    more: Callable[[Case], Mapping[str, Any]]
     assumed: str
     case: Case | None
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The check."""
+        return CHECKS[self.check]
 
-ARGUMENTS: dict[str, Argument] = {}
-"""By the id of the statement."""
-
-
-def argument(
-    *ids: str,
-    sentence: str,
-    formula: str,
-    answers: str = "",
-    more: Callable[[Case], Mapping[str, Any]] = lambda case: {},
-    assumed: str = "",
-    case: Case | None = None,
-) -> Callable[[Callable[..., Mapping[str, Any]]], Callable[..., Mapping[str, Any]]]:
-    """Register a function as the argument against these statements.
-
-    Parameters
-    ----------
-    ids : of the statements
-    sentence, formula, answers, more, assumed, case : see Argument
-
-    Returns
-    -------
-    the decorator
-    """
-
-    def register(function: Callable[..., Mapping[str, Any]]) -> Callable[..., Mapping[str, Any]]:
-        ARGUMENTS.update(dict.fromkeys(ids, Argument(function, answers, sentence, formula, more, assumed, case)))
-        return function
-
-    return register
+    def made(self, case: Case) -> Mapping[str, Any]:
+        """All data of a case by name."""
+        known = given(case) | dict(self.data)
+        if not self.make:
+            return known
+        names = [name for name in inspect.signature(MAKINGS[self.make]).parameters if name in self.data]
+        return {**known, **MAKINGS[self.make](case, **{name: self.data[name] for name in names}), **self.data}
 
 
-def given(case: Case) -> dict[str, Any]:
-    """The data of a case by name: what an argument may ask for without making it.
-
-    demands are vectors; `variants` are lists of them, for users with several. capacities are those of all servers of a class.
-    """
-    instance, exact = case.instance, case.instance.exact
-    counts = instance.counts.tolist()
-    found: dict[str, Any] = {
-        "variants": [[list(row) for row in rows] for rows in exact.demands],
-        "capacities": [[c * count for c in row] for row, count in zip(exact.capacities, counts, strict=True)],
-        "eligible": instance.placement.astype(int).tolist(),
-        "weights": list(exact.weights),
-        "limits": list(exact.max_tasks),
-        "points": [_by_place(case, point) for point in case.points],
-        **case.parameters,
-    }
-    found["demands"] = [rows[0] for rows in found["variants"]]
-    found["capacity"] = found["capacities"][0]
-    if case.misreport is not None:
-        told = zip(case.misreport.users, case.misreport.demands, strict=True)
-        vectors = {n: [list(row) for row in rows] for n, rows in told if rows is not None}
-        found["reported_variants"] = [vectors.get(n, rows) for n, rows in enumerate(found["variants"])]
-        found["reported"] = [rows[0] for rows in found["reported_variants"]]
-        found["misreporting"] = list(case.misreport.users)
+def _arguments() -> dict[str, Argument]:
+    """Those of arguments.toml by the id of the statement."""
+    found: dict[str, Argument] = {}
+    for item in tomllib.loads(files("fairalloc.theorems.lone").joinpath("arguments.toml").read_text(encoding="utf-8"))[
+        "argument"
+    ]:
+        own, case = item.get("case"), None
+        if own is not None:
+            parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
+            case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
+        data = item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
+        answers, assumed = item.get("answers", ""), item.get("assumed", "")
+        made = Argument(item["check"], item.get("make", ""), data, answers, item["sentence"], item["formula"], assumed, case)
+        found |= dict.fromkeys(item["ids"], made)
     return found
 
 
-def _by_place(case: Case, point: Sequence[Fraction]) -> list[list[Fraction]]:
-    """Tasks on arcs as rows of users by server, or by variant where there is one server."""
-    return (by_server if case.instance.single_variant else of_variants)(case.instance, point)
+ARGUMENTS = _arguments()
+"""By the id of the statement."""
 
 
 @dataclass(frozen=True)
@@ -137,12 +131,7 @@ class LoneScript:
 
     @classmethod
     def of(cls, name: str, case: Case | None = None) -> "LoneScript":
-        """The script of a statement, for the case on record or another one.
-
-        Raises
-        ------
-        InstanceError : there is no argument against it, or no case on record
-        """
+        """The script of a statement, for the case on record or another one."""
         item = statement(name)
         if name not in ARGUMENTS:
             raise InstanceError(f"the statement {name!r} has no lone script; those that have one: {', '.join(sorted(ARGUMENTS))}")
@@ -151,23 +140,23 @@ class LoneScript:
         case = case or made.case or (parse_case(kept[0]["case"]) if kept else item.printed)
         if case is None:
             raise InstanceError(f"the statement {name!r} has no witness on record")
-        known = given(case) | dict(made.more(case))
-        return cls(item, made, {key: known[key] for key in inspect.signature(made.function).parameters})
+        known = made.made(case)
+        asked = [key for name in inspect.signature(made.function).parameters for key in (*PROBLEMS.get(name, ()), name)]
+        return cls(item, made, {key: known[key] for key in asked})
 
     def found(self) -> Mapping[str, Any]:
         """What the argument returns; AssertionError where the witness does not refute the claim."""
-        return self.argument.function(**self.data)
+        function = self.argument.function
+        found: Mapping[str, Any] = function(*(self.data[name] for name in inspect.signature(function).parameters))
+        return found
 
     # ---- Python
 
     def python(self) -> str:
         """The script."""
         function = self.argument.function
-        used = [name for name in definitions.__all__ if name in _used(function)]
-        parts = [plain_source(definitions.exact), "\n".join(_data(self.data))]
-        parts += [plain_source(getattr(definitions, name)) for name in used]
-        parts.append(plain_source(function))
-        call = "\n".join(_calling(f"found = {function.__name__}", ", ".join(self.data)))
+        parts = [plain_source(exact), "\n".join(_data(self.data)), *_used(function), plain_source(function)]
+        call = "\n".join(_calling(f"found = {function.__name__}", ", ".join(inspect.signature(function).parameters)))
         said = _said(f"{self.about.id}: {self.argument.sentence}")
         top = f'"""{_heading(self)}\n"""\n\nfrom fractions import Fraction as F'
         return "\n\n\n".join([top, *parts, f"{call}\n{said}\n"])
@@ -181,7 +170,7 @@ class LoneScript:
         lines = [rf"\begin{{example}}[{_words(self.about.id)}]", _words(f"{self.about.text} ({self.about.place}.)")]
         lines.append(_words(f"Assumed: {_assumed(self)}."))
         lines += [r"\begin{gather*}", ",\\\\\n".join(matrices) + ".", r"\end{gather*}"] * bool(matrices)
-        rest = f"All numbers are in the lone script {self.about.id}.py." if self.data.keys() - SYMBOLS else ""
+        rest = f"All numbers are in the lone script {self.about.id}.py." if self.data.keys() - SYMBOLS - PROBLEMS.keys() else ""
         lines += [_words(f"{inspect.getdoc(self.argument.function)} {rest}"), rf"\[ {formula} \]", r"\end{example}"]
         return "\n".join(lines) + "\n"
 
@@ -214,16 +203,24 @@ def _said(sentence: str) -> str:
     return "\n".join(["print(", *(f'    "{part}"' for part in parts[:-1]), f'    "{parts[-1]}".format(**found)', ")"])
 
 
-def _used(function: Callable[..., Any]) -> set[str]:
-    """The definitions that a function uses, and those that they use."""
-    found: set[str] = set()
-    waiting = [function]
-    while waiting:
-        names = {node.id for node in ast.walk(ast.parse(plain_source(waiting.pop()))) if isinstance(node, ast.Name)}
-        new = names & set(definitions.__all__) - found
-        found |= new
-        waiting += [getattr(definitions, name) for name in new]
-    return found - {"exact"}
+def _used(function: Callable[..., Any]) -> list[str]:
+    """The source of our functions that a function uses, directly or not, each after those that it uses itself."""
+    found, seen = dict[str, str](), {function.__name__, "exact"}
+
+    def look(one: Any) -> None:
+        names = (node.id for node in ast.walk(ast.parse(plain_source(one))) if isinstance(node, ast.Name))
+        own = inspect.signature(one).parameters
+        for name in dict.fromkeys(name for name in names if name not in own):
+            used = one.__globals__.get(name)
+            if name == "EXACT":
+                found[name] = next(line for line in inspect.getsource(logic).splitlines() if line.startswith("EXACT ="))
+            elif isinstance(used, FunctionType) and used.__module__.startswith("fairalloc.") and name not in seen:
+                seen.add(name)
+                look(used)
+                found[name] = plain_source(used)
+
+    look(function)
+    return list(found.values())
 
 
 def plain_source(function: Callable[..., Any]) -> str:
@@ -234,7 +231,8 @@ def plain_source(function: Callable[..., Any]) -> str:
     lines = source.splitlines()[tree.lineno - 1 :]
     shift, first = tree.lineno - 1, tree.body[0].lineno
     defaults = [""] * (len(tree.args.args) - len(tree.args.defaults)) + [f"={ast.unparse(one)}" for one in tree.args.defaults]
-    names = ", ".join(one.arg + default for one, default in zip(tree.args.args, defaults, strict=True))
+    rest = [star + one.arg for star, one in (("*", tree.args.vararg), ("**", tree.args.kwarg)) if one]
+    names = ", ".join([*(one.arg + default for one, default in zip(tree.args.args, defaults, strict=True)), *rest])
     for node in ast.walk(tree):
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             line = lines[node.lineno - 1 - shift]
@@ -255,6 +253,9 @@ def _data(values: Mapping[str, Any]) -> list[str]:
     """An assignment for each: rationals as integers or text, rows below each other where they are long."""
     lines = []
     for name, value in values.items():
+        if name in PROBLEMS:
+            lines.append(f"{name} = ({', '.join(PROBLEMS[name])})")
+            continue
         literal = _literal(value)
         wrapped = f"exact({literal})" if _is_rational(value) else literal
         line = f"{name} = {wrapped}"
@@ -304,10 +305,10 @@ GLUE = "\0"
 # ---- LaTeX ----------------------------------------------------------------------------------------------------------------
 
 SYMBOLS = {
-    "demands": "D", "variants": "D", "reported": "D'", "reported_variants": "D'", "capacities": "C", "capacity": "C",
-    "eligible": "E", "weights": r"\varphi", "alpha": r"\alpha", "A": "A", "B": "B", "epsilon": r"\epsilon", "points": "Y",
+    "demands": "D", "reported": "D'", "capacities": "C", "eligible": "E", "eligible_told": "E'", "weights": r"\varphi",
+    "alpha": r"\alpha", "A": "A", "B": "B", "epsilon": r"\epsilon", "points": "Y",
     "tasks": "X", "tasks_after": "X'", "other_tasks": "X'", "better": "X'", "tasks_at_infinity": r"X^\infty",
-    "prices": r"\lambda", "other_prices": r"\lambda'", "rounds": r"\lambda", "rounds_after": r"\lambda'",
+    "prices": r"\lambda", "other_prices": r"\lambda'", "prices_after": r"\lambda'",
     "requests": "R", "entitlements": "e", "x": "x", "after": "x'", "table": "T",
 }  # fmt: skip
 """What LaTeX shows of the data; the rest, such as factors of a proof by cases, is in the script."""

@@ -13,6 +13,7 @@ from typing import Any
 import z3
 
 from fairalloc.models.errors import NotApplicable
+from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.machine.game import GameFormulas
 from fairalloc.theorems.machine.leximin import LeximinFormulas, layers
 from fairalloc.theorems.machine.market import MarketFormulas
@@ -22,9 +23,7 @@ from fairalloc.theorems.machine.reals import Question, Term
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS
 from fairalloc.theorems.machine.requests import RequestFormulas
 from fairalloc.theorems.machine.tasks import TaskFormulas
-from fairalloc.theorems.statement import Hypotheses, Statement
-
-__all__ = ["Questions", "questions", "smallest_size"]
+from fairalloc.theorems.statement import Statement
 
 Questions = Iterator[Question]
 Assumptions = dict[str, list[Term]]
@@ -74,12 +73,7 @@ def without_formulas(item: Statement, size: Size) -> str:
 
 
 def questions(item: Statement, size: Size) -> tuple[Questions, str]:
-    """The questions that decide a statement at a size, and what they cover beyond it.
-
-    Raises
-    ------
-    NotApplicable : there are no formulas for the statement, or not for this size
-    """
+    """The questions that decide a statement at a size, and what they cover beyond it."""
     kind, reason = _kind(item), without_formulas(item, size)
     if reason or kind is None:
         raise NotApplicable(f"statement {item.id!r} cannot be proved by machine at {size[0]}x{size[1]}x{size[2]}: {reason}")

@@ -28,10 +28,10 @@ from itertools import permutations
 
 import z3
 
+from fairalloc.theorems.definitions.allocation import content, undominated
+from fairalloc.theorems.definitions.per_server import bottleneck, equilibrium, ps_dsf
 from fairalloc.theorems.machine.patterns import InstancePattern
-from fairalloc.theorems.machine.reals import Term, real, total
-
-__all__ = ["GameFormulas"]
+from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 
 class GameFormulas:
@@ -44,6 +44,9 @@ class GameFormulas:
         self.w = {(n, i, r): real(f"w{n, i, r}") for n, i in pattern.arcs for r in pattern.demanded[n]}
         self.phi = [real(f"phi{n}") for n in pattern.users]
         self.load = {(i, r): total(self._used(n, i, r) for n in pattern.at(i)) for i in self.servers for r in self.resources}
+        self.need = {a: {r: self.w[(*a, r)] for r in pattern.demanded[a[0]]} for a in pattern.arcs}
+        self.room = dict.fromkeys(self.load, 1)
+        self.share = {a: -g for a, g in self.g.items()}  # in the order of 1 / g
 
     def _used(self, n: int, i: int, r: int) -> Term:
         """The part of resource r of server i that user n has; 0 where it demands none."""
@@ -72,22 +75,7 @@ class GameFormulas:
 
     def ps_dsf(self) -> list[Term]:
         """A bottleneck for every arc."""
-        return [
-            z3.Or(
-                *(
-                    z3.And(
-                        self.load[i, r] == 1,
-                        *(
-                            z3.Or(self.y[m, i] == 0, self.g[m, i] >= self.g[n, i])
-                            for m in self.pattern.at(i)
-                            if m != n and r in self.pattern.demanded[m]
-                        ),
-                    )
-                    for r in self.pattern.demanded[n]
-                )
-            )
-            for n, i in self.pattern.arcs
-        ]
+        return [ps_dsf(self.need, self.room, self.share, self.y, *FORMULAS)]
 
     def equilibrium(self, rising: bool = True) -> tuple[list[Term], list[Term]]:
         """The game for every f as above, or with rising=False for every increasing f: all alpha > 0. And lemmas: products of the
@@ -97,13 +85,12 @@ class GameFormulas:
         price = {(i, r): real(f"lambda{i, r}") for i in self.servers for r in self.resources}
         scale = [real(f"s{i}") for i in self.servers]
         cost = {(n, i): total(price[i, r] * self.w[n, i, r] for r in self.pattern.demanded[n]) for n, i in self.pattern.arcs}
-        formulas = [p >= 0 for p in price.values()] + [z3.Or(price[key] == 0, self.load[key] == 1) for key in price]
+        formulas = [equilibrium(self.need, self.room, k, self.y, price, *FORMULAS)]
         formulas += [
             z3.And(s > 0, total(price[i, r] for r in self.resources) == 1) for i, s in enumerate(scale) if self.pattern.at(i)
         ]
         for a in self.pattern.arcs:
-            formulas += [self.g[a] == scale[a[1]] * h[a], h[a] > 0, k[a] > 0, k[a] <= cost[a]]
-            formulas += [z3.Or(self.y[a] == 0, k[a] == cost[a])]
+            formulas += [self.g[a] == scale[a[1]] * h[a], h[a] > 0, k[a] > 0]
             formulas += [z3.If(h[a] >= 1, k[a] >= h[a], k[a] <= h[a])] if rising else []
         for i in self.servers:
             for n, m in permutations(self.pattern.at(i), 2):
@@ -126,27 +113,17 @@ class GameFormulas:
         return [total(self.g[0, i] for i in self.pattern.servers[0]) > total(self.phi)]
 
     def envy(self) -> list[Term]:
-        """User 1 could run more with what user 2 has, scaled: S_i w_1ir <= w_2ir y_2i on server i."""
-        both = [i for i in self.pattern.servers[0] if i in self.pattern.servers[1]]
-        parts = {i: real(f"S{i}") for i in both}
-        fits = [parts[i] * self.w[0, i, r] <= self._used(1, i, r) for i in both for r in self.pattern.demanded[0]]
-        return [*(S >= 0 for S in parts.values()), *fits, total(self.g[0, i] * parts[i] for i in both) > self.phi[1]]
+        """User 1 could run more with what user 2 has, scaled: parts S_i of server i."""
+        parts = {(0, i): real(f"S{i}") for i in self.pattern.servers[0] if i in self.pattern.servers[1]}
+        held = {(i, r): self._used(1, i, r) for _, i in parts for r in self.pattern.demanded[0]}
+        return [z3.Not(content(self.need, held, parts, total(self.g[a] * S for a, S in parts.items()), self.phi[1], *FORMULAS))]
 
     def dominated(self) -> list[Term]:
         """Another division gives user 1 more and nobody less."""
         y = {a: real(f"better{a}") for a in self.pattern.arcs}
         tasks = [total(self.g[a] * y[a] for a in self.pattern.arcs if a[0] == n) for n in self.pattern.users]
-        load = [
-            total(self.w[n, i, r] * y[n, i] for n in self.pattern.at(i) if (n, i, r) in self.w) <= 1
-            for i in self.servers
-            for r in self.resources
-        ]
-        return [
-            *(v >= 0 for v in y.values()),
-            *load,
-            *(u >= phi for u, phi in zip(tasks, self.phi, strict=True)),
-            tasks[0] > self.phi[0],
-        ]
+        best = undominated(self.need, self.room, y, tasks, dict(enumerate(self.phi)), *FORMULAS)
+        return [z3.Not(best), tasks[0] > self.phi[0]]
 
     def one_dominant(self, r: int = 0) -> list[Term]:
         """Everybody dominantly requests r everywhere: with C_i of it at server i and D_n for a task, g_ni D_n = C_i."""
@@ -155,14 +132,10 @@ class GameFormulas:
         return [v > 0 for v in (*c, *amount)] + same
 
     def unfair(self, r: int = 0) -> list[Term]:
-        """User 1 could have more of r on a server: it is not full, or somebody there has more, sum_i C_i y_mi / phi_m = D_m."""
-        _, amount = self._amounts()
-        return [
-            z3.Or(
-                *(self.load[i, r] < 1 for i in self.pattern.servers[0]),
-                *(z3.And(self.y[m, i] > 0, amount[m] > amount[0]) for i in self.pattern.servers[0] for m in self.pattern.at(i)),
-            )
-        ]
+        """User 1 could have more of r on a server, where it is no bottleneck: users' amounts are D_m, as x_m = phi_m."""
+        share = {a: self._amounts()[1][a[0]] for a in self.need}
+        own = [bottleneck(self.need, self.room, share, self.y, (0, i), r, *FORMULAS) for i in self.pattern.servers[0]]
+        return [z3.Not(z3.And(*own))]
 
     def server_dominant(self) -> list[Term]:
         """Everybody who may use server 1 dominantly requests resource 1 there (K 3.3)."""
@@ -205,11 +178,10 @@ class GameFormulas:
         return [z3.Or(*less)]
 
     def unfair_at_server(self) -> list[Term]:
-        """User 1 could have more of resource 1 at server 1: it is not full, or somebody there has a larger share."""
+        """User 1 could have more of resource 1 at server 1, where that is no bottleneck."""
         if 0 not in self.pattern.servers[0]:
             return [z3.BoolVal(False)]
-        above = [z3.And(self.y[m, 0] > 0, self.g[m, 0] < self.g[0, 0]) for m in self.pattern.at(0)]
-        return [z3.Or(self.load[0, 0] < 1, *above)]
+        return [z3.Not(bottleneck(self.need, self.room, self.share, self.y, (0, 0), 0, *FORMULAS))]
 
     def _amounts(self) -> tuple[list[Term], list[Term]]:
         return [real(f"C{i}") for i in self.servers], [real(f"D{n}") for n in self.pattern.users]

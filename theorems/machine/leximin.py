@@ -24,10 +24,11 @@ from itertools import pairwise, product
 
 import z3
 
+from fairalloc.theorems.definitions.allocation import content, feasible, undominated
+from fairalloc.theorems.definitions.lexicographic import keeps, not_raised
+from fairalloc.theorems.definitions.per_server import bottleneck
 from fairalloc.theorems.machine.patterns import InstancePattern
-from fairalloc.theorems.machine.reals import Term, real, total
-
-__all__ = ["Layers", "LeximinFormulas", "layers"]
+from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 Layers = Sequence[Sequence[int]]
 """Users by rising share, those with the same share together."""
@@ -66,11 +67,7 @@ class LeximinFormulas:
         self.x = {a: real(f"x{tag}{a}") for a in pattern.arcs}
         self.tag = tag
         self.tasks = [total(self.x[n, i] for i in pattern.servers[n]) for n in pattern.users]
-
-    def _load(self, i: int, r: int, x: dict[tuple[int, int], Term] | None = None) -> Term:
-        """What is used of a resource of a server, by this answer or by another allocation."""
-        x = self.x if x is None else x
-        return total(x[n, i] * self.a[n, r] for n in self.pattern.at(i) if (n, r) in self.a and (n, i) in x)
+        self.need = {a: {r: self.a[a[0], r] for r in pattern.demanded[a[0]]} for a in pattern.arcs}
 
     # ---- the instance
 
@@ -130,10 +127,7 @@ class LeximinFormulas:
 
     def feasible(self) -> list[Term]:
         """Tasks >= 0 within the capacities."""
-        return [
-            *(v >= 0 for v in self.x.values()),
-            *(self._load(i, r) <= self.c[i, r] for i in self.servers for r in self.resources),
-        ]
+        return [feasible(self.need, self.c, self.x, *FORMULAS)]
 
     def ordered(self, order: Layers) -> list[Term]:
         """That the layers are these."""
@@ -142,45 +136,22 @@ class LeximinFormulas:
 
     def priced(self, order: Layers) -> list[Term]:
         """Prices for each layer."""
-        formulas: list[Term] = []
-        for k, part in enumerate(order):
-            p = {(i, r): real(f"p{self.tag}{k, i, r}") for i in self.servers for r in self.resources}
-            low = {n for other in order[: k + 1] for n in other}
-            formulas += [v >= 0 for v in p.values()]
-            formulas += [z3.Or(v == 0, self._load(i, r) == self.c[i, r]) for (i, r), v in p.items()]
-            cost = {(m, i): total(p[i, r] * self.a[m, r] for r in self.pattern.demanded[m]) for m, i in self.pattern.arcs}
-            formulas += [cost[n, i] >= 1 for n in part for i in self.pattern.servers[n]]
-            for m, i in self.pattern.arcs:
-                if m in low:
-                    cheapest = [cost[m, i] <= cost[m, j] for j in self.pattern.servers[m] if j != i]
-                else:
-                    cheapest = [p[i, r] == 0 for r in self.pattern.demanded[m]]
-                formulas += [z3.Or(self.x[m, i] == 0, *([] if not cheapest else [z3.And(*cheapest)]))] if cheapest else []
-        return formulas
+        rank = {n: k for k, part in enumerate(order) for n in part}
+        prices = [{key: real(f"p{self.tag}{(k, *key)}") for key in self.c} for k in range(len(order))]
+        return [keeps(self.need, self.c, rank, self.x, part, p, *FORMULAS) for part, p in zip(order, prices, strict=True)]
 
     def exchange(self, other: Mapping[tuple[int, int], Term]) -> list[Term]:
         """K Def 1 at another feasible allocation: it raises no x_n without lowering some x_m <= x_n."""
         return self._exchange([total(other[n, i] for i in self.servers if (n, i) in other) for n in self.pattern.users])
 
     def _exchange(self, tasks: Sequence[Term]) -> list[Term]:
-        users = self.pattern.users
-        lowered = [[z3.And(tasks[m] < self.tasks[m], self.tasks[m] <= self.tasks[n]) for m in users if m != n] for n in users]
-        return [z3.Implies(tasks[n] > self.tasks[n], z3.Or(*lowered[n])) for n in users]
+        return [not_raised(dict(enumerate(self.tasks)), tasks, *FORMULAS)]
 
     def bottlenecks(self) -> list[Term]:
-        """The definition for one server."""
-        return [
-            z3.Or(
-                *(
-                    z3.And(
-                        self._load(0, r) == self.c[0, r],
-                        *(self.tasks[m] <= self.tasks[n] for m in self.pattern.users if m != n and (m, r) in self.a),
-                    )
-                    for r in self.pattern.demanded[n]
-                )
-            )
-            for n in self.pattern.users
-        ]
+        """The definition for one server: a bottleneck for each user."""
+        share = {a: self.tasks[a[0]] for a in self.need}
+        own = [[bottleneck(self.need, self.c, share, self.x, a, r, *FORMULAS) for r in self.need[a]] for a in self.need]
+        return [z3.Or(*reasons) for reasons in own]
 
     # ---- what would refute a property
 
@@ -205,24 +176,26 @@ class LeximinFormulas:
 
     def dominated(self) -> tuple[list[Term], list[Term]]:
         """Another allocation gives user 1 more and nobody less; and the definition there."""
+        better, tasks = self._another()
+        best = undominated(self.need, self.c, better, tasks, dict(enumerate(self.tasks)), *FORMULAS)
+        return [z3.Not(best), tasks[0] > self.tasks[0]], self.exchange(better)
+
+    def _another(self) -> tuple[dict[tuple[int, int], Term], list[Term]]:
         better = {a: real(f"better{a}") for a in self.pattern.arcs}
-        tasks = [total(better[n, i] for i in self.pattern.servers[n]) for n in self.pattern.users]
-        formulas = [*(v >= 0 for v in better.values())]
-        formulas += [self._load(i, r, better) <= self.c[i, r] for i in self.servers for r in self.resources]
-        formulas += [tasks[0] > self.tasks[0], *(u >= own for u, own in zip(tasks[1:], self.tasks[1:], strict=True))]
-        return formulas, self.exchange(better)
+        return better, [total(better[n, i] for i in self.pattern.servers[n]) for n in self.pattern.users]
 
     def no_sharing(self) -> tuple[list[Term], list[Term]]:
         """User 1 could run more with its part of every server where it may run."""
-        alone = {i: real(f"alone{i}") for i in self.pattern.servers[0]}
-        fits = [alone[i] * self.a[0, r] <= self.c[i, r] for i in alone for r in self.pattern.demanded[0]]
-        short = total(alone.values()) * self.phi[0] > self.tasks[0] * total(self.phi)
-        return [*(v >= 0 for v in alone.values()), *fits, short], []
+        alone = {(0, i): real(f"alone{i}") for i in self.pattern.servers[0]}
+        part = {(i, r): self.c[i, r] for _, i in alone for r in self.pattern.demanded[0]}
+        more, have = total(alone.values()) * self.phi[0], self.tasks[0] * total(self.phi)
+        return [z3.Not(content(self.need, part, alone, more, have, *FORMULAS))], []
 
     def more_than_alone(self) -> list[Term]:
         """Of tsf: user 1 runs alone, with all servers, more than 1 / phi_1 tasks; what `no_task_sharing` takes for impossible."""
-        alone = [real(f"alone{i}") for i in self.pattern.servers[0]]
-        return [*self.no_sharing()[0][:-1], total(alone) * self.phi[0] > 1]
+        alone = {(0, i): real(f"alone{i}") for i in self.pattern.servers[0]}
+        part = {(i, r): self.c[i, r] for _, i in alone for r in self.pattern.demanded[0]}
+        return [feasible(self.need, part, alone, *FORMULAS), total(alone.values()) * self.phi[0] > 1]
 
     def no_task_sharing(self) -> tuple[list[Term], list[Term]]:
         """User 1 has less than its part of what it runs alone, phi_1 / sum phi of at most 1 / phi_1 tasks (`more_than_alone`).
@@ -238,22 +211,15 @@ class LeximinFormulas:
 
         Lemmas: these are no more than the reported ones (`larger_share`), and the definition at bundles of the other answer: some
         users have theirs there, who misreports its u_n or nothing, the rest nothing. That is feasible.
-
-        Parameters
-        ----------
-        reported : the answer to the report
-        strictly : whether all of them gain, or one gains and nobody of them loses
-
-        Returns
-        -------
-        the formulas and the lemmas
         """
         liars = range(reported.liars)
         useful = [(n, i) for n in liars for i in reported.pattern.servers[n] if i in self.pattern.servers[n]]
         u = {a: real(f"u{a}") for a in useful}
-        fits = [
-            v * self.a[n, r] <= reported.x[n, i] * reported.a[n, r] for (n, i), v in u.items() for r in self.pattern.demanded[n]
-        ]
+        fits = []
+        for n in liars:
+            own = {a: v for a, v in u.items() if a[0] == n}
+            given = {(i, r): reported.x[n, i] * reported.need[n, i].get(r, 0) for _, i in own for r in self.pattern.demanded[n]}
+            fits.append(feasible(self.need, given, own, *FORMULAS))
         runs = [total(v for a, v in u.items() if a[0] == n) for n in liars]
         more = [runs[n] > self.tasks[n] if strictly or n == 0 else runs[n] >= self.tasks[n] for n in liars]
         lemmas = [v <= reported.x[a] for a, v in u.items()]
@@ -261,7 +227,7 @@ class LeximinFormulas:
             others = {n for n, own in enumerate(kept, len(liars)) if own}
             lemmas += self.exchange(u | {a: v for a, v in reported.x.items() if a[0] in others})
             lemmas += reported.exchange({a: v for a, v in self.x.items() if a[0] in others})
-        return [*(v >= 0 for v in u.values()), *fits, *more], lemmas
+        return [*fits, *more], lemmas
 
     def larger_share(self, reported: "LeximinFormulas") -> list[Term]:
         """That a bundle for less than one reported task is enough for a true one: what `gain` takes for impossible."""
@@ -287,8 +253,6 @@ class LeximinFormulas:
 
     def raised(self) -> list[Term]:
         """Another allocation raises x_1 and lowers no x_m <= x_1, against K Def 1."""
-        better = {a: real(f"better{a}") for a in self.pattern.arcs}
-        tasks = [total(better[n, i] for i in self.pattern.servers[n]) for n in self.pattern.users]
-        within = [self._load(i, r, better) <= self.c[i, r] for i in self.servers for r in self.resources]
+        better, tasks = self._another()
         kept = [z3.Or(self.tasks[m] > self.tasks[0], tasks[m] >= self.tasks[m]) for m in self.pattern.users[1:]]
-        return [*(v >= 0 for v in better.values()), *within, tasks[0] > self.tasks[0], *kept]
+        return [feasible(self.need, self.c, better, *FORMULAS), tasks[0] > self.tasks[0], *kept]

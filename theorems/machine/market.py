@@ -14,9 +14,9 @@ from itertools import product
 
 import z3
 
-from fairalloc.theorems.machine.reals import Term, real, total
-
-__all__ = ["MarketFormulas"]
+from fairalloc.theorems.definitions.allocation import content, feasible, used
+from fairalloc.theorems.definitions.per_server import equilibrium
+from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 
 class MarketFormulas:
@@ -37,24 +37,11 @@ class MarketFormulas:
         self.x = {a: real(f"x{a}") for a in self.arcs}
         self.w = [real(f"w{n}") for n in self.users]
         self.c = {pool: real(f"c{pool}") for pool in self.pools}
+        self.need = {a: {r: self.d[(*a, r)] for r in range(resources)} for a in self.arcs}
 
     def tasks(self, n: int, x: Mapping[tuple[int, int, int], Term]) -> Term:
         """u_n of an allocation."""
         return total(x[a] for a in self.arcs if a[0] == n and a in x)
-
-    def load(self, i: int, r: int, x: Mapping[tuple[int, int, int], Term]) -> Term:
-        """What an allocation, or what it gives to some users, takes of a resource of a server.
-
-        Parameters
-        ----------
-        i, r : server and resource
-        x : tasks by (user, variant, server)
-
-        Returns
-        -------
-        an expression
-        """
-        return total(v * self.d[(*a, r)] for a, v in x.items() if a[2] == i)
 
     def cost(self, a: tuple[int, int, int]) -> Term:
         """Of one task of a variant at a server."""
@@ -64,14 +51,14 @@ class MarketFormulas:
         """Demands >= 0, weights and tasks, capacities."""
         return {
             "data": [*(v >= 0 for v in self.d.values()), *(v > 0 for v in self.w), *(v >= 0 for v in self.c.values())],
-            "tasks": [*(v >= 0 for v in self.x.values()), *(self.tasks(n, self.x) == self.w[n] for n in self.users)],
-            "capacities": [self.load(i, r, self.x) <= self.c[i, r] for i, r in self.pools],
+            "tasks": [self.tasks(n, self.x) == self.w[n] for n in self.users],
+            "capacities": [feasible(self.need, self.c, self.x, *FORMULAS)],
         }
 
     def prices(self) -> list[Term]:
         """The optimality conditions."""
-        full = [self.load(i, r, self.x) == self.c[i, r] for i, r in self.priced]
-        return [*full, *(z3.And(self.cost(a) >= 1, z3.Or(self.x[a] == 0, self.cost(a) == 1)) for a in self.arcs)]
+        prices = {pool: int(pool in self.priced) for pool in self.pools}
+        return [equilibrium(self.need, self.c, dict.fromkeys(self.arcs, 1), self.x, prices, *FORMULAS)]
 
     def spent(self, x: Mapping[tuple[int, int, int], Term]) -> list[Term]:
         """Lemmas: what is held costs at least its tasks, and at the optimum just these."""
@@ -84,21 +71,19 @@ class MarketFormulas:
 
     # ---- what would refute a property, and lemmas
 
-    def _packing(self, n: int, bundle: Mapping[tuple[int, int], Term]) -> tuple[dict[tuple[int, int, int], Term], list[Term]]:
-        """User n's tasks from a bundle."""
-        y = {a: real(f"y{a}") for a in self.arcs if a[0] == n}
-        return y, [*(v >= 0 for v in y.values()), *(self.load(i, r, y) <= bundle[i, r] for i, r in self.pools)]
+    def _more(self, bundle: Mapping[tuple[int, int], Term], have: Term) -> tuple[list[Term], list[Term]]:
+        """User 1's tasks from a bundle are more than it has, in its units."""
+        y = {a: real(f"y{a}") for a in self.arcs if a[0] == 0}
+        return [z3.Not(content(self.need, bundle, y, self.tasks(0, y), have, *FORMULAS))], self.spent(y)
 
     def envy(self) -> tuple[list[Term], list[Term]]:
         """User 1 could run more with what user 2 has, scaled by their weights: y w_1 / w_2."""
         held = {a: v for a, v in self.x.items() if a[0] == 1}
-        y, fits = self._packing(0, {(i, r): self.load(i, r, held) for i, r in self.pools})
-        return [*fits, self.tasks(0, y) > self.w[1]], self.spent(y)
+        return self._more({(i, r): used(self.need, held, i, r) for i, r in self.pools}, self.w[1])
 
     def no_sharing(self) -> tuple[list[Term], list[Term]]:
         """User 1 could run more with its part of everything: y w_1 / sum w from all of it."""
-        y, fits = self._packing(0, self.c)
-        return [*fits, self.tasks(0, y) > total(self.w)], self.spent(y)
+        return self._more(self.c, total(self.w))
 
     def dominated(self) -> tuple[list[Term], list[Term]]:
         """Another allocation gives user 1 more and nobody less."""
@@ -115,7 +100,7 @@ class MarketFormulas:
     def not_split(self) -> tuple[list[Term], list[Term]]:
         """With equal weights, of one resource user 1 has not an equal part."""
         held = {a: v for a, v in self.x.items() if a[0] == 0}
-        return [*(w == self.w[0] for w in self.w), self.load(0, 0, held) * len(self.w) != self.c[0, 0]], self.spent({})
+        return [*(w == self.w[0] for w in self.w), used(self.need, held, 0, 0) * len(self.w) != self.c[0, 0]], self.spent({})
 
     def _all(self, name: str) -> tuple[dict[tuple[int, int, int], Term], list[Term]]:
         """Another allocation. Of what it takes, y d_ar as an unknown, nothing is used but that it costs at least y."""

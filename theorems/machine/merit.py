@@ -16,8 +16,6 @@ import z3
 from fairalloc.theorems.machine.patterns import InstancePattern
 from fairalloc.theorems.machine.reals import Term, real, total
 
-__all__ = ["MeritFormulas"]
-
 Arc = tuple[int, int]
 
 

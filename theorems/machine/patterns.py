@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import combinations, permutations, product
 from typing import TypeAlias
 
-__all__ = ["InstancePattern", "Size", "patterns", "report_patterns", "subsets"]
-
 Size: TypeAlias = tuple[int, int, int]
 """Users, servers, resources."""
 
@@ -58,23 +56,7 @@ def patterns(
     server: bool = False,
     used: bool = False,
 ) -> Iterator[InstancePattern]:
-    """One pattern of each class.
-
-    Parameters
-    ----------
-    size : users, servers, resources
-    named : the first users keep their places, one by one; the others may be exchanged
-    positive : everybody demands every resource
-    everywhere : everybody may run on every server
-    fixed : the first resources keep their places, one by one
-    common : resource 1 keeps its place, and everybody demands it
-    server : server 1 keeps its place
-    used : every server has a user who may run there (K 2: N_i is not empty)
-
-    Returns
-    -------
-    the patterns in a fixed order, that with all arcs and all demands first
-    """
+    """One pattern of each class."""
     users, servers, resources = size
     places = [tuple(range(servers))] if everywhere else subsets(servers)
     wants = [tuple(range(resources))] if positive else subsets(resources)
@@ -106,19 +88,7 @@ def _equals(pattern: InstancePattern, size: Size, named: int, fixed: int, kept: 
 def report_patterns(
     truth: InstancePattern, size: Size, liars: int = 1, everywhere: bool = False, positive: bool = False
 ) -> Iterator[InstancePattern]:
-    """What users may report in place of the truth and gain by: each must report what it demands, and a server where it may run.
-
-    Parameters
-    ----------
-    truth : the true pattern
-    size : users, servers, resources
-    liars : how many users, the first ones, misreport together
-    everywhere, positive : whether reports satisfy these, too
-
-    Returns
-    -------
-    the patterns as reported
-    """
+    """What users may report and gain by: each must report what it demands, and a server where it may run."""
     wants = [tuple(range(size[2]))] if positive else subsets(size[2])
     choices = []
     for n in range(liars):

@@ -29,8 +29,6 @@ from fairalloc.theorems.machine.reals import Outcome, Question, Reply, ask, seco
 from fairalloc.theorems.machine.record import MachineVerdict
 from fairalloc.theorems.statement import Statement
 
-__all__ = ["prove", "written"]
-
 TURN = 20.0
 """Seconds for one pattern, so that others have their turn, of which one may refute the claim."""
 
@@ -43,24 +41,7 @@ def written(size: Size) -> str:
 def prove(
     item: Statement, size: Size | None = None, time_limit: float = 60.0, *, core: bool = False, judge: bool = False
 ) -> MachineVerdict:
-    """Decide a statement for every instance of a size.
-
-    Parameters
-    ----------
-    item : the statement
-    size : users, servers, resources; None = 2x2x2, or 3x1x2 where it is about one server
-    time_limit : seconds for the whole call
-    core : whether to say which assumptions were needed
-    judge : whether cvc5 is asked every question, too
-
-    Returns
-    -------
-    the verdict
-
-    Raises
-    ------
-    NotApplicable : there are no formulas for the statement at this size
-    """
+    """Decide a statement for every instance of a size."""
     chosen = smallest_size(item) if size is None else size
     if len(chosen) != 3 or any(number < 1 for number in chosen):
         raise InstanceError(f"the size is {chosen}, but it must be numbers of users, servers and resources such as 2x2x2")

@@ -8,6 +8,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import eq, ge
 from typing import Any, Literal
 
 from fairalloc.models.errors import NotInstalled
@@ -18,8 +19,6 @@ try:
     import z3
 except ImportError as error:
     raise NotInstalled("proofs by machine need the solver z3: pip install 'fairalloc[smt]'") from error
-
-__all__ = ["Outcome", "Question", "Reply", "ask", "dot", "real", "second_opinion", "total", "version"]
 
 Term = Any
 """A formula or a number of z3, which has no types."""
@@ -80,24 +79,29 @@ def dot(a: Iterable[Term], b: Iterable[Term]) -> Term:
     return total(x * y for x, y in zip(a, b, strict=True))
 
 
+def _all(parts: Iterable[Term]) -> Term:
+    """All of these; what is decided without the solver is a truth value."""
+    left = [part for part in parts if part is not True]
+    return z3.BoolVal(False) if any(part is False for part in left) else z3.And(*left)
+
+
+def _any(parts: Iterable[Term]) -> Term:
+    """One of these at least."""
+    left = [part for part in parts if part is not False]
+    return z3.BoolVal(True) if any(part is True for part in left) else z3.Or(*left)
+
+
+FORMULAS = (_all, _any, z3.Implies, ge, eq)
+"""The logic with which a definition builds formulas."""
+
+
 def version() -> str:
     """The solver with its version."""
     return f"z3 {z3.get_version_string()}"
 
 
 def ask(question: Question, deadline: float, core: bool = False) -> Reply:
-    """Decide a question until the deadline.
-
-    Parameters
-    ----------
-    question : what is asked
-    deadline : a time of the clock of `now`
-    core : whether to name the assumptions that were needed
-
-    Returns
-    -------
-    the outcome, "unknown" where the deadline or the solver's art is not enough
-    """
+    """Decide a question until the deadline."""
     found = _split(question, list(question.splits), [], deadline, core)
     if found.outcome == "unsat" or not question.refine:
         return found
@@ -145,16 +149,7 @@ def _rational(value: Term) -> Any:
 
 
 def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
-    """The same question, unsplit, to cvc5.
-
-    Returns
-    -------
-    the outcome and the solver with its version
-
-    Raises
-    ------
-    NotInstalled : cvc5 is not there
-    """
+    """The same question, unsplit, to cvc5."""
     try:
         import cvc5
     except ImportError as error:

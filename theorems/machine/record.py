@@ -15,8 +15,6 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.cases import Case
 
-__all__ = ["WITHOUT_FORMULAS", "MachineVerdict", "document", "keep", "kept_proofs", "machine_line", "recorded", "sizes_proved"]
-
 SCHEMA = "fairalloc/machine-proofs-1"
 
 _IN_ALPHA = "it is about a limit in alpha, and formulas over the reals have alpha in no exponent that grows"

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import z3
 
+from fairalloc.theorems.definitions.allocation import undominated
+from fairalloc.theorems.definitions.complaints import justified, no_complaint
 from fairalloc.theorems.machine.patterns import InstancePattern
-from fairalloc.theorems.machine.reals import Term, real, total
-
-__all__ = ["RequestFormulas"]
+from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 
 class RequestFormulas:
@@ -26,6 +26,8 @@ class RequestFormulas:
         self.r = {(i, j): real(f"r{i, j}") for i in self.users for j in pattern.demanded[i]}
         self.e = [real(f"e{i}") for i in self.users]
         self.x = self.fractions("x")
+        self.need = {(i, 0): {j: self.r[i, j] for j in pattern.demanded[i]} for i in self.users}
+        self.room = {(0, j): 1 for j in self.resources}
 
     def fractions(self, name: str) -> list[Term]:
         """The unknown fractions of an allocation."""
@@ -55,25 +57,14 @@ class RequestFormulas:
         """(D 1)."""
         return [*(z3.And(v >= 0, v <= 1) for v in x), *(self.load(j, x) <= 1 for j in self.resources)]
 
-    def justified(self, i: int, x: Sequence[Term], without: int | None = None) -> Term:
-        """(D 2) of one user.
-
-        Parameters
-        ----------
-        i : the user
-        x : the fractions
-        without : a resource that is no reason
-
-        Returns
-        -------
-        a formula
-        """
-        reasons = [j for j in self.pattern.demanded[i] if j != without]
-        return z3.Or(x[i] == 1, *(z3.And(self.load(j, x) == 1, x[i] * self.r[i, j] >= self.e[i]) for j in reasons))
+    def justified(self, i: int, without: int | None = None) -> Term:
+        """(D 2) of one user, for whom a resource may be no reason."""
+        room = {key: 1 for key in self.room if key[1] != without}
+        return justified(self.need, room, self.e, _by_arc(self.x), (i, 0), *FORMULAS)
 
     def fair(self, x: Sequence[Term]) -> list[Term]:
         """(D 1) and (D 2)."""
-        return [*self.feasible(x), *(self.justified(i, x) for i in self.users)]
+        return [no_complaint(self.need, self.room, self.e, _by_arc(x), *FORMULAS)]
 
     def common(self) -> list[Term]:
         """Resource 1 is dominant for everybody."""
@@ -107,7 +98,8 @@ class RequestFormulas:
     def dominated(self) -> list[Term]:
         """Another feasible allocation gives user 1 more and nobody less."""
         y = self.fractions("y")
-        return [*self.feasible(y), y[0] > self.x[0], *(new >= old for new, old in zip(y[1:], self.x[1:], strict=True))]
+        best = undominated(self.need, self.room, _by_arc(y), y, dict(enumerate(self.x)), *FORMULAS)
+        return [z3.Not(best), *(v <= 1 for v in y), y[0] > self.x[0]]
 
     def no_sharing(self) -> list[Term]:
         """User 1 could run more with its entitlement of everything: the fraction s."""
@@ -146,7 +138,7 @@ class RequestFormulas:
     def ignored(self) -> tuple[list[Term], list[Term]]:
         """Requests of resource 1 add up to less than 1, and x solves one of the systems with and without it only."""
         slack = total(self.request(i, 0) for i in self.users) < 1
-        without = z3.And(*self._feasible_but(0), *(self.justified(i, self.x, without=0) for i in self.users))
+        without = z3.And(*self._feasible_but(0), *(self.justified(i, without=0) for i in self.users))
         return [slack], [without != z3.And(*self.fair(self.x))]
 
     def _feasible_but(self, without: int) -> list[Term]:
@@ -155,7 +147,7 @@ class RequestFormulas:
 
     def left_out(self) -> tuple[list[Term], list[Term]]:
         """The load of resource 1 is at most 1 at x, as where it is dominated; x solves the system without it only."""
-        without = [*self._feasible_but(0), *(self.justified(i, self.x, without=0) for i in self.users)]
+        without = [*self._feasible_but(0), *(self.justified(i, without=0) for i in self.users)]
         return [*without, self.load(0, self.x) <= 1], [z3.Not(z3.And(*self.fair(self.x)))]
 
     def removed(self) -> tuple[list[Term], list[Term]]:
@@ -180,4 +172,8 @@ class RequestFormulas:
             )
             for i in self.users
         ]
-        return self.feasible(self.x), [z3.And(*dummy) != z3.And(*(self.justified(i, self.x) for i in self.users))]
+        return self.feasible(self.x), [z3.And(*dummy) != z3.And(*(self.justified(i) for i in self.users))]
+
+
+def _by_arc(x: Sequence[Term]) -> dict[tuple[int, int], Term]:
+    return {(i, 0): v for i, v in enumerate(x)}

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 
 import z3
 
-from fairalloc.theorems.machine.reals import Term, real, total
-
-__all__ = ["TaskFormulas"]
+from fairalloc.theorems.definitions.lexicographic import not_raised
+from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 
 class TaskFormulas:
@@ -44,23 +43,14 @@ class TaskFormulas:
         return [v >= 0 for packing in self.held for row in packing for v in row]
 
     def more_from(self, n: int, of: "TaskFormulas") -> tuple[Term, list[Term]]:
-        """Tasks that user n could truly run with what user m of an answer holds: their number, and that they fit.
-
-        Parameters
-        ----------
-        n : the user of `of` whose bundle it is
-        of : the answer
-        """
+        """Tasks that user n could truly run with what user m of an answer holds: their number, and that they fit."""
         own = self.packing(f"u{self.tag}{n}")
         fits = [total(row[r] for row in own) <= total(row[r] for row in of.held[n]) for r in self.resources]
         return total(self.worth(own)), [*(v >= 0 for row in own for v in row), *fits]
 
     def exchange(self, tasks: Sequence[Term]) -> list[Term]:
         """The definition at a feasible allocation with these tasks."""
-        lowered = [
-            [z3.And(tasks[m] < self.tasks[m], self.tasks[m] <= self.tasks[n]) for m in self.users if m != n] for n in self.users
-        ]
-        return [z3.Implies(tasks[n] > self.tasks[n], z3.Or(*lowered[n])) for n in self.users]
+        return [not_raised(dict(enumerate(self.tasks)), tasks, *FORMULAS)]
 
     # ---- what would refute a claim
 
@@ -84,11 +74,6 @@ class TaskFormulas:
     def gain(self, report: "TaskFormulas", liars: int) -> tuple[list[Term], list[Term]]:
         """The first users, who misreport, could all run more true tasks with what they are given; and the definitions at the
         other answer, where the misreporting users have what they can use of it, or nothing.
-
-        Parameters
-        ----------
-        report : the answer to the report
-        liars : how many users misreport
         """
         formulas, runs, lemmas = [], [], []
         for n in range(liars):

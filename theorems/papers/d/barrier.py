@@ -27,8 +27,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, data, loads
 
-__all__ = ["TrajectoryPoint", "along", "barrier_value", "central", "point", "with_dummies"]
-
 
 @dataclass(frozen=True)
 class TrajectoryPoint:
@@ -115,18 +113,7 @@ def barrier_value(d: Requests, x: Floats) -> float:
 
 
 def central(d: Requests, c: float, weights: Floats | None = None) -> Floats:
-    """(N,) the maximum of  sum_i e_i log x_i + (1 / c) sum_j w_j log s_j  by a damped Newton method in log x; default w = 1.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    c : the parameter of the trajectory, > 0
-    weights : (R + N,) of the resources and the dummy resources; None = 1
-
-    Returns
-    -------
-    (N,) fractions of requests
-    """
+    """(N,) the maximum of  sum_i e_i log x_i + (1 / c) sum_j w_j log s_j  by a damped Newton method in log x; default w = 1."""
     r = np.hstack([d.matrix(), np.eye(len(d.parts))])
     e = np.array([float(v) for v in d.entitlement])
     w = np.ones(r.shape[1]) if weights is None else weights

@@ -29,27 +29,6 @@ from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, Routes, attempted, proved
 
-__all__ = [
-    "ONE",
-    "ZERO",
-    "AllocationMargin",
-    "MarginAndSentence",
-    "Route",
-    "RouteJudge",
-    "brackets",
-    "by_equations",
-    "by_polytopes",
-    "compared_with_drf",
-    "complaint",
-    "data",
-    "domain_vertices",
-    "for_every",
-    "full",
-    "loads",
-    "two_ways",
-    "without",
-]
-
 ZERO, ONE = Fraction(0), Fraction(1)
 
 Route: TypeAlias = Callable[[Requests], list[Rationals]]
@@ -156,24 +135,12 @@ def without(d: Requests, j: int) -> Requests:
 
 
 def two_ways(judge: RouteJudge, held: str = "", broken: str = "") -> Routes:
-    """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations.
-
-    Parameters
-    ----------
-    judge : of the corners of all NJC allocations, as a route finds them
-    held, broken : of which answers a verdict speaks where the claim holds, and where it does not (analysis/verdict.py)
-    """
+    """A judgement of all NJC allocations: tried on those by double description, confirmed on those by equations."""
     return Routes(*(partial(_judged, judge, route, held=held, broken=broken) for route in (by_polytopes, by_equations)))
 
 
 def for_every(gap: AllocationMargin, convex: bool = False) -> Routes:
-    """The largest margin of a claim over the corners of all NJC allocations.
-
-    Parameters
-    ----------
-    gap : the margin of the claim at one allocation
-    convex : whether it is convex, so that what holds at the corners holds for all
-    """
+    """The largest margin of a claim over the corners of all NJC allocations."""
     return two_ways(partial(_worst, gap), FOR_ALL if convex else FOR_SOME, FOR_SOME)
 
 

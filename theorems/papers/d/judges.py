@@ -43,76 +43,6 @@ from fairalloc.theorems.papers.d.complaints import (
     without,
 )
 
-__all__ = [
-    "NEAR",
-    "at_points",
-    "barrier_grows",
-    "barrier_signs",
-    "both_kinds",
-    "boundary_by_integration",
-    "boundary_by_newton",
-    "common_bottleneck",
-    "cut_back",
-    "dominated_removed",
-    "drf_meets_a_bottleneck",
-    "drf_of",
-    "dummies",
-    "dummies_in_floats",
-    "envy",
-    "envy_by_imitation",
-    "equation_8",
-    "equation_13",
-    "exact_entitlement",
-    "existence",
-    "exists_by_integration",
-    "exists_by_newton",
-    "gradient",
-    "gradient_not_zero",
-    "greedy",
-    "harm",
-    "incremental",
-    "limit_by_integration",
-    "limit_by_newton",
-    "limit_is_fair_by_integration",
-    "limit_is_fair_by_newton",
-    "linear",
-    "market_envy",
-    "misreporting",
-    "no_scarcity",
-    "on_boundary",
-    "one_bottleneck_set",
-    "order_of_names",
-    "order_of_rows",
-    "pareto",
-    "printed",
-    "printed_11",
-    "rationals",
-    "reduced",
-    "renormalised_requests",
-    "room_for_entitlements",
-    "same_as_drf",
-    "same_as_drf_if_asked",
-    "satisfied_removed",
-    "scaled_request",
-    "serial_is_fair",
-    "sharing",
-    "simplex",
-    "slack_resource_removed",
-    "small_requests",
-    "starts_at_zero",
-    "summed_11",
-    "symmetric",
-    "trajectory",
-    "unique_for_more",
-    "unique_for_two",
-    "unique_velocity",
-    "users",
-    "uses_less_than_drf",
-    "uses_more_than_drf",
-    "vanishing_numerators",
-    "weighting",
-]
-
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
 
@@ -152,18 +82,7 @@ def envy(d: Requests, x: Rationals) -> MarginAndSentence:
 
 
 def preferred(d: Requests, x: Sequence[Any], n: int, m: int) -> Any:
-    """The part of n's request that runs with what m holds.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity
-    x : (N,) fractions of requests
-    n, m : who prefers, and whose bundle
-
-    Returns
-    -------
-    a fraction of n's request, at most 1
-    """
+    """The part of n's request that runs with what m holds."""
     return min([ONE, *(x[m] * d.parts[m].get(j, ZERO) / r for j, r in d.parts[n].items())])
 
 
@@ -388,93 +307,34 @@ def envy_by_imitation(case: Case, route: Route) -> MarginAndSentence:
 
 
 def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Every NJC allocation is the DRF allocation (D 4).
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Every NJC allocation is the DRF allocation (D 4)."""
     gap, x = max((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found)
     return gap, f"x = {brackets(x)} is an NJC allocation, and DRF gives {brackets(drf)}"
 
 
 def same_as_drf_if_asked(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """The same, for users who request at least their entitlement.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-
-    Raises
-    ------
-    NotApplicable : the claim is not about the case
-    """
+    """The same, for users who request at least their entitlement."""
     if any(max(part.values()) < e for part, e in zip(d.parts, d.entitlement, strict=True)):
         raise NotApplicable("somebody requests less than its entitlement")
     return same_as_drf(d, found, drf)
 
 
 def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Under DRF everybody has all it asks for or uses a full resource (D 4).
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Under DRF everybody has all it asks for or uses a full resource (D 4)."""
     left = [1 - load for load in _used(d, drf)]
     gap, i = max((min([1 - v, *(left[j] for j in part)]), i) for i, (v, part) in enumerate(zip(drf, d.parts, strict=True)))
     return gap, f"under DRF x = {brackets(drf)}, and user {i + 1} uses no full resource"
 
 
 def uses_more_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """Some NJC allocation uses at least as much as DRF, on the average of the resources; D 4 denies it.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """Some NJC allocation uses at least as much as DRF, on the average of the resources; D 4 denies it."""
     best, x = max((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return other - best, f"NJC uses at most {best}, by x = {brackets(x)}, and DRF {other}"
 
 
 def uses_less_than_drf(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> MarginAndSentence:
-    """NJC uses at most as much as DRF; D 4 denies it.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity and entitlements
-    found : all NJC allocations' vertices, (N,) fractions of requests each
-    drf : (N,) the DRF allocation in fractions of requests
-
-    Returns
-    -------
-    margin and sentence
-    """
+    """NJC uses at most as much as DRF; D 4 denies it."""
     least, x = min((sum(_used(d, x)) / d.R, x) for x in found)
     other = sum(_used(d, drf)) / d.R
     return least - other, f"NJC uses at least {least}, by x = {brackets(x)}, and DRF {other}"
@@ -742,18 +602,7 @@ def both_kinds(check: Callable[[Case, bool], Verdict]) -> Routes:
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
-    """The largest relative error of (12) at x.
-
-    Parameters
-    ----------
-    d : requests in parts of capacity
-    path : the integrator's data: requests with dummies, weights and scale
-    x : (N,) fractions of requests, inside of D
-
-    Returns
-    -------
-    a number >= 0
-    """
+    """The largest relative error of (12) at x."""
     s = path.slack(x)
     left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
     return float(np.abs(left / path.scale(x) / path.e - 1).max())

@@ -9,6 +9,7 @@ from fairalloc.formulations.njc import Requests
 from fairalloc.models.exact.rationals import asset_share
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
+from fairalloc.solvers.njc.ode import trajectory
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Routes, attempted, proved
 from fairalloc.theorems.papers.d import judges
@@ -26,8 +27,6 @@ from fairalloc.theorems.papers.d.complaints import (
     two_ways,
 )
 from fairalloc.theorems.papers.d.judges import at_points, both_kinds, printed, rationals
-
-__all__ = ["cases", "trials"]
 
 
 def _example(name: str, **parameters: Any) -> Case:
@@ -177,8 +176,7 @@ def _segment_weights(d: Requests) -> Facts:
     market += [load == 1 for load in loads(d, x)]
     case = _example("dolev-segment")
     ends = [
-        judges.trajectory(d, 1e-6, weighting=judges.weighting(Case(case.instance, parameters={"heavy": h}))).x[-1]
-        for h in (1, 5, 20)
+        trajectory(d, 1e-6, weighting=judges.weighting(Case(case.instance, parameters={"heavy": h}))).x[-1] for h in (1, 5, 20)
     ]
     far = max(float(abs(end - 0.5).max()) for end in ends)
     facts = [("the market's allocation is (1/2, 1/2, 1/2)", all(market))]

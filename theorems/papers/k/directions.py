@@ -17,7 +17,6 @@ has beta_r = 0 for all full r (47), and by (115) |grad_x_i|^2 = sum_r s_r beta_r
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -28,10 +27,10 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, solved
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.certificates import by_place, given
+from fairalloc.theorems.lone.merit import merit_gradient, price_direction, slopes
 from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
-
-__all__ = ["LEMMA_3", "LEMMA_4", "Direction", "descends", "dot", "factors", "factors_in_floats", "slopes", "stops"]
 
 F = Fraction
 Row: TypeAlias = list[Fraction]
@@ -68,18 +67,21 @@ class Direction:
         loads = exact_arcs(instance).loads(case.points[0])
         if any(load > 1 or price < 0 or (price > 0 and load < 1) for load, price in zip(loads, prices, strict=True)):
             raise NotApplicable("the point does not satisfy (38)-(40)")
-        by_x, by_price = _gradient(case)
-        full, v_price, moves = [load == 1 for load in loads], [], []
+        tasks, problem = by_place(instance, case.points[0]), given(case)["problem"]
+        if not all(map(any, tasks)):
+            raise NotApplicable("a user has no task")
+        by_server = [list(prices[i * R : (i + 1) * R]) for i in range(instance.K)]
+        try:
+            by_x, slopes_of = merit_gradient(problem, alphas(case), tasks, by_server)
+        except (AssertionError, ZeroDivisionError):
+            raise NotApplicable("a norm is 0 or irrational") from None
+        full, moves = [load == 1 for load in loads], []
         for i, gradient in enumerate(by_x):
-            rows = []
-            for r in range(R):
-                column, price, slope = [d[0][r] for d in instance.exact.demands], prices[i * R + r], by_price[i * R + r]
-                beta = -sum((v * g for v, g in zip(column, gradient, strict=True)), F(0))
-                v = -slope + (beta if -beta * slope >= 0 else 0)
-                v_price.append(v if price else max(v, F(0)))
-                if full[i * R + r]:
-                    rows += [column, [-v for v in column]] if price else [column]
+            columns = [([d[r] for d in problem[0]], by_server[i][r]) for r in range(R) if full[i * R + r]]
+            rows = [row for column, price in columns for row in ([column, [-v for v in column]] if price else [column])]
             moves.append(_descends(gradient, rows))
+        v_price = [v for row in price_direction(problem, by_server, by_x, slopes_of) for v in row]
+        by_price = [slope for row in slopes_of for slope in row]
         return cls(by_x, by_price, full, v_price, moves)
 
     def moving(self, letter: bool) -> list[Fraction]:
@@ -153,32 +155,6 @@ def factors_in_floats(case: Case) -> Verdict:
     return Verdict("factor", True, -1.0, "varsigma is 0 where beta is", "floating point")
 
 
-def _gradient(case: Case) -> tuple[Rows, list[Fraction]]:
-    """dPsi/dx, (K, N) with 0 for who is not eligible, and dPsi/dlambda (K R,)."""
-    instance, arcs, x = case.instance, exact_arcs(case.instance), case.points[0]
-    prices, tasks, alpha = case.parameters["prices"], exact_arcs(case.instance).tasks(x), alphas(case)
-    if not all(tasks):
-        raise NotApplicable("a user has no task")
-    d, by_price = instance.exact.demands, [F(0)] * arcs.rows
-    common, own = [F(0)] * instance.N, {}
-    for n, i, load, part in zip(arcs.user, instance.arcs.server.tolist(), arcs.load, x, strict=True):
-        gamma = 1 / max(share for _, share in load)
-        need = (instance.exact.weights[n] * gamma / tasks[n]) ** alpha[i] / gamma
-        f = sum((prices[i * instance.R + r] * v for r, v in enumerate(d[n][0])), F(0)) - need
-        own[n, i], by_f = slopes(part, f)
-        common[n] += by_f * alpha[i] * need / tasks[n]
-        for r, v in enumerate(d[n][0]):
-            by_price[i * instance.R + r] += by_f * v
-    eligible = [[own[n, i] + common[n] if (n, i) in own else F(0) for n in range(instance.N)] for i in range(instance.K)]
-    return eligible, by_price
-
-
-def slopes(x: Fraction, f: Fraction) -> tuple[Fraction, Fraction]:
-    """psi_a and psi_b."""
-    rho = _root(x**2 + f**2)
-    return (rho - x - f) * (x / rho - 1), (rho - x - f) * (f / rho - 1)
-
-
 def _descends(gradient: list[Fraction], rows: list[list[Fraction]]) -> bool:
     """Whether some v with rows . v <= 0 has gradient . v < 0."""
     N = len(gradient)
@@ -189,14 +165,6 @@ def _descends(gradient: list[Fraction], rows: list[list[Fraction]]) -> bool:
     if best is None:
         raise NotApplicable("a linear program was not solved")
     return bool(best.value > 0)
-
-
-def _root(value: Fraction) -> Fraction:
-    """The square root; NotApplicable where it is not rational or 0."""
-    root = F(isqrt(value.numerator), isqrt(value.denominator))
-    if root * root != value or not root:
-        raise NotApplicable("a norm is 0 or irrational")
-    return root
 
 
 def lemma_3_point() -> Case:

@@ -31,17 +31,6 @@ from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.convergence import gain_left
 
-__all__ = [
-    "approximate_prices",
-    "approximate_prices_in_floats",
-    "one_equilibrium",
-    "one_equilibrium_in_floats",
-    "penalty",
-    "penalty_in_floats",
-    "price_by_104",
-    "price_by_104_in_floats",
-]
-
 F = Fraction
 ALIKE = 1e-4
 """Relative error of a difference quotient."""

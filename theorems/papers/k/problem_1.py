@@ -32,16 +32,6 @@ from fairalloc.theorems.judges.game import fitted, solved
 from fairalloc.theorems.judges.trials import Undecided
 from fairalloc.theorems.papers.k.surds import Surd, total
 
-__all__ = [
-    "bounded_multipliers",
-    "bounded_multipliers_exactly",
-    "equilibrium_exists",
-    "projection_in_floats",
-    "theorem_1_by_program",
-    "theorem_1_by_vertices",
-    "unique_by_market",
-]
-
 ZERO = Fraction(0)
 
 

@@ -28,18 +28,6 @@ from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.surds import Surd, root, total
 
-__all__ = [
-    "ExactMeritPoint",
-    "alphas",
-    "complementary",
-    "descent_by_price",
-    "projection_descends",
-    "rests",
-    "stationary",
-    "stay_complementary",
-    "zero_direction",
-]
-
 ZERO = Fraction(0)
 METHOD = "square roots of rationals"
 

@@ -17,18 +17,6 @@ from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3 import alphas, price_factor
 
-__all__ = [
-    "complementary",
-    "descends",
-    "descent_by_price",
-    "projection_descends",
-    "rests",
-    "stationary",
-    "stay_complementary",
-    "stops",
-    "zero_direction",
-]
-
 
 class MeritPoint:
     """Tasks of the case's point and prices on its full resources: `price` price_factor what the first user served there needs.

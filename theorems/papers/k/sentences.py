@@ -21,24 +21,6 @@ from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint
 from fairalloc.theorems.papers.k.problem_3_in_floats import MeritPoint
 from fairalloc.theorems.papers.k.surds import Surd
 
-__all__ = [
-    "all_used",
-    "assumption_2",
-    "assumption_2_in_arrays",
-    "complementary_function",
-    "complementary_function_in_floats",
-    "concave",
-    "concave_in_floats",
-    "multipliers",
-    "multipliers_in_floats",
-    "signs",
-    "signs_in_floats",
-    "solved_for_nu",
-    "solved_for_nu_in_floats",
-    "violates",
-    "violates_in_floats",
-]
-
 F = Fraction
 NEAR = 1e-7
 

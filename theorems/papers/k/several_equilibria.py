@@ -44,17 +44,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 
-__all__ = [
-    "GRID",
-    "ServerBasicSolution",
-    "basic_solutions",
-    "least_slack",
-    "strict_solution",
-    "two_best",
-    "two_solutions",
-    "two_solutions_exactly",
-]
-
 GRID = tuple(Fraction(1, 2**k) for k in range(8))
 """The B that are tried."""
 
@@ -170,17 +159,6 @@ def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[ND
 def least_slack(game: Game, i: int, solution: ServerBasicSolution, tasks: Floats) -> Floats:
     """(B, M) the least slack of (*) at a basic solution of server i, for each B of GRID and each row of tasks (M, N) of all
     users.
-
-    Parameters
-    ----------
-    game : shares of capacity (A, R) and units of the instance
-    i : the server
-    solution : one of its basic solutions
-    tasks : (M, N) tasks of all users, a row for each combination
-
-    Returns
-    -------
-    (B, M) slacks relative to the sum of prices and to g' / gamma; negative = not a solution
     """
     here = np.flatnonzero(game.server == i)
     on, w = np.isin(here, solution.served), game.w[here][:, list(solution.full)]
@@ -211,22 +189,7 @@ def two_solutions_exactly(case: Case) -> Verdict:
 
 
 def strict_solution(case: Case, each: Sequence[ServerBasicSolution], B: Fraction) -> Rationals | None:
-    """The tasks (A,) of a basic solution of each server where they are a strict solution of (28)-(29), else None.
-
-    Parameters
-    ----------
-    case : the instance and alpha
-    each : (K,) a basic solution of each server
-    B : of (22), with A = 1
-
-    Returns
-    -------
-    (A,) rational tasks, or None
-
-    Raises
-    ------
-    NotApplicable : a user has no task, or a matrix is singular
-    """
+    """The tasks (A,) of a basic solution of each server where they are a strict solution of (28)-(29), else None."""
     instance, arcs = case.instance, exact_arcs(case.instance)
     parts = [dict(load) for load in arcs.load]
     blocks = []

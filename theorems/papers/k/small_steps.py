@@ -28,8 +28,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
 
-__all__ = ["RUN", "confirmed", "tried"]
-
 F = Fraction
 
 STEPS = 24

@@ -13,8 +13,6 @@ from math import isqrt
 
 from fairalloc.models.exact.rationals import as_ball
 
-__all__ = ["Surd", "root"]
-
 
 def root(square: Fraction) -> Fraction | None:
     """The square root where it is rational, else None."""

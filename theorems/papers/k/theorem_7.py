@@ -21,8 +21,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 
-__all__ = ["ALIKE", "omega", "omega_in_floats", "rank", "rank_in_floats"]
-
 F = Fraction
 ALIKE = Case(Instance([[1], [1]], [[1], [1]]), points=((F(1, 2),) * 4,), parameters={"alpha": 2, "A": 1, "B": 1})
 """The example of the docstring."""

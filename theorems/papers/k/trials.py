@@ -58,7 +58,7 @@ from fairalloc.theorems.papers.k.problem_1 import (
     unique_by_market,
 )
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions, two_solutions_exactly
-from fairalloc.theorems.statement import FLOATING_POINT
+from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
 _Judge = Callable[[bool], Callable[[Case], Verdict]]

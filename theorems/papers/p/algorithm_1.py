@@ -38,22 +38,6 @@ from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import progressive_filling
 
-__all__ = [
-    "ServerInRationals",
-    "bottleneck",
-    "bottleneck_by_release",
-    "drf_on_each_server",
-    "feasible",
-    "feasible_in_floats",
-    "kept_by_later_servers",
-    "kept_by_later_servers_exactly",
-    "maximum_defined",
-    "maximum_defined_in_floats",
-    "procedure",
-    "rising",
-    "rising_exactly",
-]
-
 ZERO, ONE = Fraction(0), Fraction(1)
 FULL = 1e-9
 """What counts as full, as equal and as nothing in floating point, in parts of 1."""
@@ -141,18 +125,7 @@ class ServerInRationals:
     def test(
         self, z: Mapping[int, Fraction], x: Mapping[int, Fraction], left: list[int]
     ) -> tuple[Fraction, list[int], dict[int, list[int]]]:
-        """(16): S*, N*, and for each r in R* the arcs of N_i that use it.
-
-        Parameters
-        ----------
-        z : shares by arc
-        x : tasks by arc
-        left : the arcs of N_i
-
-        Returns
-        -------
-        S*, the arcs of N*, and {row in R*: arcs of N_i that use it}
-        """
+        """(16): S*, N*, and for each r in R* the arcs of N_i that use it."""
         least, load = min(z[a] for a in left), self.load(x)
         lowest = [a for a in left if z[a] == least]
         full = [r for r in self.rows if load[r] == 1 and any(r in self.part[a] for a in lowest)]
@@ -161,19 +134,7 @@ class ServerInRationals:
     def updated(
         self, z: Mapping[int, Fraction], x: Mapping[int, Fraction], lowest: list[int], released: list[int]
     ) -> dict[int, Fraction]:
-        """Tasks on this server after Update-Allocation; f counts each of `released` as often as it is listed.
-
-        Parameters
-        ----------
-        z : shares by arc
-        x : tasks by arc
-        lowest : the arcs of N*
-        released : the arcs of n_r, one for each full resource
-
-        Returns
-        -------
-        tasks by arc of this server
-        """
+        """Tasks on this server after Update-Allocation; f counts each of `released` as often as it is listed."""
         load, least = self.load(x), z[lowest[0]]
         f = {r: 1 - load[r] + sum((x[a] * self.part[a].get(r, ZERO) for a in released), ZERO) for r in self.rows}
         D = {r: sum((self.unit[a] * self.part[a].get(r, ZERO) for a in lowest), ZERO) for r in self.rows}
@@ -367,18 +328,7 @@ def drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> d
 
 
 def procedure(place: ServerInRationals, x: dict[int, Fraction], user: tuple[int, ...]) -> Iterator[Fraction]:
-    """The inner loop for one server; x is changed in place.
-
-    Parameters
-    ----------
-    place : the server
-    x : tasks by arc
-    user : (A,) the user of each arc
-
-    Returns
-    -------
-    S* before every update
-    """
+    """The inner loop for one server; x is changed in place."""
     left = list(place.here)
     for _ in range(20 * (len(place.here) * len(place.rows) + 10)):
         if not left:

@@ -17,8 +17,6 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, progressive_filling
 from fairalloc.theorems.judges.game import shares
 
-__all__ = ["bottleneck_condition", "definition", "max_min", "max_min_by_releasing"]
-
 F = Fraction
 
 

@@ -29,8 +29,6 @@ from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server, procedure
 
-__all__ = ["Germ", "ends", "ends_in_floats"]
-
 ONE = Fraction(1)
 MOST_ROUNDS = 10
 """Rounds after which nothing is decided."""
@@ -57,13 +55,7 @@ class Germ:
     """
 
     def __init__(self, top: Any, bottom: Any, bounds: list[Fraction]) -> None:
-        """The quotient of two polynomials.
-
-        Parameters
-        ----------
-        top, bottom : polynomials of python-flint over the rationals
-        bounds : gets what a sign is based on
-        """
+        """The quotient of two polynomials."""
         common = top.gcd(bottom)
         self.top, self.bottom, self.bounds = top // common, bottom // common, bounds
 
@@ -162,18 +154,7 @@ class ExactRounds:
         return x, updates
 
     def go_on_from(self, x: dict[int, Fraction], change: dict[int, Fraction], ratio: Fraction) -> bool:
-        """Whether each of the rounds from x changes tasks by `ratio` times the change before, for ever.
-
-        Parameters
-        ----------
-        x : tasks by arc
-        change : what the last round changed
-        ratio : between 0 and 1
-
-        Returns
-        -------
-        True where it is proved
-        """
+        """Whether each of the rounds from x changes tasks by `ratio` times the change before, for ever."""
         # 2.
         left = {a: -v * ratio / (1 - ratio) for a, v in change.items()}
         limit = {a: v - left[a] for a, v in x.items()}

@@ -23,18 +23,6 @@ from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
 from fairalloc.theorems.judges.trials import Answer
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
 
-__all__ = [
-    "increase",
-    "increase_in_floats",
-    "least_share",
-    "local",
-    "local_in_floats",
-    "printed_condition",
-    "same_units",
-    "utilisation_by_program",
-    "utilisation_by_vertices",
-]
-
 F = Fraction
 NEAR = 1e-7
 EXACT = "rational arithmetic"

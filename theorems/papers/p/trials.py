@@ -42,7 +42,7 @@ from fairalloc.theorems.papers.p.algorithm_1 import (
 )
 from fairalloc.theorems.papers.p.definition_2 import bottleneck_condition, definition, max_min, max_min_by_releasing
 from fairalloc.theorems.papers.p.endless_rounds import ends, ends_in_floats
-from fairalloc.theorems.statement import FLOATING_POINT
+from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
 

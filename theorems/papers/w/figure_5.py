@@ -21,8 +21,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified
 
-__all__ = ["shares_of_figure_5"]
-
 F = Fraction
 SERVERS, CPUS, MEMORY = F(100), F("52.75"), F("51.32")
 PRINTED = {1: F("0.62"), 3: F("0.26")}

@@ -24,8 +24,6 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["centre_path", "proved_gap"]
-
 FACTOR = 10.0
 CLOSE = 0.1
 """Newton's decrement squared at which t is raised: well inside of the region of quadratic convergence."""
@@ -93,18 +91,7 @@ def _moved(own: Floats, load: Floats, weights: Floats, t: float, y: Floats, step
 
 
 def proved_gap(instance: Instance, x: Any, prices: Any) -> Fraction:
-    """In rationals, what any feasible allocation can have more of sum w log u than the tasks x.
-
-    Parameters
-    ----------
-    instance : weights, demands and capacities
-    x : (A,) tasks
-    prices : (K R,) prices in parts of capacity
-
-    Returns
-    -------
-    a bound in units of sum w log u
-    """
+    """In rationals, what any feasible allocation can have more of sum w log u than the tasks x."""
     arcs = exact_arcs(instance)
     exact = [Fraction(float(v)) for v in x]
     over = max([Fraction(1), *arcs.loads(exact)])
