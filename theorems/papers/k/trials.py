@@ -289,7 +289,6 @@ trials: dict[str, Routes] = {
     "K.E57": Routes(approximate_prices_in_floats, approximate_prices),
     "K.Fn8": Routes(penalty_in_floats(printed=True), penalty(printed=True)),
     "K.Fn8.true": Routes(penalty_in_floats(printed=False), penalty(printed=False)),
-    "K.6.2.utilisation.positive": not_rising_in_alpha(utilisation),
     "K.6.2.utilisation": not_rising_in_alpha(utilisation),
     "K.6.2.deviation": not_rising_in_alpha(_deviation),
     "K.E58": about_ps_dsf(least_served),
