@@ -5,13 +5,14 @@
 3. `printed` names the paper's case: a published example, or one of `cases` in trials.py.
 4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
    statement, none; else those of the property `judge`, or `property`, of `mechanism`.
+5. A `[[misprint]]` is a slip of the print that leaves nothing to compute: printed (at most 12 words), and meant.
 """
 
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from importlib.resources import files
@@ -42,6 +43,36 @@ PROSE = ("text", "place", "note")
 MADE = ("hypotheses", "parameters", "points", "printed", "proof", "judge", "missing")
 """Keys from which fields are made."""
 
+MISPRINT = "misprint"
+"""Its table in the file, and what stands in place of a status."""
+
+MOST_WORDS = 12
+"""Of what is printed."""
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """A slip of the print that leaves nothing to compute: its id, its place, the printed words, what they mean, and why."""
+
+    id: str
+    place: str
+    printed: str
+    meant: str
+    note: str
+
+    paper = property(lambda self: self.id.split(".")[0])
+    mechanism, reading = "", ""
+    """As a Statement's: it is about none, and the words are the print's."""
+
+    @property
+    def text(self) -> str:
+        """What is printed, and what is meant."""
+        return f"Printed: {self.printed}. Meant: {self.meant}."
+
+    def page(self) -> str:
+        """What there is to say of it, as Markdown."""
+        return f"# {self.id}\n\n> {self.text}\n\n{self.place}. Status: **{MISPRINT}**: nothing to compute.\n\n{self.note}\n"
+
 
 def statements_of_paper(letter: str) -> list[Statement]:
     """The statements of a paper, in the order of its file.
@@ -57,9 +88,8 @@ def statements_of_paper(letter: str) -> list[Statement]:
     with naming_the_file(f"{PACKAGE}.{letter}.trials"):
         code = import_module(f"{PACKAGE}.{letter}.trials")
         cases, trials = code.cases, code.trials
-    file = Path(str(code.__file__)).with_name("statements.toml")
+    file, document = _document(letter)
     with _naming(file, "it"):
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
         proofs = tomllib.loads(files(PACKAGE).joinpath("proofs.toml").read_text(encoding="utf-8"))["proofs"]
         proofs |= document.get("proofs", {})
     result = []
@@ -69,6 +99,32 @@ def statements_of_paper(letter: str) -> list[Statement]:
     for name in {*trials} - {item.id for item in result}:
         raise InstanceError(f"{code.__file__} tries {name!r}, but {file.name} has no such statement")
     return result
+
+
+def misprints_of_paper(letter: str) -> list[Misprint]:
+    """The misprints of a paper, in the order of its file; InstanceError as for `statements_of_paper`."""
+    file, document = _document(letter)
+    result = []
+    for given in document.get(MISPRINT, []):
+        with _naming(file, f"{MISPRINT} {given.get('id', '')!r}"):
+            result.append(_misprint(given))
+    return result
+
+
+def _document(letter: str) -> tuple[Path, Mapping[str, Any]]:
+    file = Path(import_module(f"{PACKAGE}.{letter}").__path__[0]) / "statements.toml"
+    with _naming(file, "it"):
+        return file, tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _misprint(given: Mapping[str, Any]) -> Misprint:
+    names = tuple(Misprint.__dataclass_fields__)
+    if unlike := {*given} ^ {*names}:
+        raise ValueError(f"{min(unlike)!r} is no key, or lacking: the keys are {', '.join(names)}")
+    made = Misprint(**{name: _joined(given[name]) for name in names})
+    if len(made.printed.split()) > MOST_WORDS:
+        raise ValueError(f"printed has {len(made.printed.split())} words, but at most {MOST_WORDS} are quoted")
+    return made
 
 
 @contextmanager

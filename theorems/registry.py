@@ -9,7 +9,7 @@ from typing import Any
 
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.registry import Registry, naming_the_file
-from fairalloc.theorems.reader import PACKAGE, statements_of_paper
+from fairalloc.theorems.reader import PACKAGE, Misprint, misprints_of_paper, statements_of_paper
 from fairalloc.theorems.statement import Statement
 
 PAPERS = ("K", "P", "W", "Z", "D")
@@ -21,11 +21,26 @@ def all_statements() -> dict[str, Statement]:
     return dict(_STATEMENTS)
 
 
+def misprints() -> dict[str, Misprint]:
+    """The misprints of the papers by id, in the order of the papers and of the files."""
+    found: dict[str, Misprint] = {}
+    for item in (item for letter in _folders() for item in misprints_of_paper(letter)):
+        if item.id in {*found, *_STATEMENTS}:
+            raise InstanceError(f"two claims or misprints are named {item.id!r}, but names must be distinct")
+        if item.paper not in PAPERS:
+            raise InstanceError(f"misprint {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
+        found[item.id] = item
+    return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))
+
+
+def _folders() -> list[str]:
+    with naming_the_file(PACKAGE):
+        return [paper.name for paper in iter_modules(import_module(PACKAGE).__path__) if paper.ispkg]
+
+
 def _of_the_papers() -> dict[str, Statement]:
     found: dict[str, Statement] = {}
-    with naming_the_file(PACKAGE):
-        folders = [paper.name for paper in iter_modules(import_module(PACKAGE).__path__) if paper.ispkg]
-    for folder in folders:
+    for folder in _folders():
         for item in statements_of_paper(folder):
             _add(found, item)
     return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))

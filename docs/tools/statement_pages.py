@@ -21,7 +21,7 @@ from fairalloc.theorems.matrix import comparison, recorded_matrices
 from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.pages import Writing, case_code, statement_page
 from fairalloc.theorems.printed import PRINTED
-from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.registry import all_statements, misprints
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
 from fairalloc.theorems.titles import title_of
@@ -85,7 +85,17 @@ def of_a_paper(paper: str) -> str:
     count = Counter(on_record(item, known, again=False).status for item in own.values())
     said = ", ".join(f"{number} {name}" for name, number in count.most_common())
     head = f"\n## Statements\n\n{len(own)} in all: {said}. What is false as printed is in the [errata](/ERRATA.md).\n"
-    return f"{head}\n{_table(own, known, ('status', 'claim'))}"
+    return f"{head}\n{_table(own, known, ('status', 'claim'))}{_misprints(paper)}"
+
+
+def _misprints(paper: str) -> str:
+    """Slips of the print that leave nothing to compute."""
+    own = [item for item in misprints().values() if item.paper == paper]
+    rows = [
+        f"| {item.id} | {plain(item.place)} | {plain(item.printed)} | {plain(item.meant)} | {plain(item.note)} |" for item in own
+    ]
+    head = ["\n## Misprints\n", "| misprint | place | printed | meant | note |", "| --- " * 5 + "|"]
+    return "\n".join([*head, *rows, ""]) if own else ""
 
 
 # ---- one statement ---------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
 from types import FunctionType, MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.analysis import Property
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_named, mechanism_names
@@ -35,11 +35,14 @@ from fairalloc.theorems.machine.record import document, keep, kept_proofs, machi
 from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.own_matrix import property_matrix
-from fairalloc.theorems.registry import PAPERS, all_statements
+from fairalloc.theorems.reader import MISPRINT, Misprint
+from fairalloc.theorems.registry import PAPERS, all_statements, misprints
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import READINGS, Status, with_reading
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 from fairalloc.theorems.titles import shortened
+
+T = TypeVar("T")
 
 STORE = Path("results/theorems.sqlite")
 
@@ -88,7 +91,7 @@ def add_commands(commands: Any) -> None:
     add_time_limit(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
     command.add_argument("--seed", type=int, default=0, metavar="N", help="of that search; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of that search")
-    _action(actions, "list", "ids of statements with status and words, one a line", _list)
+    _action(actions, "list", "ids of statements and misprints with status and words, one a line", _list)
     command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
     command.add_argument("--format", default="table", choices=[*FORMATS, "python"], help="python = the instances")
     command.set_defaults(run=_numbers)
@@ -120,12 +123,13 @@ def _action(
     command: argparse.ArgumentParser = actions.add_parser(name, help=told)
     text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
     named = command.add_argument("named", nargs="*", metavar=word, help=text)
-    completed(named, lambda: () if files else all_statements(), files="py")
+    completed(named, lambda: () if files else _known(), files="py")
     command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
     text = f"only those whose printed words are read so: {', '.join(READINGS)}"
     command.add_argument("--reading", action="append", choices=READINGS, metavar="READING", help=text)
-    text = f"only those of which this is on record: {', '.join(Status)}"
-    command.add_argument("--status", action="append", choices=[word.value for word in Status], metavar="STATUS", help=text)
+    words = [*(word.value for word in Status), MISPRINT]
+    text = f"only those of which this is on record: {', '.join(words)}"
+    command.add_argument("--status", action="append", choices=words, metavar="STATUS", help=text)
     text = "only those about these mechanisms; see: fairalloc list mechanisms"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
     text = "only those about these properties; see: fairalloc matrix"
@@ -134,7 +138,12 @@ def _action(
     return command
 
 
-def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
+def _known() -> dict[str, Statement | Misprint]:
+    """All that has a page: statements and misprints."""
+    return {**all_statements(), **misprints()}
+
+
+def _named(given: str, statements: Mapping[str, Any]) -> list[str]:
     """The statement of this id, or all whose ids begin with it: K.T3 stands for K.T3.envy, K.T3.sharing, ..."""
     found = [name for name in statements if name == given or name.startswith(f"{given}.")]
     if not found:
@@ -144,9 +153,15 @@ def _named(given: str, statements: Mapping[str, Statement]) -> list[str]:
 
 _record = cache(packaged)
 
-FILTERS: dict[str, Callable[[Statement], str]] = {
+
+def _status(item: Statement | Misprint) -> str:
+    """The word of the record; of a refutation without its reading."""
+    return MISPRINT if isinstance(item, Misprint) else on_record(item, _record(), again=False).status.value
+
+
+FILTERS: dict[str, Callable[[Any], str]] = {
     "paper": lambda item: item.paper,
-    "status": lambda item: on_record(item, _record(), again=False).status.value,
+    "status": _status,
     "mechanism": lambda item: item.mechanism,
     "property": lambda item: item.property,
     "reading": lambda item: item.reading,
@@ -154,24 +169,24 @@ FILTERS: dict[str, Callable[[Statement], str]] = {
 """The options that choose statements, and what each looks at."""
 
 
-def _asked(options: argparse.Namespace, own: Mapping[str, Statement] = MappingProxyType({})) -> dict[str, Statement]:
-    """The statements that are named or fit the filters; of our own claims about cells of the matrix those that are named."""
+def _asked(options: argparse.Namespace, known: Mapping[str, T], own: Mapping[str, T] = MappingProxyType({})) -> dict[str, T]:
+    """Those that are named or fit the filters; of our own claims about cells of the matrix those that are named."""
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
     named = [word for word in options.named if any(key == word or key.startswith(f"{word}.") for key in own)]
-    return _fitting({**all_statements(), **(own if named else {})}, options.named, options)
+    return _fitting({**known, **(own if named else {})}, options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
     """Those asked for that are named in full or can be written or proved; all where none can, so that it is said why."""
-    asked = _asked(options)
+    asked = _asked(options, all_statements())
     able = {name: item for name, item in asked.items() if name in options.named or is_able(name)}
     if able and (left := len(asked) - len(able)):
         complain(f"{left} of {len(asked)} statements are left out: there is nothing of them to {options.action}")
     return able or asked
 
 
-def _fitting(statements: Mapping[str, Statement], given: Iterable[str], options: argparse.Namespace) -> dict[str, Statement]:
+def _fitting(statements: Mapping[str, T], given: Iterable[str], options: argparse.Namespace) -> dict[str, T]:
     """Those that are named, or all, as far as they fit every filter."""
     names = dict.fromkeys(name for part in given for name in _named(part, statements)) or statements
     chosen = {name: statements[name] for name in names}
@@ -233,8 +248,9 @@ def _show(options: argparse.Namespace) -> int:
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
     own = {name: item for name, item in known_cells()[0].items() if name not in all_statements()}
-    for item in _asked(options, own).values():
-        emit(printable(statement_page(item, packaged(OURS) if item.id in own else _record()) + "\n"))
+    for item in _asked(options, _known(), own).values():
+        found = packaged(OURS) if item.id in own else _record()
+        emit(printable((item.page() if isinstance(item, Misprint) else statement_page(item, found)) + "\n"))
     return 0
 
 
@@ -250,7 +266,7 @@ def _export(options: argparse.Namespace) -> int:
         return 0
     from fairalloc.theorems.lone.catalogue import has_script
 
-    chosen = _asked(options) if options.format == "bibtex" else _able(options, has_script)
+    chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, has_script)
     for item in chosen.values():
         emit(statement_text(item, on_record(item, _record(), again=False).status, options.format))
     return 0
@@ -266,8 +282,8 @@ def _claims(file: str) -> list[Claim]:
 
 def _list(options: argparse.Namespace) -> int:
     """A line for each: id, status, and as much of the words as the terminal has room for; all of them where it is none."""
-    found = _fitting(all_statements(), options.named, options).values()
-    known = [(item, _short(with_reading(item, on_record(item, _record(), again=False).status))) for item in found]
+    found = _fitting(_known(), options.named, options).values()
+    known = [(item, _status_word(item)) for item in found]
     wide, middle = max(len(item.id) for item, _ in known), max(len(status) for _, status in known)
     room = get_terminal_size((UNLIMITED, 24)).columns - wide - middle - 4
     for item, status in known:
@@ -275,9 +291,11 @@ def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-def _short(status: str) -> str:
-    """A status, without what is said of it."""
-    return status.replace(Status.IN_FLOATS, "in floating point")
+def _status_word(item: Statement | Misprint) -> str:
+    """Its status and reading, shortened."""
+    if isinstance(item, Misprint):
+        return MISPRINT
+    return with_reading(item, on_record(item, _record(), again=False).status).replace(Status.IN_FLOATS, "in floating point")
 
 
 def _numbers(options: argparse.Namespace) -> int:

@@ -64,7 +64,21 @@ text = "nb is envy-free."
 mechanism = "nb"
 property = "envy-freeness"
 """
+MISPRINT = """
+[[misprint]]
+id = "Z.slip"
+place = "Z 9"
+printed = "Section 8"
+meant = "Section 9"
+note = "It has no Section 8."
+"""
 TEXTS = {
+    "a misprint's key": (MISPRINT + "says = 1", "misprint 'Z.slip': ValueError: 'says' is no key, or lacking: the keys are id, "),
+    "a misprint without its meaning": (MISPRINT.replace("meant", "#"), "misprint 'Z.slip': ValueError: 'meant' is no key, or"),
+    "a long quotation": (
+        MISPRINT.replace('8"', '8 9 10 11 12 13 14 15 16 17 18 19"', 1),
+        "misprint 'Z.slip': ValueError: printed has 13",
+    ),
     "no TOML": ("[[statement]\n", "it: TOMLDecodeError: "),
     "a key": (STATEMENT + "says = 1", "statement 'Z.new': ValueError: 'says' is no key, but the keys are id, "),
     "no text": (STATEMENT.replace("text", "note"), "statement 'Z.new': ValueError: it has no text"),
@@ -100,6 +114,16 @@ def test_a_text_without_faults_and_a_trial_without_text(run, tmp_path, monkeypat
     del sys.modules["fairalloc.theorems.papers.papers_of_a_test.trials"]
     code, _, said = run("theorems", "list")
     assert (code, said) == (2, f"fairalloc: {folder / 'trials.py'} tries 'Z.other', but statements.toml has no such statement\n")
+
+
+def test_misprints(run, tmp_path, monkeypatch):
+    folder = a_paper(tmp_path, monkeypatch, "cases, trials = {}, {}\n", STATEMENT + MISPRINT)
+    listed = run("theorems", "list", "--status", "misprint")[1]
+    assert "Z.slip" in listed
+    assert "Z.new" not in listed
+    assert "Meant: Section 9." in run("theorems", "show", "Z.slip")[1]
+    (folder / "statements.toml").write_text(STATEMENT + MISPRINT.replace("Z.slip", "Z.new"))
+    assert run("theorems", "list")[2] == "fairalloc: two claims or misprints are named 'Z.new', but names must be distinct\n"
 
 
 @pytest.mark.parametrize("name", FAULTS)

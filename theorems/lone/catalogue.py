@@ -10,7 +10,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
 from fairalloc.theorems.registry import all_statements
 
-MODULES = "complaints equilibria lexicographic lexicographic_numbers merit_points per_server procedures trajectory"
+MODULES = "complaints equilibria lexicographic lexicographic_numbers merit_points per_server procedures slips trajectory"
 """Of the arguments."""
 
 for _module in MODULES.split():

@@ -28,9 +28,20 @@ from fairalloc.theorems.registry import all_statements
 
 F = Fraction
 FIGURES_OF_W = {"1": "Fig5", "2.slots": "Table2", "2.utilisation": "Fig6", "2.times": "Fig7", "2.ratio": "Fig8", "3": "Fig9"}
+FIGURES_OF_W |= {"2.saturated": "Fig6", "2.small": "Fig7", "2.almost-all": "Fig8", "3.slightly": "Fig9"}
 STATEMENTS = {name: item for name, item in all_statements().items() if item.paper in "WZ"}
 ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
-WRONG = {"W.S2.drf", "W.S5.2.first-fit", "W.S6.1.exact", "W.Table2.each", "Z.Fig1", "Z.P7.numbers", "Z.P8.numbers"}
+WRONG = {
+    "W.P2.printed",
+    "W.S2.drf",
+    "W.S5.2.first-fit",
+    "W.S6.1.exact",
+    "W.Table2.each",
+    "Z.Fig1",
+    "Z.P7.numbers",
+    "Z.P8.numbers",
+}
+MISSING = {"W.S5.2.time", "W.S5.2.two-choices", "W.S5.2.fitness"}
 MEASURED = {f"W.S6.{part}": f"W.{figure}" for part, figure in FIGURES_OF_W.items()}
 
 
@@ -66,7 +77,7 @@ def test_the_errata_have_witnesses():
 @pytest.mark.parametrize("name", [name for name, item in STATEMENTS.items() if item.quantifier == "one"])
 def test_printed_numbers(name):
     """Which are as printed is on record here, so that neither a repair nor a fault goes unseen."""
-    expected = name not in WRONG
+    expected = None if name in MISSING else name not in WRONG
     if name in MEASURED:
         kept = kept_verdicts().get(MEASURED[name])
         expected = {"confirmed": True, "not confirmed": False}.get(kept.word if kept else "")
@@ -81,7 +92,7 @@ def test_every_cell_of_the_tables_has_a_statement(name):
 
 
 def test_statements_of_w_and_z_are_registered():
-    assert [sum(item.paper == paper for item in STATEMENTS.values()) for paper in "WZ"] == [67, 71]
+    assert [sum(item.paper == paper for item in STATEMENTS.values()) for paper in "WZ"] == [77, 71]
 
 
 def test_leximin_sees_the_smallest_unfairness():

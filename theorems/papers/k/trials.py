@@ -36,7 +36,7 @@ from fairalloc.theorems.judges.game import (
     utilisation,
 )
 from fairalloc.theorems.judges.trials import Routes, once
-from fairalloc.theorems.papers.k import directions, problem_3, small_steps, theorem_7
+from fairalloc.theorems.papers.k import directions, problem_3, sentences, small_steps, theorem_7
 from fairalloc.theorems.papers.k import problem_3_in_floats as floats
 from fairalloc.theorems.papers.k.printed_formulas import (
     approximate_prices,
@@ -232,6 +232,14 @@ trials: dict[str, Routes] = {
     "K.2.3.shares": printed_numbers(_fig3_shares),
     "K.2.3.Fig2": once(_fig2),
     "K.3.1.existence": Routes(_equilibrium_found, equilibrium_exists),
+    "K.3.1.concave": Routes(sentences.concave_in_floats, sentences.concave),
+    "K.3.2.idle": about_equilibria(sentences.all_used),
+    "K.E23": Routes(sentences.multipliers_in_floats, sentences.multipliers),
+    "K.E28": Routes(sentences.solved_for_nu_in_floats, sentences.solved_for_nu),
+    "K.E36": Routes(sentences.complementary_function_in_floats, sentences.complementary_function),
+    "K.E98": Routes(sentences.signs_in_floats, sentences.signs),
+    "K.E45": Routes(sentences.violates_in_floats, sentences.violates),
+    "K.5.1.assumption-2": Routes(sentences.assumption_2_in_arrays, sentences.assumption_2),
     "K.T1": Routes(theorem_1_by_program, theorem_1_by_vertices),
     "K.T2.proportional": about_equilibria(proportional),
     "K.T2.limit": about_equilibria(limit_rate),
@@ -248,6 +256,7 @@ trials: dict[str, Routes] = {
     "K.T6": Routes(floats.stationary, problem_3.stationary),
     "K.4.4.bounded": Routes(bounded_multipliers, bounded_multipliers_exactly),
     "K.L2": Routes(two_solutions, two_solutions_exactly),
+    "K.4.4.totals": Routes(two_solutions, two_solutions_exactly),
     "K.C4": Routes(two_solutions, two_solutions_exactly),
     "K.T7": Routes(
         undecided := missing(

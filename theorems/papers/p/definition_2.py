@@ -14,7 +14,7 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import certified
+from fairalloc.theorems.judges.common import certified, progressive_filling
 from fairalloc.theorems.judges.game import shares
 
 F = Fraction
@@ -28,6 +28,32 @@ def definition(case: Case) -> Verdict:
 def bottleneck_condition(case: Case) -> Verdict:
     """P Definition 2 by taking from everybody with a larger share at one server, against Theorem 1, in rationals."""
     return _definition(case, _by_releasing)
+
+
+def max_min(case: Case) -> Verdict:
+    """DRF by Definition 1, by a linear program for each user, against the lexicographically largest dominant shares."""
+    return _max_min(case, _by_program)
+
+
+def max_min_by_releasing(case: Case) -> Verdict:
+    """The same with Definition 1 by taking from everybody with a larger share."""
+    return _max_min(case, _by_releasing)
+
+
+def _max_min(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
+    """Progressive filling gives the lexicographically largest shares; at it, at the case's point, and at means of the two."""
+    instance = case.instance
+    filled = progressive_filling(instance)
+    largest = [filled[n] for n in instance.arcs.user]
+    parts = (F(0), F(1, 2), F(1))
+    points = [[t * a + (1 - t) * b for a, b in zip(largest, case.points[0], strict=True)] for t in parts]
+    for x in points:
+        h = _at(instance, x)
+        defined = not any(raised(h, n) for n in range(instance.N))
+        if (x == largest) != defined:
+            sentence = f"at {', '.join(map(str, x))} Definition 1 is {defined}"
+            return Verdict("equivalence", False, 1.0, sentence, "rational arithmetic")
+    return Verdict("equivalence", True, 0.0, "Definition 1 holds at the largest shares alone", "rational arithmetic")
 
 
 def _definition(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:

@@ -27,6 +27,7 @@ from fairalloc.theorems.judges.convergence import converges, converges_exactly
 from fairalloc.theorems.judges.game import about_ps_dsf
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Routes, once
+from fairalloc.theorems.papers.p import sentences
 from fairalloc.theorems.papers.p.algorithm_1 import (
     bottleneck,
     bottleneck_by_release,
@@ -39,7 +40,7 @@ from fairalloc.theorems.papers.p.algorithm_1 import (
     rising,
     rising_exactly,
 )
-from fairalloc.theorems.papers.p.definition_2 import bottleneck_condition, definition
+from fairalloc.theorems.papers.p.definition_2 import bottleneck_condition, definition, max_min, max_min_by_releasing
 from fairalloc.theorems.papers.p.endless_rounds import ends, ends_in_floats
 from fairalloc.theorems.status import FLOATING_POINT
 
@@ -90,6 +91,11 @@ def _fig2(case: Case) -> Sequence[Row]:
     s = {(n, i): h.tasks[n - 1] / monopoly(instance, n - 1, i - 1) for n, i in ((1, 1), (2, 1), (3, 1), (4, 1), (3, 2), (4, 2))}
     printed = {(3, 1): "2/3", (4, 1): "1", (1, 1): "0.6", (2, 1): "0.6", (3, 2): "2/3", (4, 2): "2/3"}
     return [(f"s_{n}{i}", printed[n, i], s[n, i]) for n, i in printed]
+
+
+def _printed_indices(case: Case) -> Sequence[Row]:
+    h = certified(case.instance, "ps-dsf")
+    return [(f"s_{n}1", "8/12", h.tasks[n - 1] / monopoly(case.instance, n - 1, 0)) for n in (3, 4)]
 
 
 def _fig4(case: Case) -> Sequence[Row]:
@@ -246,8 +252,12 @@ def _prompt(_: Case) -> Verdict:
     )
 
 
+HALVES = Case(Instance([[1, 1], [1, 0]], [[1, 1]]), points=((F(1, 2), F(1, 2)),))
+"""DRF gives one half each, and half of the second resource is left; all to user 1 leaves nothing."""
+
 cases: dict[str, Case] = {
     "exchange": EXCHANGE,
+    "halves": HALVES,
 }
 
 
@@ -258,6 +268,14 @@ trials: dict[str, Routes] = {
     "P.II-B.TSF": printed_numbers(_fig1_tsf),
     "P.III-A.tasks": printed_tasks("ps-dsf", "3.6", "3.6", "8", "8"),
     "P.III-A.shares": printed_numbers(_fig2),
+    "P.II-A.utilization": Routes(sentences.utilisation_by_program, sentences.utilisation_by_vertices),
+    "P.II-A.max-min": Routes(max_min, max_min_by_releasing),
+    "P.III-A.indices": printed_numbers(_printed_indices),
+    "P.A1.increase": Routes(sentences.increase_in_floats, sentences.increase),
+    "P.III-D.local": Routes(sentences.local_in_floats, sentences.local),
+    "P.IV.condition": once(sentences.printed_condition),
+    "P.V.least-share": once(sentences.least_share((2, 3))),
+    "P.T2.units": about_ps_dsf(sentences.same_units),
     "P.T1": Routes(definition, bottleneck_condition),
     "P.E36": about_ps_dsf(_one_ratio),
     "P.E39": about_ps_dsf(_sharing_of_two),

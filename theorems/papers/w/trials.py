@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis import check
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
@@ -350,6 +351,68 @@ def _drawn(case: Case) -> Verdict:
     return Verdict("partition", not margin > 0, margin, "the mean differs", f"{len(ways)} ways")
 
 
+# ---- sections 3.2, 4.3 and 4.5.2: steps ---------------------------------------------------------------------------------
+
+
+def _taken_back(case: Case) -> Verdict:
+    """What N tasks take of A_il: as many tasks run with it, and fewer with a little less of any resource; in rationals."""
+    (given,), demand = case.instance.exact.capacities, case.instance.exact.demands[0][0]
+    tasks = _tasks_in(given, demand)
+    kept = [tasks * d for d in demand]
+    less = [_tasks_in([c * F(999, 1000) if r == s else c for s, c in enumerate(kept)], demand) for r in range(len(kept))]
+    fine = all(k <= c for k, c in zip(kept, given, strict=True)) and _tasks_in(kept, demand) == tasks > max(less)
+    return Verdict(
+        "non-wasteful", fine, -1.0 if fine else 1.0, f"{tasks} tasks, and {max(less)} with less", "rational arithmetic"
+    )
+
+
+def _taken_back_in_floats(case: Case) -> Verdict:
+    """The same by a linear program: the least of each resource that runs as many tasks is all that is kept."""
+    given, demand = case.instance.capacities[0], case.instance.demands[0][0]
+    best = maximum(np.ones(1), demand[:, None], given, False)
+    if best is None:
+        raise NotApplicable("a linear program was not solved")
+    worst = max(best.value * d / c for d, c in zip(demand, given, strict=True)) - 1 - TIED
+    return Verdict("non-wasteful", not worst > 0, float(worst), f"{worst:.3g} more than allocated is needed", "LP")
+
+
+P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
+
+
+def _after_epsilon(case: Case) -> Sequence[Row]:
+    """W 4.3 on one server: j = user 2 gives up epsilon = G_j - g, of which everybody gets delta."""
+    shares, g = list(case.points[0]), F(1, 2)
+    epsilon = shares[1] - g
+    delta = epsilon / 2
+    after = [shares[0] + delta, shares[1] - epsilon + delta]
+    return [(f"share of user {i + 1}", str(s + delta), v) for i, (s, v) in enumerate(zip(shares, after, strict=True))]
+
+
+def _weaker(case: Case) -> Verdict:
+    """Where each user runs what 1/n of each server gives it, these parts are an equal partition that gives nobody more."""
+    exact, n = case.instance.exact, case.instance.N
+    servers = [row for row, count in zip(exact.capacities, case.instance.counts, strict=True) for _ in range(int(count))]
+    parts = [[c / n for c in row] for row in servers]
+    bench = [sum((_tasks_in(row, rows[0]) for row in parts), F(0)) for rows in exact.demands]
+    columns = zip(zip(*parts, strict=True), zip(*servers, strict=True), strict=True)
+    even = all(n * sum(some, F(0)) == sum(whole, F(0)) for some, whole in columns)
+    own = [F(0)] * n
+    for a, v in zip(case.instance.arcs.user, case.points[0], strict=True):
+        own[a] += v
+    strong = [tasks for tasks in (own, bench) if all(t >= b for t, b in zip(tasks, bench, strict=True))]
+    worst = max((b - t for tasks in strong for t, b in zip(tasks, bench, strict=True)), default=F(-1))
+    fine = even and worst <= 0
+    return Verdict("sharing", fine, float(worst) if even else 1.0, "the parts are no equal partition", "rational arithmetic")
+
+
+def _weaker_in_floats(case: Case) -> Verdict:
+    """The same for the allocation of DRF on each server, by the properties of this package."""
+    found = solve(case.instance, "drf-per-server")
+    strong, weak = (check(found, name) for name in ("strong-sharing-incentive", "weak-sharing-incentive"))
+    margin = weak.margin if strong.holds else -1.0
+    return Verdict("sharing", not (strong.holds and weak.holds is False), margin, "strong and not weak", "floating point")
+
+
 # ---- section 3.4: low utilisation of per-server DRF -----------------------------------------------------------------
 
 RARE = F(1, 100)
@@ -618,6 +681,7 @@ cases: dict[str, Case] = {
     "s3-4-low": _arbitrarily_low(3),
     "e9": Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
     "table1": TABLE1,
+    "p2": P2,
 }
 
 
@@ -638,6 +702,9 @@ trials: dict[str, Routes] = {
     "W.Fig4": printed_numbers(_fig4),
     "W.P4.numbers": printed_numbers(_prop4),
     "W.S4.5.partitions": printed_numbers(_partitions),
+    "W.S3.2.non-wasteful": Routes(_taken_back_in_floats, _taken_back),
+    "W.P2.printed": printed_numbers(_after_epsilon),
+    "W.S4.5.weaker": Routes(_weaker_in_floats, _weaker),
     "W.S4.5.mean": Routes(_drawn, _partitioned),
     "W.P8": about_mechanism("drfh", leximin_in(_amounts)),
     "W.P8.alone": about_mechanism("drfh", _as_if_alone),

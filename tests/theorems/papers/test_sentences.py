@@ -1,0 +1,132 @@
+"""Sentences between theorems: each check is seen to fail where what it looks at is changed."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from fairalloc.analysis.linear import Optimum, maximum
+from fairalloc.models import Instance
+from fairalloc.models.examples.published import example
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.k import sentences as of_k
+from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
+from fairalloc.theorems.papers.k.surds import Surd
+from fairalloc.theorems.papers.p import definition_2
+from fairalloc.theorems.papers.p import sentences as of_p
+from fairalloc.theorems.papers.p import trials as claims_p
+from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals
+from fairalloc.theorems.papers.w import trials as claims_w
+from fairalloc.theorems.registry import all_statements
+
+F = Fraction
+STATEMENTS = all_statements()
+SHARED = Case(Instance([[1], [1]], [[2]]), points=((F(1), F(1)),), parameters={"alpha": 2, "price": 1})
+UNEVEN = replace(SHARED, points=((F(1, 2), F(3, 2)),))
+TWO = Case(Instance([[1, 2], [2, 1]], [[2, 2], [3, 1]]), points=((F(1, 2), F(1, 4), F(1, 4), F(1, 4)),), parameters={"alpha": 2})
+
+
+def both(name, case):
+    """What trial and confirm say."""
+    return STATEMENTS[name].trial(case).holds, STATEMENTS[name].confirm(case).holds
+
+
+def larger(*args):
+    """A program whose optimum is too large."""
+    found = maximum(*args)
+    return Optimum(found.value * 2 + 1, found.z)
+
+
+def test_pareto_optimal_points_with_and_without_the_most_used():
+    assert both("P.II-A.utilization", claims_p.HALVES) == (False, False)
+    assert both("P.II-A.utilization", replace(claims_p.HALVES, points=((F(1), F(0)),))) == (True, True)
+
+
+def test_max_min_fairness_of_other_shares(monkeypatch):
+    assert both("P.II-A.max-min", claims_p.HALVES) == (True, True)
+    monkeypatch.setattr(definition_2, "progressive_filling", lambda _: [F(1, 4), F(1, 4)])
+    assert both("P.II-A.max-min", claims_p.HALVES) == (False, False)
+
+
+def test_an_update_with_its_own_server_changed(monkeypatch):
+    assert both("P.III-D.local", TWO) == (True, True)
+    changed = of_p._changed
+    monkeypatch.setattr(of_p, "_changed", lambda instance, x, _: changed(instance, x, -1))
+    assert both("P.III-D.local", TWO)[1] is False
+
+
+def test_a_rise_above_its_bound(monkeypatch):
+    case = Case(Instance([[1], [1]], [[4]]), points=((F(1), F(3)),))
+    assert both("P.A1.increase", case) == (True, True)
+    test = ServerInRationals.test
+    monkeypatch.setattr(ServerInRationals, "test", lambda *args: (test(*args)[0] - 3, *test(*args)[1:]))
+    monkeypatch.setattr(of_p, "maximum", larger)
+    assert both("P.A1.increase", case) == (False, False)
+
+
+def test_other_units_and_other_definitions(monkeypatch):
+    case = replace(SHARED, parameters={})
+    assert both("P.T2.units", case) == (True, True)
+    monkeypatch.setattr(of_p, "levels", lambda *_: None)
+    monkeypatch.setattr(of_p, "bottleneck_gap", lambda *_: 1.0)
+    assert both("P.T2.units", case) == (False, False)
+
+
+def test_formulas_of_p_as_they_are_printed():
+    assert of_p.printed_condition(SHARED).holds
+    assert not STATEMENTS["P.IV.condition"].confirm(STATEMENTS["P.IV.condition"].printed).holds
+    classes = Case(example("psdsf-fig5").instance)
+    assert of_p.least_share((2, 3))(classes).holds
+    assert not of_p.least_share((3,))(classes).holds, "more of class C for user 4"
+    assert [row[1] == str(row[2]) for row in claims_w._after_epsilon(claims_w.P2)] == [True, False]
+
+
+def test_what_is_taken_back(monkeypatch):
+    case = Case(Instance([[1, 2]], [[3, 4]]))
+    assert both("W.S3.2.non-wasteful", case) == (True, True)
+    monkeypatch.setattr(claims_w, "_tasks_in", lambda *_: F(1))
+    monkeypatch.setattr(claims_w, "maximum", larger)
+    assert both("W.S3.2.non-wasteful", case) == (False, False)
+
+
+def test_a_partition_that_is_not_equal(monkeypatch):
+    case = Case(Instance([[1], [1]], [[2]]), points=((F(1), F(1)),))
+    assert both("W.S4.5.weaker", case) == (True, True)
+    weak = claims_w.check
+    monkeypatch.setattr(claims_w, "check", lambda a, name: replace(weak(a, name), holds=name.startswith("strong"), margin=1.0))
+    assert both("W.S4.5.weaker", case)[0] is False
+
+
+def test_a_convex_utility():
+    case = replace(SHARED, points=((F(1, 2), F(3, 2)), (F(3, 2), F(1, 2))))
+    assert both("K.3.1.concave", case) == (True, True)
+    assert both("K.3.1.concave", replace(case, parameters={"alpha": -1})) == (False, False)
+
+
+@pytest.mark.parametrize("case", [SHARED, UNEVEN])
+def test_multipliers_of_what_is_best_or_not(case, monkeypatch):
+    assert both("K.E23", case) == both("K.E28", case) == (True, True)
+    monkeypatch.setattr(of_k, "_is_best", lambda *_: case is UNEVEN)
+    monkeypatch.setattr(of_k, "_is_best_by_program", lambda *_: case is UNEVEN)
+    assert both("K.E23", case) == (False, False)
+    monkeypatch.setattr(of_k, "_solved", lambda *_, nu: nu)
+    assert both("K.E28", case) == (False, False)
+
+
+def test_another_complementary_function(monkeypatch):
+    assert both("K.E36", UNEVEN) == both("K.E98", UNEVEN) == (True, True)
+    monkeypatch.setattr(of_k, "_psi", lambda a, b: a * b)
+    monkeypatch.setattr(of_k, "_is_solved", lambda a, b: a == b)
+    assert both("K.E36", UNEVEN) == both("K.E98", UNEVEN) == (False, False)
+
+
+def test_a_full_resource_along_the_gradient(monkeypatch):
+    assert both("K.E45", UNEVEN) == (True, True)
+    beta = ExactMeritPoint.beta
+    monkeypatch.setattr(ExactMeritPoint, "beta", lambda *args: Surd() - beta(*args))
+    assert both("K.E45", UNEVEN)[1] is False
+
+
+def test_demands_of_nobody_else():
+    assert both("K.5.1.assumption-2", SHARED) == (True, True)
+    assert both("K.5.1.assumption-2", Case(Instance([[1, 1], [1, 0]], [[1, 1], [1, 1]]))) == (False, False)
