@@ -113,8 +113,17 @@ class Hypotheses:
         return cls(**dict(map(_assumption, words)))
 
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
-        """A small draft with small numbers, made to satisfy the assumptions;
-        `misreports` = the most users who misreport together.
+        """A small draft with small numbers, made to satisfy the assumptions.
+
+        Parameters
+        ----------
+        rng : random numbers
+        misreports : the most users who misreport together; 0 = nobody does
+        most : the most users, servers and resources
+
+        Returns
+        -------
+        a draft that `impose` has changed; it need not be a valid case
         """
         if self.instances is not None:
             draft = self._of_the_family(rng)
@@ -125,7 +134,14 @@ class Hypotheses:
         return draft
 
     def draw_misreports(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
-        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions."""
+        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions.
+
+        Parameters
+        ----------
+        rng : random numbers
+        draft : changed in place
+        misreports : the most users who misreport together
+        """
         chosen = _random_users(rng, len(draft.users), misreports)
         for n, user in enumerate(draft.users):
             user.reported = user.reported_placement = user.reported_limit = None
@@ -134,7 +150,14 @@ class Hypotheses:
         self.impose(draft)
 
     def draw_misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
-        """Give a user a new misreport: about demands, eligible servers where these matter, or both; or as `reports` says."""
+        """Give a user a new misreport: about demands, eligible servers where these matter, or both; or as `reports` says.
+
+        Parameters
+        ----------
+        rng : random numbers
+        draft : changed in place, without `impose`
+        n : the user
+        """
         sampler, user = _Sampler(self, rng), draft.users[n]
         others = [other.demands for other in draft.users if other.demands != user.demands]
         about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1

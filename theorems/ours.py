@@ -42,14 +42,20 @@ CASES: Mapping[str, Case] = {
 
 SLUGS = {"alpha < 1": "below", "alpha > 1": "above", "alpha by server": "mix"}
 
-COLUMNS = tuple(Column(name, family) for name in sorted(MECHANISMS) for family in (FAMILIES if name == "alpha-pf-vds" else ("",)))
+
+@cache
+def our_columns() -> tuple[Column, ...]:
+    """The columns of the table: all mechanisms, with the families of alpha-pf-vds apart."""
+    return tuple(
+        Column(name, family) for name in sorted(MECHANISMS) for family in (FAMILIES if name == "alpha-pf-vds" else ("",))
+    )
 
 
 @cache
 def ours() -> Mapping[str, Statement]:
     """The claims by id, such as "ours.lmmf.pareto" and "ours.lmmf.pareto.positive"."""
     proofs = {key: Proof(name, text) for name, text, keys in _proofs() for key in keys}
-    made = (_claim(column, name, positive) for column in COLUMNS for name in ROWS for positive in (False, True))
+    made = (_claim(column, name, positive) for column in our_columns() for name in ROWS for positive in (False, True))
     return {item.id: replace(item, proof=proofs.get(item.id, "")) for item in made if item is not None}
 
 

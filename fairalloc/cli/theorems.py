@@ -163,7 +163,7 @@ FILTERS: dict[str, Callable[[Any], str]] = {
     "paper": lambda item: item.paper,
     "status": _status,
     "mechanism": lambda item: item.mechanism,
-    "property": lambda item: item.property,
+    "property": lambda item: "" if isinstance(item, Misprint) else item.property,
     "reading": lambda item: item.reading,
 }
 """The options that choose statements, and what each looks at."""

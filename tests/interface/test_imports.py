@@ -86,6 +86,10 @@ PARTS = {
             "printed",
             "implications",
             "judges",
+            "definitions",
+            "lone.definitions",
+            "lone.certificates",
+            "lone.merit",
             "papers",
         ),
         *(

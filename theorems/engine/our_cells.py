@@ -19,7 +19,7 @@ from fairalloc.theorems.engine.investigate import concluded, counts
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
 from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
 from fairalloc.theorems.hypotheses import TESTS
-from fairalloc.theorems.ours import COLUMNS, ROWS, key_of, ours
+from fairalloc.theorems.ours import ROWS, key_of, our_columns, ours
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status
@@ -67,8 +67,8 @@ def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed
 def _open() -> Iterator[str]:
     """The claims of cells that are open on record, and those about positive demands where only cases with zeros violate."""
     statements, findings = known_cells()
-    cells = cells_of(evidence(statements, findings), COLUMNS, ROWS, True)
-    for column, name in product(COLUMNS, ROWS):
+    cells = cells_of(evidence(statements, findings), our_columns(), ROWS, True)
+    for column, name in product(our_columns(), ROWS):
         cell, (key, positive) = cells[name, column], (key_of(column, name, with_zeros) for with_zeros in (False, True))
         case = findings[cell.statement].case if cell.statement else None
         is_violated = cell.symbol in VIOLATIONS and case is not None
