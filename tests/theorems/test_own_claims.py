@@ -16,6 +16,7 @@ from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
+from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine import laboratory, parallel
 from fairalloc.theorems.engine import search as engine
 from fairalloc.theorems.engine.witnesses import on_record, packaged
@@ -258,6 +259,44 @@ def test_words_make_hypotheses():
     assert not made.one_variant
     assert fa.Hypotheses.of(()) == fa.Hypotheses.of("") == fa.Hypotheses()
     assert fa.Hypotheses.of(["positive"]).spelled == "positive"
+
+
+@pytest.mark.parametrize("about", ["demands", "servers", "tasks"])
+def test_a_misreport_may_be_about_one_thing_alone(about):
+    assumed = fa.Hypotheses.of(f"limits, at least 2 users, misreported {about}")
+    assert fa.Hypotheses.of(assumed.spelled) == assumed
+    assert f"misreported {about}" in assumed.words
+    rng, seen = np.random.default_rng(1), 0
+    for _ in range(60):
+        try:
+            case = assumed.sample(rng, 2).case()
+        except FairallocError:
+            continue
+        if case.misreport is None:
+            continue
+        seen += 1
+        parts = {"demands": case.misreport.demands, "servers": case.misreport.eligible, "tasks": case.misreport.max_tasks}
+        assert {name for name, part in parts.items() if any(one is not None for one in part)} == {about}
+        again = parse_case(json.loads(json.dumps(case.document())))
+        assert (again.misreport, again.reported) == (case.misreport, case.reported)
+        names = {"Case": fa.Case, "Instance": fa.Instance, "Misreport": fa.Misreport, "Fraction": Fraction}
+        assert eval(case.code(), names).misreport == case.misreport
+        assert assumed.satisfied_by(case)
+        others = {name for name in parts if name != about}
+        assert not any(fa.Hypotheses.of(f"limits, at least 2 users, misreported {name}").satisfied_by(case) for name in others)
+    assert seen > 5
+
+
+def test_a_report_of_fewer_tasks_is_what_it_says():
+    truth = fa.Instance([[1], [1]], [[4]], max_tasks=[3, 3])
+    told = fa.Misreport((1,), (None,), (None,), (Fraction(1),))
+    assert told.reported(truth).exact.max_tasks == (3, 1)
+    result = searched("drf is strategyproof", "drf", "strategyproofness", "one server, limits, misreported tasks", trials=300)
+    assert result.status == "not refuted"
+    with pytest.raises(fa.UnknownName, match="misreported weights"):
+        fa.Hypotheses.of("misreported weights")
+    with pytest.raises(fa.UnknownName):
+        fa.Hypotheses.of("servers")
 
 
 @pytest.mark.deep
