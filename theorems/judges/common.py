@@ -20,7 +20,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
+from fairalloc.models.exact.rationals import Rationals, exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -267,3 +267,14 @@ def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[
     arcs = exact_arcs(instance)
     feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)
     return feasible and nb_gap(arcs, instance.exact.weights, arcs.tasks(x), tuple(prices), (Fraction(0),) * instance.N) == 0
+
+
+def others_changed(instance: Instance, x: Rationals, i: int) -> tuple[Instance, Rationals]:
+    """Servers beside i three times as large, and everybody's tasks there on the last of them."""
+    exact, arcs, moved = instance.exact, instance.arcs, list(x)
+    grown = instance.replace(capacities=[[c if k == i else 3 * c for c in row] for k, row in enumerate(exact.capacities)])
+    for n in range(instance.N):
+        others = np.flatnonzero((arcs.user == n) & (arcs.server != i)).tolist()
+        for a in others:
+            moved[a] = sum((x[b] for b in others), Fraction(0)) if a == others[-1] else Fraction(0)
+    return grown, tuple(moved)

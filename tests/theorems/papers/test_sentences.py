@@ -51,7 +51,7 @@ def test_max_min_fairness_of_other_shares(monkeypatch):
 def test_an_update_with_its_own_server_changed(monkeypatch):
     assert both("P.III-D.local", TWO) == (True, True)
     changed = of_p._changed
-    monkeypatch.setattr(of_p, "_changed", lambda instance, x, _: changed(instance, x, -1))
+    monkeypatch.setattr(of_p, "others_changed", lambda instance, x, _: changed(instance, x, -1))
     assert both("P.III-D.local", TWO)[1] is False
 
 
@@ -130,3 +130,14 @@ def test_a_full_resource_along_the_gradient(monkeypatch):
 def test_demands_of_nobody_else():
     assert both("K.5.1.assumption-2", SHARED) == (True, True)
     assert both("K.5.1.assumption-2", Case(Instance([[1, 1], [1, 0]], [[1, 1], [1, 1]]))) == (False, False)
+
+
+def test_an_update_of_k_that_looks_at_other_servers_is_seen(monkeypatch):
+    """With half of a user's other tasks gone its total x_n is another, and so is the direction."""
+    assert both("K.5.2.local", TWO) == (True, True)
+
+    def halved(instance, x, i):
+        return instance, tuple(v if server == i else v / 2 for v, server in zip(x, instance.arcs.server, strict=True))
+
+    monkeypatch.setattr(of_k, "others_changed", halved)
+    assert both("K.5.2.local", TWO) == (False, False)

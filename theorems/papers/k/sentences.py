@@ -10,10 +10,11 @@ import numpy as np
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
+from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import holdings_of, verdict_of
+from fairalloc.theorems.judges.common import holdings_of, others_changed, verdict_of
 from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
 from fairalloc.theorems.judges.trials import Answer, Undecided
 from fairalloc.theorems.papers.k.problem_1 import Reallocation
@@ -271,3 +272,55 @@ def assumption_2_in_arrays(case: Case) -> Verdict:
     outside[np.arange(case.instance.K), np.arange(case.instance.K) % case.instance.N] = 1
     least = float((outside @ np.array([rows[0] for rows in case.instance.demands])).min())
     return Verdict("outsiders", least > 0, -least, "nobody else demands some resource", "floating point")
+
+
+# ---- 5.2 --------------------------------------------------------------------------------------------------------------------
+
+
+def local(case: Case) -> Verdict:
+    """(55) at each server with prices (57), epsilon = 1/10, is the same where others are changed, with all x_n as before."""
+    worst = F(0)
+    for i in range(case.instance.K):
+        here = np.flatnonzero(case.instance.arcs.server == i).tolist()
+        ends = [_directions(instance, x, int(case.parameters["alpha"])) for instance, x in _both(case, i)]
+        worst = max([worst, *(abs(ends[0][a] - ends[1][a]) for a in here)])
+    return Verdict("locality", worst == 0, float(worst), f"a direction differs by {worst} with other servers changed", METHOD)
+
+
+def _both(case: Case, i: int) -> list[tuple[Instance, Rationals]]:
+    """The case, and what it is with the servers beside i changed."""
+    return [(case.instance, case.points[0]), others_changed(case.instance, case.points[0], i)]
+
+
+def _directions(instance: Instance, x: Rationals, alpha: int) -> list[Fraction]:
+    """(A,) v of (55), in K's own units; parts of capacity for loads."""
+    arcs, epsilon = exact_arcs(instance), F(1, 10)
+    tasks, prices = arcs.tasks(x), [max(F(0), load - 1 + epsilon) / epsilon**2 for load in arcs.loads(x)]
+    if not all(tasks):
+        raise NotApplicable("a user has no task: g' is not finite")
+    result = []
+    for a, one in enumerate(unit(instance, arcs)):
+        n = arcs.user[a]
+        cost = sum((prices[row] * part for row, part in arcs.load[a]), F(0))
+        f = cost - instance.exact.weights[n] / one * (one / tasks[n]) ** alpha
+        result.append(-f if x[a] > 0 else max(-f, F(0)))
+    return result
+
+
+def local_in_floats(case: Case) -> Verdict:
+    """The same on arrays of all servers at once, in floating point."""
+    worst = 0.0
+    for i in range(case.instance.K):
+        ends = []
+        for instance, point in _both(case, i):
+            arcs, x = instance.arcs, np.array([float(v) for v in point])
+            tasks = np.bincount(arcs.user, x, instance.N)[arcs.user]
+            if not tasks.all():
+                raise NotApplicable("a user has no task: g' is not finite")
+            z = tasks / (instance.weights[arcs.user] * arcs.gamma)
+            prices = np.maximum(arcs.load @ x - 0.9, 0.0) / 0.01
+            v = z ** -float(case.parameters["alpha"]) / arcs.gamma - arcs.load.T @ prices
+            ends.append(np.where(x > 0, v, np.maximum(v, 0.0))[arcs.server == i])
+        scale = max(1.0, float(np.abs(ends[0]).max(initial=0.0)))
+        worst = max(worst, float(np.abs(ends[0] - ends[1]).max(initial=0.0)) / scale)
+    return Verdict("locality", worst <= NEAR, worst - NEAR, f"a direction differs by {worst:.3g}, relative", "floating point")

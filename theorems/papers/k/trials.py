@@ -239,6 +239,7 @@ trials: dict[str, Routes] = {
     "K.E36": Routes(sentences.complementary_function_in_floats, sentences.complementary_function),
     "K.E98": Routes(sentences.signs_in_floats, sentences.signs),
     "K.E45": Routes(sentences.violates_in_floats, sentences.violates),
+    "K.5.2.local": Routes(sentences.local_in_floats, sentences.local),
     "K.5.1.assumption-2": Routes(sentences.assumption_2_in_arrays, sentences.assumption_2),
     "K.T1": Routes(theorem_1_by_program, theorem_1_by_vertices),
     "K.T2.proportional": about_equilibria(proportional),

@@ -12,13 +12,12 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import Rationals, exact_arcs
-from fairalloc.models.instance import Instance
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 from fairalloc.solvers.game.psdsf_algorithm_1 import server_procedure
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import certified, holdings_of, monopoly
+from fairalloc.theorems.judges.common import certified, holdings_of, monopoly, others_changed
 from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
 from fairalloc.theorems.judges.trials import Answer
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
@@ -104,23 +103,12 @@ def increase_in_floats(case: Case) -> Verdict:
     return Verdict("bound", not worst > 0, worst, f"S* can rise by {worst:.3g} more than z*", "LP")
 
 
-def _changed(instance: Instance, x: Rationals, i: int) -> tuple[Instance, Rationals]:
-    """Other servers three times as large, and everybody's tasks there on the last of them."""
-    exact, arcs = instance.exact, instance.arcs
-    grown = instance.replace(capacities=[[c if k == i else 3 * c for c in row] for k, row in enumerate(exact.capacities)])
-    moved = list(x)
-    for n in range(instance.N):
-        own = [a for a in np.flatnonzero(arcs.user == n).tolist() if arcs.server[a] != i]
-        moved = [v if a not in own else sum((x[b] for b in own), F(0)) * (a == own[-1]) for a, v in enumerate(moved)]
-    return grown, tuple(moved)
-
-
 def local(case: Case) -> Verdict:
     """A server procedure gives the same where other servers and the tasks there are changed, with all x_n as before."""
     user, differences = exact_arcs(case.instance).user, [F(0)]
     for place in ServerInRationals.all_of(case.instance):
         ends = []
-        for instance, x in ((case.instance, case.points[0]), _changed(case.instance, case.points[0], place.index)):
+        for instance, x in ((case.instance, case.points[0]), others_changed(case.instance, case.points[0], place.index)):
             own = next(one for one in ServerInRationals.all_of(instance) if one.index == place.index)
             tasks = dict(enumerate(x))
             minima = list(procedure(own, tasks, user))
@@ -135,7 +123,7 @@ def local_in_floats(case: Case) -> Verdict:
     worst = 0.0
     for k, server in enumerate(servers_of(ps_dsf.game(case.instance))):
         ends = []
-        for instance, point in ((case.instance, case.points[0]), _changed(case.instance, case.points[0], server.index)):
+        for instance, point in ((case.instance, case.points[0]), others_changed(case.instance, case.points[0], server.index)):
             game, x = ps_dsf.game(instance), np.array([float(v) for v in point])
             own = servers_of(game)[k]
             y, _ = server_procedure(own, own.elsewhere(x, game.tasks(x)), x[own.arcs] / own.gamma)
