@@ -50,7 +50,7 @@ def test_max_min_fairness_of_other_shares(monkeypatch):
 
 def test_an_update_with_its_own_server_changed(monkeypatch):
     assert both("P.III-D.local", TWO) == (True, True)
-    changed = of_p._changed
+    changed = of_p.others_changed
     monkeypatch.setattr(of_p, "others_changed", lambda instance, x, _: changed(instance, x, -1))
     assert both("P.III-D.local", TWO)[1] is False
 
