@@ -6,10 +6,10 @@
     envy                 the tasks that a user runs with the bundles of another, by its own
 
 A ratio is at least 1, and 1 where the property holds; it is infinite where somebody runs nothing. All users have the weight 1 and
-may use every server. What is known is the worst case that a search found (engine/worst_ratios.py) among instances of up to 4
-users, 2 servers and 2 resources whose numbers are integers up to MOST, so a worse one may exist. Bounds follow from the first
-table: 1 for a property that holds. Where sharing incentive holds, x_n >= a_n / N, with a_n what n runs alone. Nobody runs more
-than a_n, so neither the gain nor the price of fairness, which is at most sum a_n / sum x_n, is above N.
+may use every server. What is known is the worst case that a search found (engine/worst_ratios.py): among instances of up to 4
+users, 2 servers and 2 resources whose numbers are integers up to MOST, and among the cases on record. A worse one may exist. Bounds
+follow from the first table: 1 for a property that holds. Where sharing incentive holds, x_n >= a_n / N, with a_n what n runs
+alone. Nobody runs more than a_n, so neither the gain nor the price of fairness, which is at most sum a_n / sum x_n, is above N.
 """
 
 import json
@@ -177,6 +177,7 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
     notes = [
         "the worst case that is known, and = or ≤ where a bound is proved; N is the number of users",
         f"searched: integers up to {MOST}, at most 4 users, 2 servers, 2 resources, equal weights; drf, fds and njc: one server",
+        "and the cases on record",
         "alpha-pf-vds and fds have alpha = 2; of several answers that of a method counts",
     ]
     return Grid("Worst known ratios", ["mechanism", *QUANTITIES], rows, notes, right=range(1, 1 + len(QUANTITIES)))

@@ -4,7 +4,7 @@
 2. Climb: change one number, and keep what does not lower the ratio, in floating point, until PATIENCE changes in a row fail.
 3. The worst of all climbs is made smaller: a user, a server or a resource less that does not lower the ratio in rationals.
 4. Its ratio in rationals counts, at a certified answer; where the answers are irrational it is rounded down.
-5. What is worst for one mechanism is then tried with all others.
+5. What is worst for one mechanism is then tried with all others, and so are the cases that violate the property on record.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +25,7 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.cells import POOL
 from fairalloc.theorems.engine.our_cells import known_cells
+from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.common import certified
 from fairalloc.theorems.judges.trials import Undecided
 from fairalloc.theorems.matrix import recorded_matrices
@@ -189,7 +190,17 @@ def compared(known: Sequence[Worst]) -> list[Worst]:
     ----------
     known : what single searches found
     """
-    return [_worst_of(one, [other.case for other in known if other.quantity == one.quantity and other.case]) for one in known]
+    cases = {name: [one.case for one in known if one.quantity == name and one.case] + _on_record(name) for name in QUANTITIES}
+    return [_worst_of(one, cases[one.quantity]) for one in known]
+
+
+def _on_record(quantity: str) -> list[Case]:
+    """The cases that violate the property of the quantity, as far as it is measured on such: see numbers.py."""
+    statements, findings = known_cells()
+    about = [findings[name] for name, item in statements.items() if item.property == QUANTITIES[quantity][1] != ""]
+    cases = [one.case for one in about if one.case is not None and not one.case.parameters]
+    alike = Hypotheses.of("everywhere, equal weights")
+    return [case for case in cases if alike.satisfied_by(case) and (quantity != "gain" or case.misreport is not None)]
 
 
 def _worst_of(one: Worst, cases: Sequence[Case]) -> Worst:
