@@ -43,11 +43,19 @@ def _has_children() -> bool:
 
 def processes_below(process: int) -> Iterator[int]:
     """The children of all threads of a process, and theirs; none where the system does not tell."""
-    for file in Path(f"/proc/{process}/task").glob("*/children"):
-        with contextlib.suppress(OSError):  # it has ended
-            for child in map(int, file.read_text().split()):
-                yield child
-                yield from processes_below(child)
+    for child in _children(process):
+        yield child
+        yield from processes_below(child)
+
+
+def _children(process: int) -> list[int]:
+    """Of all its threads, without those of threads that end meanwhile; none where the process has ended."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with contextlib.suppress(OSError):
+                found += map(int, Path(f"/proc/{process}/task/{thread}/children").read_text().split())
+    return found
 
 
 def _seconds(process: int) -> float:

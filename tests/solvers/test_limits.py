@@ -871,3 +871,24 @@ def test_a_request_to_end_while_a_child_ends_does_not_leave_it(monkeypatch):
     monkeypatch.setattr(time_limits, "processes_below", interrupted)
     outcome = time_limits.isolated(lambda send: send("all"), np.inf, time.perf_counter)
     assert (outcome.messages, outcome.code) == (["all"], 0)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not tell children")
+def test_a_child_that_ends_while_it_is_looked_at_hides_no_other(monkeypatch):
+    below, listed = {"1": [2, 3], "2": None, "3": [4], "4": []}, os.listdir
+
+    def threads(path):
+        process = str(path).split("/")[2]
+        if process not in below:
+            return listed(path)
+        if below[process] is None:
+            raise FileNotFoundError(path)
+        return [process]
+
+    def read(self, *_, **__):
+        return " ".join(map(str, below[self.parts[2]]))
+
+    monkeypatch.setattr(os, "listdir", threads)
+    monkeypatch.setattr(Path, "read_text", read)
+    assert list(time_limits.processes_below(1)) == [2, 3, 4]
+    assert list(time_limits.processes_below(2)) == []
