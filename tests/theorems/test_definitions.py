@@ -212,7 +212,7 @@ def module_of(name):
     return import_module(f"fairalloc.theorems.definitions.{name}")
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", CASES)
 def test_a_definition_is_the_computed_mechanism(name):
     module, cases = module_of(CASES[name][0]), cases_of(name)
@@ -289,7 +289,7 @@ def mutants(place, name):
         yield made, change.said
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_mutant_of_a_definition_disagrees(name):
     found = list(mutants(CASES[TARGETS[name]][0], name))
