@@ -212,7 +212,7 @@ table = fa.property_matrix(
 print(table)
 
 # %% [markdown]
-# Each cell names its statement, and behind every ✗ and ± is a case. `findings[id].case.code()` rebuilds it.
+# Each cell names its statement, and behind every ✗, ⊗ and ± is a case. `findings[id].case.code()` rebuilds it.
 
 # %%
 cells = {(name, str(column)): cell for (name, column), cell in table.cells.items()}
@@ -268,7 +268,7 @@ assert fa.solve(truth.instance, "lmmf", "exact").tasks_exact == (F(1, 2), F(1, 2
 assert fa.solve(truth.reported, "lmmf", "exact").tasks_exact == (F(1, 3), F(1, 3))
 assert all(finding.status == "refuted" for finding in findings.values())
 assert news == []
-assert {row[0]: row[1:] for row in table.grid.rows}["loss_from_growth"][0] == "✗"
-assert (fair.symbol, fair.statement, fair.note) == ("±", "Z.P4", "✓ if one server, equal weights, simplex!")
+assert {row[0]: row[1:] for row in table.grid.rows}["loss_from_growth"][0] == "⊗"
+assert (fair.symbol, fair.statement, fair.note) == ("±", "Z.P4", "✓ if one server, equal weights, simplex")
 assert known["P.T2.envy"].status == "proved"
 assert certificate.verify(instance)
