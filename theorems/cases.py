@@ -149,6 +149,10 @@ def _literal(value: Fraction) -> int | str:
 Row: TypeAlias = list[Fraction]
 
 
+REPORTED = ("reported", "reported_placement", "reported_limit")
+"""What of a user a misreport is about."""
+
+
 @dataclass
 class DraftUser:
     """One user of a draft; `points[k]` maps (variant, server) to its tasks in the k-th point."""
@@ -166,7 +170,7 @@ class DraftUser:
     @property
     def misreports(self) -> bool:
         """Whether the user reports something else than the truth."""
-        return any(told is not None for told in (self.reported, self.reported_placement, self.reported_limit))
+        return any(getattr(self, name) is not None for name in REPORTED)
 
 
 @dataclass(frozen=True)

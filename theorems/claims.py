@@ -23,7 +23,7 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.code import witness_code
-from fairalloc.theorems.engine.our_cells import known_cells
+from fairalloc.theorems.engine.our_cells import known_cases
 from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_processes
 from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
@@ -191,16 +191,13 @@ class Claim(ClaimTerms):
         seeds : of everything random, with the number of the process where there are several
         keep : gets what was found so far, now and then
         """
-        return Sought(self.statement, known=self._on_record()).searched(seconds, trials, seeds, keep)
+        return Sought(self.statement, known=self._on_record).searched(seconds, trials, seeds, keep)
 
     def _on_record(self) -> list[tuple[str, Case]]:
         """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""
         if not (is_registered(self.mechanism) and isinstance(self.property, str)):
             return []
-        statements, findings = known_cells()
-        about = [name for name, one in statements.items() if (one.mechanism, one.property) == (self.mechanism.id, self.property)]
-        cases = {name: findings[name].case for name in about}
-        return [(name, case) for name, case in cases.items() if case is not None]
+        return known_cases(self.mechanism.id, self.property)
 
 
 @dataclass(frozen=True, eq=False)

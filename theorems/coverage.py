@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.theorems.packaged_files import packaged_text
 
 CLASSES = ("statement", "missing", "definition", "about the literature", "no claim")
 """A statement has its id as the detail, a missing one the id that is proposed, and what makes no claim a reason."""
@@ -96,7 +96,7 @@ def sentence_hash(sentence: str) -> str:
 
 def read_table(paper: str) -> list[Row]:
     """The committed rows of a paper."""
-    text = files("fairalloc.theorems").joinpath(f"coverage/{paper}.csv").read_text(encoding="utf-8")
+    text = packaged_text(f"coverage/{paper}.csv")
     lines = csv.reader(text.splitlines()[1:])
     return [Row(section, int(number), digest, kind, detail) for section, number, digest, kind, detail in lines]
 

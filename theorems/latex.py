@@ -5,14 +5,13 @@ which every letter of a formula, of the text and of a meaning is said to be some
 """
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from fairalloc.models.tables import printable
+from fairalloc.theorems.packaged_files import packaged_toml
 
 HEAD = r"% needs amsmath, amssymb, amsthm and booktabs, and \newtheorem{example}{Example}"
 
@@ -227,9 +226,7 @@ def letters_in(tex: str) -> set[str]:
 
 @cache
 def _meanings() -> Mapping[str, Mapping[str, str]]:
-    text = files("fairalloc.theorems").joinpath("letters.toml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, str]] = tomllib.loads(text)
-    return found
+    return packaged_toml("letters.toml")
 
 
 def meanings(tex: str, scope: Sequence[str], only: Collection[str] | None = None) -> str:

@@ -17,7 +17,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.resources import files
 from typing import Any
 
 from fairalloc.analysis.holdings import Holdings
@@ -28,6 +27,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import HOLDS, Cell, Column
+from fairalloc.theorems.packaged_files import packaged_text
 
 MOST = 6
 """The largest number in an instance that is searched."""
@@ -138,8 +138,7 @@ def parsed(given: Mapping[str, Any]) -> Worst:
 
 def known_numbers() -> list[Worst]:
     """What is on record."""
-    file = files("fairalloc.theorems.engine").joinpath("numbers.json")
-    return [parsed(item) for item in json.loads(file.read_text(encoding="utf-8"))["ratios"]]
+    return [parsed(item) for item in json.loads(packaged_text("engine/numbers.json"))["ratios"]]
 
 
 def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell]) -> str:

@@ -4,12 +4,10 @@ All are made by one loop over the columns and rows. What is known of them is bes
 the cases that were found and how many were tried. A search for one that is not refuted tries each case in exact arithmetic.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from importlib.resources import files
 from itertools import product
 from typing import Any
 
@@ -20,6 +18,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import FAMILIES, SCOPE, Column, scope
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import judge_of, routes
+from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
@@ -82,9 +81,8 @@ def key_of(column: Column, name: str, positive: bool = False) -> str:
 
 def _proofs() -> Iterator[tuple[str, str, list[str]]]:
     """Name, text and the ids that each serves."""
-    document = tomllib.loads(files("fairalloc.theorems").joinpath("ours.toml").read_text(encoding="utf-8"))
-    for name, given in document.items():
-        yield name, " ".join(given["proof"].split()), [key for line in given["cells"] for key in _ids(line)]
+    for name, given in packaged_toml("ours.toml").items():
+        yield name, joined(given["proof"]), [key for line in given["cells"] for key in _ids(line)]
 
 
 def _ids(line: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from fairalloc.models.arguments import Count, Duration, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.theorems.claims import ENDLESS, claim
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.our_cells import OURS, known_cells
+from fairalloc.theorems.engine.our_cells import OURS, cell_statements
 from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.matrix import Matrix
@@ -81,7 +81,7 @@ def _several(what: str, given: Any) -> list[Any]:
 def _about(item: Mechanism, given: Any, name: str, hypotheses: Any) -> dict[str, Statement]:
     """The papers' statements about a cell, or a claim made for it, by id."""
     if hypotheses is None and is_registered(item) and isinstance(given, str):
-        known = {key: one for key, one in known_cells()[0].items() if (one.mechanism, one.property) == (item.id, name)}
+        known = {key: one for key, one in cell_statements().items() if (one.mechanism, one.property) == (item.id, name)}
         if known:
             return known
     made = claim(f"{item.id}: {name}", item, given, () if hypotheses is None else hypotheses).statement

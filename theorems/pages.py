@@ -1,10 +1,8 @@
 """What is known of a statement, as a page of Markdown: `fairalloc theorems show ID` prints it, and the site has it with links."""
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
@@ -16,6 +14,7 @@ from fairalloc.theorems.latex import notation
 from fairalloc.theorems.lone.catalogue import has_script
 from fairalloc.theorems.lone.script import plain_source
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
+from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
 from fairalloc.theorems.statement import Finding, Statement
@@ -53,9 +52,7 @@ def _plain_name(kind: str, name: str) -> str:
 @cache
 def _instead() -> Mapping[str, str]:
     """What is true instead, by refuted statement: instead.toml."""
-    text = files("fairalloc.theorems").joinpath("instead.toml").read_text(encoding="utf-8")
-    found: Mapping[str, str] = tomllib.loads(text)
-    return found
+    return packaged_toml("instead.toml")
 
 
 def instead_of(name: str) -> str:
@@ -209,10 +206,8 @@ def _again(item: Statement) -> str:
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
     commands.append(f"fairalloc theorems export {item.id} --format bibtex")
-    where = f"The claim is written in `theorems/papers/{item.paper.lower()}/statements.toml`; `trials.py` beside it tries it.\n"
-    where = (
-        where
-        if item.paper in PAPERS
-        else "The claim is made by `theorems/ours.py`; `theorems/engine/our_cells.py` searches it.\n"
-    )
+    where = "The claim is made by `theorems/ours.py`; `theorems/engine/our_cells.py` searches it.\n"
+    if item.paper in PAPERS:
+        folder = f"theorems/papers/{item.paper.lower()}"
+        where = f"The claim is written in `{folder}/statements.toml`; `trials.py` beside it tries it.\n"
     return "\n".join(["## Run it again\n", "```sh", *commands, "```", "", where])

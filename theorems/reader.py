@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,10 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.common import about_mechanism
 from fairalloc.theorems.judges.experiments import rests_on
-from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice, missing
+from fairalloc.theorems.judges.game import about_several, missing
 from fairalloc.theorems.judges.own import judge_of
 from fairalloc.theorems.judges.trials import Routes
+from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
@@ -90,7 +90,7 @@ def statements_of_paper(letter: str) -> list[Statement]:
         cases, trials = code.cases, code.trials
     file, document = _document(letter)
     with _naming(file, "it"):
-        proofs = tomllib.loads(files(PACKAGE).joinpath("proofs.toml").read_text(encoding="utf-8"))["proofs"]
+        proofs = packaged_toml("papers/proofs.toml")["proofs"]
         proofs |= document.get("proofs", {})
     result = []
     for given in document.get("statement", []):
@@ -121,7 +121,7 @@ def _misprint(given: Mapping[str, Any]) -> Misprint:
     names = tuple(Misprint.__dataclass_fields__)
     if unlike := {*given} ^ {*names}:
         raise ValueError(f"{min(unlike)!r} is no key, or lacking: the keys are {', '.join(names)}")
-    made = Misprint(**{name: _joined(given[name]) for name in names})
+    made = Misprint(**{name: joined(given[name]) for name in names})
     if len(made.printed.split()) > MOST_WORDS:
         raise ValueError(f"printed has {len(made.printed.split())} words, but at most {MOST_WORDS} are quoted")
     return made
@@ -152,13 +152,9 @@ def _statement(
         confirm=routes.confirm,
         hypotheses=_hypotheses(given),
         printed=_case(printed, cases) if printed else None,
-        proof=_proof(_joined(given.get("proof", "")), proofs),
-        **fields | {key: _joined(text) for key, text in prose.items()},
+        proof=_proof(joined(given.get("proof", "")), proofs),
+        **fields | {key: joined(text) for key, text in prose.items()},
     )
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _hypotheses(given: Mapping[str, Any]) -> Hypotheses:
@@ -184,17 +180,15 @@ def _proof(text: str, proofs: Mapping[str, str]) -> Proof | str:
     before, name, after = found.groups()
     if name not in proofs:
         raise UnknownName(no_such("proof", name, proofs))
-    return Proof(name, _joined(proofs[name]), before, after)
+    return Proof(name, joined(proofs[name]), before, after)
 
 
 def _routes(given: Mapping[str, Any]) -> Routes:
     if "missing" in given or "experiment" in given:
-        decide = missing(_joined(given["missing"])) if "missing" in given else rests_on(given["experiment"])
+        decide = missing(joined(given["missing"])) if "missing" in given else rests_on(given["experiment"])
         return Routes(decide, decide)
     name, mechanism = given.get("judge") or given.get("property"), given.get("mechanism")
     if not (name and mechanism):
         raise ValueError("it has no trial in trials.py, and no mechanism with a property or a judge")
     judge = judge_of(name).judge
-    if mechanism == "ps-dsf":
-        return about_ps_dsf(misreporting_for_every_choice if name == "strategyproofness" else judge, name)
-    return about_equilibria(judge, name) if mechanism == "alpha-pf-vds" else about_mechanism(mechanism, judge)
+    return about_several(mechanism, judge, name) or about_mechanism(mechanism, judge)

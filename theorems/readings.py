@@ -9,11 +9,11 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from fairalloc.models.files.jsonio import read_json, write_json
+from fairalloc.theorems.packaged_files import packaged_text
 from fairalloc.theorems.proofs import Proof
 
 SCHEMA = "fairalloc/proofs-read-2"
@@ -55,5 +55,5 @@ def _fingerprint(proof: Proof | str) -> str:
 @lru_cache(maxsize=1)
 def _document() -> Mapping[str, Any]:
     """The committed readings: who read on a day, and day and fingerprint by statement."""
-    found: Mapping[str, Any] = json.loads(files("fairalloc.theorems").joinpath("readings.json").read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = json.loads(packaged_text("readings.json"))
     return found

@@ -28,7 +28,7 @@ from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_paper, read_table, sentence_hash, sentences, spans
 from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.our_cells import OURS, known_cells
+from fairalloc.theorems.engine.our_cells import OURS, cell_statements, known_cells
 from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packaged, write_witnesses
 from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
@@ -247,7 +247,8 @@ def _show(options: argparse.Namespace) -> int:
     """The statement, its proof in words, its status on record and the verdicts of the machine."""
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
-    own = {name: item for name, item in known_cells()[0].items() if name not in all_statements()}
+    asks = any(word.partition(".")[0] == "ours" for word in options.named)
+    own = {name: item for name, item in cell_statements().items() if item.paper == "ours"} if asks else {}
     for item in _asked(options, _known(), own).values():
         found = packaged(OURS) if item.id in own else _record()
         emit(printable((item.page() if isinstance(item, Misprint) else statement_page(item, found)) + "\n"))

@@ -76,6 +76,7 @@ PARTS = {
     "theorems": (
         *(
             "__init__",
+            "packaged_files",
             "cases",
             "hypotheses",
             "proofs",

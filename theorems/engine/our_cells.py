@@ -17,7 +17,7 @@ from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.cells import HOLDS, VIOLATIONS, cells_of, evidence
 from fairalloc.theorems.engine.investigate import concluded, counts
 from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
-from fairalloc.theorems.engine.witnesses import on_record, packaged, write_witnesses
+from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged, write_witnesses
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.ours import ROWS, key_of, our_columns, ours
 from fairalloc.theorems.registry import all_statements
@@ -35,13 +35,35 @@ OURS = "ours.json"
 """The file of the record, beside this one."""
 
 
-def known_cells() -> tuple[dict[str, Statement], dict[str, Finding]]:
-    """The statements about cells of the matrix, those of the papers and ours, with what is on record of them."""
+def cell_statements(mine: WitnessRecord | None = None) -> dict[str, Statement]:
+    """The statements about cells of the matrix, those of the papers and then ours of which something is on record."""
+    searched = (mine or packaged(OURS)).searched
     papers = {key: item for key, item in all_statements().items() if item.mechanism and item.property}
+    return papers | {key: item for key, item in ours().items() if item.proof or key in searched}
+
+
+def known_cells() -> tuple[dict[str, Statement], dict[str, Finding]]:
+    """The statements about cells of the matrix, with what is on record of them."""
     record, mine = packaged(), packaged(OURS)
-    own = {key: item for key, item in ours().items() if item.proof or key in mine.searched}
-    found = {key: on_record(item, record, again=False) for key, item in papers.items()}
-    return papers | own, found | {key: on_record(item, mine, again=False) for key, item in own.items()}
+    statements = cell_statements(mine)
+    return statements, {key: _recorded(item, record, mine) for key, item in statements.items()}
+
+
+def known_cases(mechanism: str, name: str) -> list[tuple[str, Case]]:
+    """The witnesses on record against a property of a mechanism, with the ids of the statements.
+
+    Parameters
+    ----------
+    mechanism, name : its id, and the name of the property
+    """
+    record, mine = packaged(), packaged(OURS)
+    about = [item for item in cell_statements(mine).values() if (item.mechanism, item.property) == (mechanism, name)]
+    cases = [(item.id, _recorded(item, record, mine).case) for item in about]
+    return [(key, case) for key, case in cases if case is not None]
+
+
+def _recorded(item: Statement, record: WitnessRecord, mine: WitnessRecord) -> Finding:
+    return on_record(item, mine if item.paper == "ours" else record, again=False)
 
 
 def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed: int = 0) -> list[Finding]:

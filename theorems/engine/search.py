@@ -27,7 +27,7 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.instance import Instance
-from fairalloc.theorems.cases import Case, Draft, Slot
+from fairalloc.theorems.cases import REPORTED, Case, Draft, Slot
 from fairalloc.theorems.engine.worst_weights import worst_weights
 from fairalloc.theorems.hypotheses import MOST, POOLS
 from fairalloc.theorems.statement import Statement
@@ -438,10 +438,6 @@ def _slot(draft: Draft, k: int) -> Slot | None:
 
 
 # ---- steps of shrinking ---------------------------------------------------------------------------------------------
-
-
-REPORTED = ("reported", "reported_placement", "reported_limit")
-"""What of a user a misreport is about."""
 
 
 def measure(draft: Draft) -> tuple[int, ...]:

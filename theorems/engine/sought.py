@@ -23,13 +23,13 @@ FINDING = 0.9
 
 @dataclass(frozen=True)
 class Sought:
-    """A statement, the most users, servers and resources of the instances in which a violation of it is sought, and known cases
-    with the ids of the statements that they are witnesses of.
+    """A statement, the most users, servers and resources of the instances in which a violation of it is sought, and a function of
+    the known cases, with the ids of the statements that they are witnesses of; it is called where the search found none.
     """
 
     statement: Statement
     most: tuple[int, int, int] = MOST
-    known: Sequence[tuple[str, Case]] = ()
+    known: Callable[[], Sequence[tuple[str, Case]]] = list
 
     def searched(
         self,
@@ -68,7 +68,7 @@ class Sought:
 
     def _of_record(self, made: Search, finding: Callable[[Search, Violation | None], Finding]) -> Finding:
         """The finding with the smallest of the known cases that violate the statement, if there is one."""
-        confirmed = ((name, one) for name, case in self.known if (one := confirmed_case(self.statement, case)) is not None)
+        confirmed = ((name, one) for name, case in self.known() if (one := confirmed_case(self.statement, case)) is not None)
         name, best = min(confirmed, key=lambda pair: measure(pair[1].draft), default=("", None))
         found = finding(made, best)
         return found if best is None else replace(found, searched={**found.searched, "source": f"on record for {name}"})

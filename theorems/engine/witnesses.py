@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +17,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.packaged_files import packaged_text
 from fairalloc.theorems.statement import Finding, Statement, answers_known, parse_verdict, verdict_document
 from fairalloc.theorems.status import Status, status_of
 
@@ -90,8 +90,7 @@ class WitnessRecord:
 
 def packaged(name: str = "witnesses.json") -> WitnessRecord:
     """What comes with the package: of the statements of the papers, or in "ours.json" of our own claims (ours.py)."""
-    file = files("fairalloc.theorems.engine").joinpath(name)
-    return _read(json.loads(file.read_text(encoding="utf-8")), name)
+    return _read(json.loads(packaged_text(f"engine/{name}")), name)
 
 
 def kept_witnesses(path: str | Path) -> WitnessRecord:

@@ -5,13 +5,16 @@ that is not confirmed is not refuted: its status is "not decided: violated in fl
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.status import FLOATING_POINT
+
+if TYPE_CHECKING:
+    from fairalloc.simulation.experiments.verdicts import KeptVerdict
 
 HOLDS = {"confirmed": True, "not confirmed": False}
 
@@ -22,7 +25,7 @@ def rests_on(experiment: str) -> Callable[[Case], Verdict]:
 
 
 def _verdict(experiment: str) -> Verdict:
-    kept = kept_verdicts().get(experiment)
+    kept = _kept(experiment)
     if kept is None:
         return Verdict("experiment", None, np.nan, f"not decided: no run of the experiment {experiment} is kept", "not examined")
     margin = {"confirmed": -np.inf, "not confirmed": np.inf}.get(kept.word, np.nan)
@@ -30,9 +33,15 @@ def _verdict(experiment: str) -> Verdict:
     return Verdict("experiment", HOLDS.get(kept.word), margin, sentence, method)
 
 
+def _kept(experiment: str) -> "KeptVerdict | None":
+    from fairalloc.simulation.experiments.verdicts import kept_verdicts  # it loads the simulation, which no other claim needs
+
+    return kept_verdicts().get(experiment) if experiment else None
+
+
 def run_of(experiment: str) -> str:
     """The kept verdict of an experiment and the run that it is of, as a sentence; "" where none is kept."""
-    kept = kept_verdicts().get(experiment)
+    kept = _kept(experiment)
     if kept is None:
         return ""
     how = f"{kept.seeds} seeds" if kept.seeds > 1 else "one seed"

@@ -236,6 +236,13 @@ def about_ps_dsf(judge: Judge, name: str = "") -> Routes:
     return Routes(attempted("ps-dsf", judge, ALGORITHM), confirm)
 
 
+def about_several(mechanism: str, judge: Judge, name: str) -> Routes | None:
+    """How a statement about a registered mechanism of the game is tried and confirmed over its answers; None for another one."""
+    if mechanism == "ps-dsf":
+        return about_ps_dsf(misreporting_for_every_choice if name == "strategyproofness" else judge, name)
+    return about_equilibria(judge, name) if mechanism == "alpha-pf-vds" else None
+
+
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------
 
 

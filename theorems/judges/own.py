@@ -42,7 +42,7 @@ from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import one_answer, over_answers
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
-from fairalloc.theorems.judges.game import about_equilibria, about_ps_dsf, misreporting_for_every_choice
+from fairalloc.theorems.judges.game import about_several
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, answered, attempted
 from fairalloc.theorems.status import FLOATING_POINT
@@ -208,13 +208,8 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Rout
     judge = named.judge
     if not has_rational_answers(item, parameters):
         return Routes(partial(_tried, attempted(item, judge)), partial(_by_two, item, judge))
-    if is_registered(item) and item.id == "ps-dsf":
-        judge = misreporting_for_every_choice if named.name == "strategyproofness" else judge
-        made = about_ps_dsf(judge, named.name)
-    elif is_registered(item) and item.id == "alpha-pf-vds":
-        made = about_equilibria(judge, named.name)
-    else:
-        made = about_mechanism(item, over_answers(judge, named.name))
+    made = about_several(item.id, judge, named.name) if is_registered(item) else None
+    made = made or about_mechanism(item, over_answers(judge, named.name))
     confirm = partial(_at_rational_answers, made.confirm)
     return Routes(confirm if named.is_own else made.trial, confirm)
 

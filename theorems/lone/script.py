@@ -16,11 +16,9 @@ import ast
 import inspect
 import re
 import textwrap
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.resources import files
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -32,6 +30,7 @@ from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, plain, prose, tabular
 from fairalloc.theorems.lone.certificates import PROBLEMS, given
 from fairalloc.theorems.lone.definitions import exact
+from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
@@ -110,9 +109,7 @@ class Argument:
 def _arguments() -> dict[str, Argument]:
     """Those of arguments.toml by the id of the statement."""
     found: dict[str, Argument] = {}
-    for item in tomllib.loads(files("fairalloc.theorems.lone").joinpath("arguments.toml").read_text(encoding="utf-8"))[
-        "argument"
-    ]:
+    for item in packaged_toml("lone/arguments.toml")["argument"]:
         own, case = item.get("case"), None
         if own is not None:
             parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}

@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.packaged_files import packaged_text
 
 SCHEMA = "fairalloc/machine-proofs-1"
 
@@ -104,7 +104,7 @@ def keep(verdicts: Iterable[MachineVerdict], path: str | Path) -> None:
 @lru_cache(maxsize=1)
 def recorded() -> Mapping[str, list[dict[str, Any]]]:
     """The committed verdicts by statement."""
-    text = files("fairalloc.theorems.machine").joinpath("record.json").read_text(encoding="utf-8")
+    text = packaged_text("machine/record.json")
     found: dict[str, list[dict[str, Any]]] = {}
     for item in json.loads(text)["proofs"]:
         found.setdefault(item["statement"], []).append(item)

@@ -1,0 +1,20 @@
+"""The texts, tables and records that stand beside the code of this room and come with the package."""
+
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+
+def packaged_text(path: str) -> str:
+    """The text of a file, by its path below theorems/, such as "engine/witnesses.json"."""
+    return files("fairalloc.theorems").joinpath(path).read_text(encoding="utf-8")
+
+
+def packaged_toml(path: str) -> dict[str, Any]:
+    """What a TOML file holds, by its path below theorems/."""
+    return tomllib.loads(packaged_text(path))
+
+
+def joined(text: str) -> str:
+    """A text of several lines as one line."""
+    return " ".join(text.split())
