@@ -364,7 +364,7 @@ def test_the_kept_verdicts_are_of_full_runs_of_experiments_that_there_are():
 def test_a_statement_rests_on_the_kept_verdict_of_its_experiment(monkeypatch):
     made = KeptVerdict("confirmed", "it is so", "full", "generated", 3, "2026-11-22", "fairalloc simulate K.Fig9")
     words = {"K.Fig9": made, "K.Fig10": replace(made, word="not confirmed"), "K.Fig11": replace(made, word="cannot be compared")}
-    monkeypatch.setattr("fairalloc.theorems.judges.experiments.kept_verdicts", lambda: words)
+    monkeypatch.setattr("fairalloc.simulation.experiments.verdicts.kept_verdicts", lambda: words)
     statements = all_statements()
     found = {name: investigate(statements[f"K.6.2.{name}"]) for name in ("Fig9", "Fig10", "Fig11", "Fig7")}
     assert [one.status for one in found.values()] == ["not refuted", Status.IN_FLOATS, "not decided", "not decided"]
