@@ -29,10 +29,7 @@ FEWEST_ARCS = 1000
 
 @dataclass(frozen=True)
 class Growth:
-    """One method on one family of one mechanism: the seconds of the cases that count by their arcs, and the worst residual there.
-
-    `ended` says why there are no larger cases, or "".
-    """
+    """One method on one family of one mechanism: the seconds of cases that count by arcs, the worst residual, why it ended or ""."""
 
     mechanism: str
     family: str

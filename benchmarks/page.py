@@ -216,11 +216,11 @@ def _pairs(summary: Summary) -> list[Section]:
     )
     found = []
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
-        item = pairwise(mechanism, records, summary.target)
-        if (most := max((one.cases for one in item.table.values()), default=0)) > 1:
-            pairs = {key: _pair(one, most) for key, one in item.table.items()}
-            rows = [(one, *(pairs.get((one, other), "") for other in item.methods)) for one in item.methods]
-            table = _grid(("row / column", *item.methods), rows)
+        compared = pairwise(records, summary.target)
+        if (most := max((one.cases for one in compared.values()), default=0)) > 1:
+            pairs, methods = {key: _pair(one, most) for key, one in compared.items()}, dict.fromkeys(one for one, _ in compared)
+            rows = [(one, *(pairs.get((one, other), "") for other in methods)) for one in methods]
+            table = _grid(("row / column", *methods), rows)
             found.append(Section(f"{mechanism}, {most} cases", table=table, anchor=f"pairs-{k + 1}"))
     return [Section("Pairwise comparisons", [text]), *found] if found else []
 

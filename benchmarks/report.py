@@ -126,10 +126,7 @@ class Summary:
 
     @property
     def target(self) -> float | None:
-        """At which residual methods are ranked: the middle of TARGETS where they were asked for several accuracies.
-
-        None stands for what the one accuracy promises, claimed.
-        """
+        """At which residual methods are ranked: the middle of TARGETS, or None, what the one accuracy promises, claimed."""
         return metrics.TARGETS[1] if len(self.accuracies) > 1 else None
 
     @cached_property

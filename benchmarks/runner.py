@@ -82,10 +82,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Described:
-    """A case: its instance's fingerprint, the methods that compute its mechanism there, why others do not, and why none can.
-
-    `printed` are the numbers of the paper's answer that are unique, () where it prints none.
-    """
+    """A case: its instance's fingerprint, the methods that compute it, why others do not, why none can, unique printed numbers."""
 
     fingerprint: str
     methods: tuple[str, ...]

@@ -101,10 +101,7 @@ class CvxpySession(Session):
         self.objective = None if self.problem.value is None else float(self.problem.value)
 
     def _gap(self) -> float | None:
-        """The gap to the bound that the solver's dual values or its branch and bound prove, None where nothing is proved.
-
-        A solver without dual values is judged by those of another, Clarabel, on at most SMALL arcs.
-        """
+        """The gap to the bound that the solver's dual values or its branch and bound prove, None where nothing is proved."""
         bound = _bound(self.solver, *self.canonical)
         if bound is None and self.instance.A <= SMALL and not self.limits.late:
             bound = reference_bound(self.problem, self.limits)
