@@ -29,7 +29,7 @@ FEWEST_ARCS = 1000
 
 @dataclass(frozen=True)
 class Growth:
-    """One method on one family of one mechanism: the seconds of cases that count by arcs, the worst residual, why it ended or ""."""
+    """One method on one family of one mechanism: seconds by arcs of what counts, the worst residual, why it ended."""
 
     mechanism: str
     family: str

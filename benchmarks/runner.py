@@ -82,7 +82,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Described:
-    """A case: its instance's fingerprint, the methods that compute it, why others do not, why none can, unique printed numbers."""
+    """A case: its instance's fingerprint, the methods that compute it, why others do not or none can, printed numbers."""
 
     fingerprint: str
     methods: tuple[str, ...]

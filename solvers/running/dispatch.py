@@ -59,7 +59,7 @@ TIGHT = 1e-4
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of every method alike, as `solve` has it; `inside` = the whole call runs in a child, which is ended with it."""
+    """What is asked of every method alike, as `solve` has it; `inside` = the whole call runs in a child that ends with it."""
 
     mechanism: Mechanism
     instance: Instance
