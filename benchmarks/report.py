@@ -325,6 +325,11 @@ def percent(fraction: float) -> str:
     return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
 
 
+def decade(value: float) -> str:
+    """1e-3 and not 0.001, 1e5 and not 100000."""
+    return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+
+
 TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
 
 
