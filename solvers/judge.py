@@ -186,8 +186,7 @@ def _right_answer(mechanism: Mechanism, home: Instance, limits: Limits) -> Ratio
     if key not in memo:
         with suppress(Stopped, ArithmeticError, RuntimeError):
             memo[key] = solve_exactly(mechanism, mechanism.domain(home), limits).x
-    known: Rationals | None = memo.get(key)
-    return known
+    return memo.get(key)
 
 
 TRUSTED = 1e-10

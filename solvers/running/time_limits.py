@@ -117,8 +117,7 @@ def within(seconds: float, work: Callable[[], T], late: T) -> T:
         raise KeyboardInterrupt
     if outcome.ending == "died" and not outcome.messages:
         raise FairallocError(outcome.death)
-    result: T = outcome.messages[-1] if outcome.messages else late
-    return result
+    return outcome.messages[-1] if outcome.messages else late
 
 
 @contextlib.contextmanager

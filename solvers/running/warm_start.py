@@ -34,8 +34,7 @@ def start_on(domain: Instance, unit: Floats, allocation: Allocation) -> tuple[Fl
 def interior(instance: Instance, x: Floats) -> Floats:
     """Tasks (A,) next to x where every arc has some: a start for interior-point methods."""
     equal = instance.arcs.gamma / instance.N
-    result: Floats = (1.0 - INSIDE) * np.maximum(x, 0.0) + INSIDE * equal
-    return result
+    return (1.0 - INSIDE) * np.maximum(x, 0.0) + INSIDE * equal
 
 
 def equal_partition(instance: Instance) -> Floats:
