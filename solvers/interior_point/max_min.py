@@ -10,8 +10,8 @@ an active user has above the common level g. On the right the dual variables:
     x, s, t, r >= 0                                                    d = load^T p - owner^T (y - z) >= 0,  sum of active y = 1
 
 1. Pose the round: which rows are equations, which users are active, which limits count.
-2. Start at about the same share for all and equal prices; a later round near the tasks of the one before, which meet its
-   equations.
+2. Start at about the same share for all, on arcs that are cheap at prices by load (`spread`); a later round near the tasks of
+   the one before, which meet its equations.
 3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in program.py.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
@@ -37,8 +37,14 @@ __all__ = ["MaxMinArrow"]
 FLOOR = 1e-14
 """The relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the residuals."""
 
-AWAY, FILLED = 0.1, 0.7
-"""The part of a start of one's own that is mixed into the tasks of the round before; the largest load at the first start."""
+AWAY = 0.1
+"""The part of a start of one's own that is mixed into the tasks of the round before."""
+
+MOVES, FILLED = 6, 0.7
+"""How often tasks are moved towards servers with little load before the first iteration, and the largest load there."""
+
+LIGHT = 1e-4
+"""Loads that are a smaller part of the largest, and arcs that are worth a smaller part of their user's best, count as so much."""
 
 
 class MaxMinArrow(ArrowProgram):
@@ -81,7 +87,7 @@ class MaxMinArrow(ArrowProgram):
         self.most = np.where(capped, self.limit, 0.0)
 
     def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
-        """Equal shares; a warm start in the first round; or nearly the tasks of the round before, at uniform prices."""
+        """Spread tasks; a warm start in the first round; or nearly the tasks of the round before, at uniform prices."""
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
@@ -91,9 +97,7 @@ class MaxMinArrow(ArrowProgram):
             apart = 0.5
             x = np.where(round.closed, 0.0, (1.0 - AWAY) * self.before + AWAY * x)
         else:
-            x = x / self.loads.of_users(self.loads.totals(x))
-            x = x * self.loads.of_users(np.minimum(FILLED / self.loads.rows(x).max(), 0.9 * self.limit))
-            x, p, apart = self.near(limits, x, p)
+            x, p, apart = self.near(limits, *self.spread(x))
         u = self.loads.totals(x)
         g = (1.0 - apart) * float(u[round.active].min())
         y = (1.0 - apart) * cheapest(self.instance, p, round.closed) * self.tasks
@@ -103,6 +107,22 @@ class MaxMinArrow(ArrowProgram):
         primal, dual = np.concatenate([x, 1.0 - self.loads.rows(x), u - g, self.most - u]), np.concatenate([d, p, y, z])
         free = np.concatenate([np.zeros(len(x), bool), ~self.left_out, np.ones(users, bool), np.zeros(users, bool)])
         return PrimalDual(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)
+
+    def spread(self, x: Floats) -> tuple[Floats, Floats]:
+        """Tasks (A,) where servers have little load, about the same share for all users; prices (K R,) by load, with the sum 1.
+
+        Each move multiplies x_a by a root of what its user's cheapest arc costs, at the present loads, in parts of what a costs.
+        """
+        loads = self.loads
+        for _ in range(MOVES):
+            x = x / loads.of_users(loads.totals(x))
+            load = loads.rows(x)
+            worth = 1.0 / loads.priced(np.maximum(load, LIGHT * load.max()))
+            x = x * np.maximum(worth / loads.of_users(loads.most(worth)), LIGHT) ** 0.25
+        x = x / loads.of_users(loads.totals(x))
+        load = loads.rows(x)
+        p = np.maximum(load, 0.1 * load.max())
+        return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.limit)), p / p.sum()
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""
