@@ -32,10 +32,7 @@ Costs = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One method against another on so many cases of both: the ratio of their means, with its interval, NaN on few cases.
-
-    `chance` is that of such a difference between equals (`metrics.chance`), corrected for the pairs beside it.
-    """
+    """One method against another on the cases of both: the ratio of means, its interval, NaN on few cases, corrected chance."""
 
     ratio: float
     low: float

@@ -214,10 +214,7 @@ class Summary:
         return distance_to(known, record) if known else math.inf
 
     def command(self, record: Record) -> str:
-        """What solves a failed case again, with this accuracy and these limits, and leaves these records alone.
-
-        It holds in any folder. Suites and methods that are in no file, such as those that were typed in, have no command.
-        """
+        """What solves a failed case again, in any folder, and leaves these records alone; "-" for what is in no file."""
         place, name = self.run.details["place"], record.method
         at = f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}" if place else self.cases[record.case]["words"]
         known = name if name in METHODS or other_method(name) else ""

@@ -329,10 +329,7 @@ def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
 
 
 def _checked(answer: Document) -> Document:
-    """What the worker measured; where the server's clocks say that an answer took longer, these count, and are named.
-
-    Of a method of this package the whole call is compared, of another what it shows of itself.
-    """
+    """What the worker measured; where the server's clocks say that an answer took longer, these count, and are named."""
     found = {name: value for name, value in answer.items() if name not in ("busy", "outside", "ours", "overhead")}
     part, least = CLOCKS
     for name, call, seconds in zip(least, ("call", "busy"), answer["outside"], strict=True):

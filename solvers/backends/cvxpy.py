@@ -185,10 +185,7 @@ DUALS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
 
 
 class PlainRounds(Method):
-    """Z III-A round by round, as one would write it in CVXPY: levels as inequalities, every round a new problem for HiGHS.
-
-    It is here to be measured against: later rounds have no interior, and their duals are anything (docs/DESIGN-NOTES.md).
-    """
+    """Z III-A as one would write it in CVXPY, to compare with: levels as inequalities, every round a new problem for HiGHS."""
 
     id = "cvxpy:rounds"
     kind = "exact"
