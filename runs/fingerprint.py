@@ -39,10 +39,7 @@ def code_of(method: Method, mechanism: Mechanism) -> str:
 
 
 def code_behind(*objects: Any, versions: Mapping[str, str] | None = None) -> str:
-    """Hash of everything in steps 1 to 4, of any objects: an object that is no function, class, mechanism or method by its class.
-
-    `versions` are those of packages that count beside Python, NumPy and SciPy.
-    """
+    """Hash of everything in steps 1 to 4, of any objects: one that is no function, class, mechanism or method by its class."""
     behind = modules_behind(*(item if any(True for _ in _homes(item)) else type(item) for item in objects))
     parts = {
         "modules": sorted(map(_digest, behind)),  # a file of one's own has another name each time
