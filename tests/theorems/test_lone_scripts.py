@@ -15,8 +15,9 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.latex import Numbers, example, letters_in, tabular
 from fairalloc.theorems.lone import script
+from fairalloc.theorems.lone.arguments import ARGUMENTS
 from fairalloc.theorems.lone.catalogue import EXCEPTIONS, FORMS, has_script, lone_script
-from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
+from fairalloc.theorems.lone.script import LoneScript
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.status import Status
 

@@ -1,21 +1,13 @@
 """All lone scripts: by statement, and as the files of docs/witnesses."""
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 from fairalloc.models.files.writing import write_file
-from fairalloc.models.registry import naming_the_file
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
+from fairalloc.theorems.lone.arguments import ARGUMENTS
+from fairalloc.theorems.lone.script import LoneScript
 from fairalloc.theorems.registry import all_statements
-
-MODULES = "complaints equilibria lexicographic lexicographic_numbers merit_points per_server procedures slips trajectory"
-"""Of the arguments."""
-
-for _module in MODULES.split():
-    with naming_the_file(f"fairalloc.theorems.lone.{_module}"):  # it uses files of the papers
-        import_module(f"fairalloc.theorems.lone.{_module}")  # which registers its arguments
 
 EXCEPTIONS = {
     "P.A1.later": "its witness is a run of an algorithm",

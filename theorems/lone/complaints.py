@@ -9,10 +9,10 @@ from fairalloc.formulations.njc import Requests
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import lexicographic_answer
 from fairalloc.theorems.lone.definitions import fair, lexicographic, listed
 from fairalloc.theorems.lone.every_answer import bound, bounds, part_of_the_truth
-from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.d.allocations import less_elsewhere, preferred
 from fairalloc.theorems.papers.d.complaints import by_equations, data
 from fairalloc.theorems.papers.d.examples import drf_of

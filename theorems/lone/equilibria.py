@@ -6,6 +6,7 @@ from typing import Any
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import (
     by_place,
     given,
@@ -30,7 +31,6 @@ from fairalloc.theorems.lone.definitions import (
 )
 from fairalloc.theorems.lone.merit import full_resources
 from fairalloc.theorems.lone.per_server import of_ps_dsf
-from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
 
 F = Fraction

@@ -8,6 +8,7 @@ from typing import Any
 
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import by_place, given, lexicographic_answer, most_tasks
 from fairalloc.theorems.lone.definitions import (
     alone,
@@ -22,7 +23,6 @@ from fairalloc.theorems.lone.definitions import (
     tables,
     unit,
 )
-from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 

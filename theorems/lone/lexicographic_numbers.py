@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import by_place, given, lexicographic_answer, most_tasks, rational_answer
 from fairalloc.theorems.lone.definitions import (
     alone,
@@ -18,7 +19,6 @@ from fairalloc.theorems.lone.definitions import (
     whole_tasks,
 )
 from fairalloc.theorems.lone.lexicographic import answer
-from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 

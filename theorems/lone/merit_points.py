@@ -5,10 +5,10 @@ from typing import Any
 
 from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import given
 from fairalloc.theorems.lone.definitions import alone, fits, listed, virtual_shares
 from fairalloc.theorems.lone.merit import full_resources, merit_gradient, no_descent, price_moves, whole_root
-from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.k.directions import dot
 from fairalloc.theorems.papers.k.problem_3 import alphas
 

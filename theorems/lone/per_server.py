@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import (
     by_place,
     given,
@@ -19,7 +20,6 @@ from fairalloc.theorems.lone.definitions import (
 )
 from fairalloc.theorems.lone.every_answer import CaseTree, every_ps_dsf
 from fairalloc.theorems.lone.merit import full_resources
-from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 

@@ -3,9 +3,9 @@
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.theorems.lone.arguments import check
 from fairalloc.theorems.lone.definitions import alone, fits, whole_tasks
 from fairalloc.theorems.lone.every_answer import at_most
-from fairalloc.theorems.lone.script import check
 
 F = Fraction
 

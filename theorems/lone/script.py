@@ -1,8 +1,6 @@
 """Lone scripts: a witness as a short Python script that imports nothing but `Fraction`, and as LaTeX.
 
-An *argument* is a function of exact data, of which every line is an assertion about rationals, and which returns the numbers that
-it ends with; one function serves all statements of its kind. What it needs is made here from the record, by any means (`more`);
-what it proves does not depend on how that was made. A script is, in this order:
+The argument is one of arguments.py, with data that are made from the record. A script is, in this order:
 
 1. what is claimed and where, what is assumed, and of which answers the script speaks (`_heading`),
 2. the data, by the names of the argument's parameters (`_data`),
@@ -20,17 +18,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, plain, prose, tabular
-from fairalloc.theorems.lone.certificates import PROBLEMS, given
+from fairalloc.theorems.lone.arguments import ARGUMENTS, Argument
+from fairalloc.theorems.lone.certificates import PROBLEMS
 from fairalloc.theorems.lone.definitions import exact
-from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
@@ -47,82 +44,6 @@ ANSWERS = {
 
 TOLD = {"eligible", "eligible_told", "weights", "rule", "sign", "leftovers", "misreporting"}
 """Data that LaTeX says in words, or not at all."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-CHECKS: dict[str, Callable[..., Any]] = {}
-"""By name: the functions of exact data."""
-
-MAKINGS: dict[str, Callable[..., Any]] = {}
-"""By name: the functions of a case, and of constants of an argument, that make what the record has not."""
-
-
-def check(function: Function) -> Function:
-    """Register what arguments.toml names as the check of an argument."""
-    CHECKS[function.__name__] = function
-    return function
-
-
-def making(function: Function) -> Function:
-    """Register what arguments.toml names as what makes data."""
-    MAKINGS[function.__name__] = function
-    return function
-
-
-@dataclass(frozen=True)
-class Argument:
-    """How one statement, or several of one kind, is refuted, as arguments.toml has it.
-
-    Attributes
-    ----------
-    check, make : of CHECKS and MAKINGS, "" = nothing is made
-    data : constants of both
-    answers : a key of ANSWERS
-    sentence, formula : in English and in LaTeX; {name} stands for a number that the check returned
-    assumed : what is assumed, where it is not what the hypotheses of the statement say of its cases
-    case : instead of the witness on record
-    """
-
-    check: str
-    make: str
-    data: Mapping[str, Any]
-    answers: str
-    sentence: str
-    formula: str
-    assumed: str
-    case: Case | None
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The check."""
-        return CHECKS[self.check]
-
-    def made(self, case: Case) -> Mapping[str, Any]:
-        """All data of a case by name."""
-        known = given(case) | dict(self.data)
-        if not self.make:
-            return known
-        names = [name for name in inspect.signature(MAKINGS[self.make]).parameters if name in self.data]
-        return {**known, **MAKINGS[self.make](case, **{name: self.data[name] for name in names}), **self.data}
-
-
-def _arguments() -> dict[str, Argument]:
-    """Those of arguments.toml by the id of the statement."""
-    found: dict[str, Argument] = {}
-    for item in packaged_toml("lone/arguments.toml")["argument"]:
-        own, case = item.get("case"), None
-        if own is not None:
-            parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
-            case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
-        data = item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
-        answers, assumed = item.get("answers", ""), item.get("assumed", "")
-        made = Argument(item["check"], item.get("make", ""), data, answers, item["sentence"], item["formula"], assumed, case)
-        found |= dict.fromkeys(item["ids"], made)
-    return found
-
-
-ARGUMENTS = _arguments()
-"""By the id of the statement."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +71,7 @@ class LoneScript:
 
     def found(self) -> Mapping[str, Any]:
         """What the argument returns; AssertionError where the witness does not refute the claim."""
-        function = self.argument.function
-        found: Mapping[str, Any] = function(*(self.data[name] for name in inspect.signature(function).parameters))
-        return found
+        return self.argument.found(self.data)
 
     # ---- Python
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.complaints import in_brackets, loads_of, of_case
 from fairalloc.theorems.lone.definitions import fair, listed
-from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 

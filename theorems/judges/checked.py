@@ -1,0 +1,36 @@
+"""The check of a standalone script (theorems/lone/) as the confirmation of a statement."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import ARGUMENTS
+
+METHOD = "rational arithmetic: the assertions of its script"
+
+REFUSED = (AssertionError, StopIteration, ZeroDivisionError)
+"""What a check raises where its data violate nothing, and the making of data where there are none such."""
+
+SHORT = 12
+"""Characters of a fraction that a sentence has in full."""
+
+
+def checked(name: str) -> Callable[[Case], Verdict]:
+    """The confirmation of a statement: a case that passes all assertions of the statement's script violates the claim."""
+
+    def confirm(case: Case) -> Verdict:
+        argument = ARGUMENTS[name]
+        claim = argument.check.replace("_", " ")
+        try:
+            found = argument.found(argument.made(case))
+        except REFUSED:
+            return Verdict(claim, True, -1.0, "the script of this statement shows no violation", METHOD)
+        return Verdict(claim, False, 1.0, re.sub(r"-?\d+/\d+", _rounded, argument.sentence.format(**found)), METHOD)
+
+    return confirm
+
+
+def _rounded(fraction: re.Match[str]) -> str:
+    return fraction[0] if len(fraction[0]) <= SHORT else f"{float(Fraction(fraction[0])):.4g}"
