@@ -1,8 +1,10 @@
 """The check of a standalone script (theorems/lone/) as the confirmation of a statement."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.theorems.cases import Case
@@ -10,15 +12,18 @@ from fairalloc.theorems.lone.arguments import ARGUMENTS
 
 METHOD = "rational arithmetic: the assertions of its script"
 
-REFUSED = (AssertionError, StopIteration, ZeroDivisionError)
+REFUSED = (AssertionError, StopIteration, ValueError, ZeroDivisionError)
 """What a check raises where its data violate nothing, and the making of data where there are none such."""
 
 SHORT = 12
 """Characters of a fraction that a sentence has in full."""
 
 
-def checked(name: str) -> Callable[[Case], Verdict]:
-    """The confirmation of a statement: a case that passes all assertions of the statement's script violates the claim."""
+def checked(name: str, margin: Callable[[Mapping[str, Any]], Any] = lambda _: 1) -> Callable[[Case], Verdict]:
+    """The confirmation of a statement: a case that passes all assertions of the statement's script violates the claim.
+
+    Its margin is of the numbers that the script returns.
+    """
 
     def confirm(case: Case) -> Verdict:
         argument = ARGUMENTS[name]
@@ -27,10 +32,25 @@ def checked(name: str) -> Callable[[Case], Verdict]:
             found = argument.found(argument.made(case))
         except REFUSED:
             return Verdict(claim, True, -1.0, "the script of this statement shows no violation", METHOD)
-        return Verdict(claim, False, 1.0, re.sub(r"-?\d+/\d+", _rounded, argument.sentence.format(**found)), METHOD)
+        return Verdict(
+            claim, False, float(margin(found)), re.sub(r"-?\d+/\d+", _rounded, argument.sentence.format(**found)), METHOD
+        )
 
     return confirm
 
 
 def _rounded(fraction: re.Match[str]) -> str:
     return fraction[0] if len(fraction[0]) <= SHORT else f"{float(Fraction(fraction[0])):.4g}"
+
+
+def seen_by_script(judge: Callable[[Case], Verdict], name: str) -> Callable[[Case], Verdict]:
+    """The confirmation of a statement by its judge, whose violations count where the script of the statement sees them too."""
+    sees = checked(name)
+
+    def confirm(case: Case) -> Verdict:
+        verdict = judge(case)
+        if verdict.holds is False and sees(case).holds is not False:
+            return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}, which its script does not see")
+        return verdict
+
+    return confirm

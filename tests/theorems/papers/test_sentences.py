@@ -73,7 +73,6 @@ def test_other_units_and_other_definitions(monkeypatch):
 
 
 def test_formulas_of_p_as_they_are_printed():
-    assert of_p.printed_condition(SHARED).holds
     assert not STATEMENTS["P.IV.condition"].confirm(STATEMENTS["P.IV.condition"].printed).holds
     classes = Case(example("psdsf-fig5").instance)
     assert of_p.least_share((2, 3))(classes).holds

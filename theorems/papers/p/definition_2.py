@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -16,31 +17,12 @@ from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, progressive_filling
 from fairalloc.theorems.judges.game import shares
+from fairalloc.theorems.judges.trials import Routes
 
 F = Fraction
 
 
-def definition(case: Case) -> Verdict:
-    """P Definition 2 by a linear program for each user, against Theorem 1, at several allocations, all in rationals."""
-    return _definition(case, _by_program)
-
-
-def bottleneck_condition(case: Case) -> Verdict:
-    """P Definition 2 by taking from everybody with a larger share at one server, against Theorem 1, in rationals."""
-    return _definition(case, _by_releasing)
-
-
-def max_min(case: Case) -> Verdict:
-    """DRF by Definition 1, by a linear program for each user, against the lexicographically largest dominant shares."""
-    return _max_min(case, _by_program)
-
-
-def max_min_by_releasing(case: Case) -> Verdict:
-    """The same with Definition 1 by taking from everybody with a larger share."""
-    return _max_min(case, _by_releasing)
-
-
-def _max_min(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
+def max_min(raised: Callable[[Holdings, int], bool], case: Case) -> Verdict:
     """Progressive filling gives the lexicographically largest shares; at it, at the case's point, and at means of the two."""
     instance = case.instance
     filled = progressive_filling(instance)
@@ -56,7 +38,8 @@ def _max_min(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
     return Verdict("equivalence", True, 0.0, "Definition 1 holds at the largest shares alone", "rational arithmetic")
 
 
-def _definition(case: Case, raised: Callable[[Holdings, int], bool]) -> Verdict:
+def definition(raised: Callable[[Holdings, int], bool], case: Case) -> Verdict:
+    """P Definition 2 against the condition of Theorem 1, at several allocations."""
     instance = case.instance
     named = {name: certified(instance, name) for name in ("ps-dsf", "drfh")}
     points = list(named.items())
@@ -108,3 +91,8 @@ def _by_releasing(h: Holdings, n: int) -> bool:
         if all(loads[row] < 1 for row, _ in arcs.load[a]):
             return True
     return False
+
+
+def both_ways(check: Callable[[Callable[[Holdings, int], bool], Case], Verdict]) -> Routes:
+    """A check in rationals, with definitions by a linear program for each user, and by taking from everybody with more."""
+    return Routes(partial(check, _by_program), partial(check, _by_releasing))

@@ -20,17 +20,13 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, holdings_of, monopoly, others_changed
 from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
 from fairalloc.theorems.judges.trials import Answer
-from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
+from fairalloc.theorems.papers.p.algorithm_1 import EXACT, ServerInRationals, procedure
 
 F = Fraction
 NEAR = 1e-7
-EXACT = "rational arithmetic"
 
 
-# ---- II-A -------------------------------------------------------------------------------------------------------------------
-
-
-def utilisation_by_vertices(case: Case) -> Verdict:
+def utilisation(case: Case) -> Verdict:
     """No vertex of what one server allows has a larger sum of used parts than the Pareto optimal point; in rationals."""
     arcs, x = exact_arcs(case.instance), case.points[0]
     loads = arcs.loads(x)
@@ -42,41 +38,18 @@ def utilisation_by_vertices(case: Case) -> Verdict:
     return Verdict("utilisation", margin <= 0, float(margin), f"another allocation uses {margin} more of the capacities", EXACT)
 
 
-def utilisation_by_program(case: Case) -> Verdict:
-    """The same by linear programs in floating point: one for each user, which can gain nothing, and one for the used parts."""
-    load = case.instance.arcs.load.toarray()
-    x = np.array([float(v) for v in case.points[0]])
-    alone = 1 / load.max(axis=0)
-    left = np.maximum(1 - load @ x, 0.0)
-    for a, most in enumerate(alone):
-        best = maximum((np.arange(len(x)) == a) / most, load, left, False)
-        if best is None or best.value > NEAR:
-            raise NotApplicable("somebody can gain while nobody loses: the point is not Pareto optimal")
-    best = maximum(load.sum(axis=0), load, np.ones(len(load)), False)
-    margin = np.nan if best is None else best.value - float((load @ x).sum()) - NEAR
-    return Verdict("utilisation", not margin > 0, margin, f"another allocation uses {margin:.3g} more of the capacities", "LP")
-
-
-# ---- III-C and III-D --------------------------------------------------------------------------------------------------------
-
-
 def increase(case: Case) -> Verdict:
     """At S* + z*, with n_r without tasks at the server, what everybody there needs fills a resource; in rationals."""
-    user, x, worst = exact_arcs(case.instance).user, dict(enumerate(case.points[0])), F(-1)
+    x, worst = dict(enumerate(case.points[0])), F(-1)
     for place in ServerInRationals.all_of(case.instance):
-        z = place.shares(x, user)
-        least, lowest, users = place.test(z, x, list(place.here))
-        if any(max((z[a] for a in using), default=least) == least for using in users.values()):
+        made = place.update(x)
+        if made is None:
             continue
-        released = [max(using, key=lambda a: z[a]) for using in users.values()]
-        load = place.load(x)
-        f = {r: 1 - load[r] + sum((x[a] * place.part[a].get(r, F(0)) for a in released), F(0)) for r in place.rows}
-        D = {r: sum((place.unit[a] * place.part[a].get(r, F(0)) for a in lowest), F(0)) for r in place.rows}
-        aim = least + min(f[r] / D[r] for r in place.rows if D[r])
-        kept = {a: F(0) if a in released else x[a] for a in place.here}
-        need = {a: place.unit[a] * (aim - z[a]) + x[a] for a in place.here}  # for a share of aim, with tasks elsewhere
-        after = place.load({a: max(kept[a], need[a]) for a in place.here})
-        worst = max(worst, 1 - max(after[r] for a in lowest for r in place.part[a]))
+        aim = made.least + place.rise(x, made)
+        kept = {a: F(0) if a in made.released else x[a] for a in place.here}
+        need = {a: place.unit[a] * (aim - made.z[a]) + x[a] for a in place.here}  # for a share of aim, with tasks elsewhere
+        after = place.taken({a: max(kept[a], need[a]) for a in place.here}, place.here)
+        worst = max(worst, 1 - max(after[r] for a in made.lowest for r in place.part[a]))
     return Verdict("bound", worst <= 0, float(worst), f"S* can rise above S* + z*: {worst} of each resource is left", EXACT)
 
 
@@ -105,13 +78,13 @@ def increase_in_floats(case: Case) -> Verdict:
 
 def local(case: Case) -> Verdict:
     """A server procedure gives the same where other servers and the tasks there are changed, with all x_n as before."""
-    user, differences = exact_arcs(case.instance).user, [F(0)]
+    differences = [F(0)]
     for place in ServerInRationals.all_of(case.instance):
         ends = []
-        for instance, x in ((case.instance, case.points[0]), others_changed(case.instance, case.points[0], place.index)):
-            own = next(one for one in ServerInRationals.all_of(instance) if one.index == place.index)
+        for instance, x in ((case.instance, case.points[0]), others_changed(case.instance, case.points[0], place.i)):
+            own = next(one for one in ServerInRationals.all_of(instance) if one.i == place.i)
             tasks = dict(enumerate(x))
-            minima = list(procedure(own, tasks, user))
+            minima = list(procedure(own, tasks))
             ends.append([*minima, *(tasks[a] for a in own.here)])
         differences += [abs(a - b) for a, b in zip_longest(*ends, fillvalue=F(-1))]
     worst = max(differences)
@@ -130,25 +103,6 @@ def local_in_floats(case: Case) -> Verdict:
             ends.append(y)
         worst = max(worst, float(np.abs(ends[0] - ends[1]).max()))
     return Verdict("locality", worst <= NEAR, worst - NEAR, f"an update differs by {worst:.3g}", "floating point")
-
-
-# ---- IV, V and the appendix -------------------------------------------------------------------------------------------------
-
-
-def printed_condition(case: Case) -> Verdict:
-    """P IV as printed: of the PS-DSF allocation x_n rises at the cost of none with x_m / gamma_mi <= x_n gamma_ni."""
-    h, arcs = certified(case.instance, "ps-dsf"), exact_arcs(case.instance)
-    user, server = arcs.user, case.instance.arcs.server
-    for a, n in enumerate(user):
-        here = [b for b in range(len(h.x)) if server[b] == server[a]]
-        kept = [b for b in here if user[b] == n or h.tasks[user[b]] / h.gamma[b] <= h.tasks[n] * h.gamma[a]]
-        loads = arcs.loads([v if b in kept or b not in here else F(0) for b, v in enumerate(h.x)])
-        left = 1 - max(loads[row] for row, _ in arcs.load[a])
-        if left > 0:
-            who, where = case.instance.users[n], case.instance.servers[server[a]]
-            sentence = f"user {who!r} can have {left} of {where!r} from users for whom the printed condition is false"
-            return Verdict("printed condition", False, float(left), sentence, EXACT)
-    return Verdict("printed condition", True, -1.0, "nobody can gain from those for whom it is false", EXACT)
 
 
 def least_share(servers: tuple[int, ...]) -> Callable[[Case], Verdict]:

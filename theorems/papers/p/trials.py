@@ -1,11 +1,12 @@
 """How the claims of P (PS-DSF) in statements.toml are tried and confirmed, by their ids."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
+from fairalloc.analysis.properties.strategyproofness import without
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
@@ -13,6 +14,7 @@ from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.game.psdsf_distributed import section_v
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.checked import checked, seen_by_script
 from fairalloc.theorems.judges.common import (
     Row,
     about_mechanism,
@@ -27,27 +29,11 @@ from fairalloc.theorems.judges.convergence import converges, converges_exactly
 from fairalloc.theorems.judges.game import about_ps_dsf
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Routes, once
-from fairalloc.theorems.papers.p import sentences
-from fairalloc.theorems.papers.p.algorithm_1 import (
-    bottleneck,
-    bottleneck_by_release,
-    feasible,
-    feasible_in_floats,
-    kept_by_later_servers,
-    kept_by_later_servers_exactly,
-    maximum_defined,
-    maximum_defined_in_floats,
-    rising,
-    rising_exactly,
-)
-from fairalloc.theorems.papers.p.definition_2 import bottleneck_condition, definition, max_min, max_min_by_releasing
-from fairalloc.theorems.papers.p.endless_rounds import ends, ends_in_floats
+from fairalloc.theorems.papers.p import algorithm_1, definition_2, sentences
+from fairalloc.theorems.papers.p.algorithm_1 import EXACT, in_rounds
 from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
-
-
-# ---- II-B -----------------------------------------------------------------------------------------------------------
 
 
 def _fig1(case: Case) -> Sequence[Row]:
@@ -83,19 +69,11 @@ def over_eligible(case: Case, answer: Answer) -> Verdict:
     return property_judge("strategyproofness")(case, own)
 
 
-# ---- III ------------------------------------------------------------------------------------------------------------
-
-
 def _fig2(case: Case) -> Sequence[Row]:
     instance, h = case.instance, certified(case.instance, "ps-dsf")
     s = {(n, i): h.tasks[n - 1] / monopoly(instance, n - 1, i - 1) for n, i in ((1, 1), (2, 1), (3, 1), (4, 1), (3, 2), (4, 2))}
     printed = {(3, 1): "2/3", (4, 1): "1", (1, 1): "0.6", (2, 1): "0.6", (3, 2): "2/3", (4, 2): "2/3"}
     return [(f"s_{n}{i}", printed[n, i], s[n, i]) for n, i in printed]
-
-
-def _printed_indices(case: Case) -> Sequence[Row]:
-    h = certified(case.instance, "ps-dsf")
-    return [(f"s_{n}1", "8/12", h.tasks[n - 1] / monopoly(case.instance, n - 1, 0)) for n in (3, 4)]
 
 
 def _fig4(case: Case) -> Sequence[Row]:
@@ -137,28 +115,6 @@ def _sharing_of_two(case: Case, answer: Answer) -> Verdict:
 EXCHANGE = Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[0, 1], [1, 1], [0, 1]]))
 """User 1, who is n_0, and user 3 may use server 2 alone, user 2 both."""
 
-
-def _induction(case: Case) -> Verdict:
-    """P (40)-(41): n_0 = user 1 gives its third of server 1 for a quarter of server 2, which it gets from user 2.
-
-    By (40) both gain. A part 1/2 of what is left for users 2 and 3 is what sharing incentive among these two promises each.
-    """
-    instance, part, given = case.instance, F(1, 3), F(1, 4)
-    gamma = [[monopoly(instance, n, i) * int(instance.placement[n, i]) for i in range(2)] for n in range(3)]
-    ratio = [gamma[0][1] / gamma[1][1], gamma[0][0] / gamma[1][0]]
-    gains = given * gamma[0][1], part * gamma[1][0] - given * gamma[1][1]
-    assert ratio[0] > ratio[1], "(40)"
-    assert min(gains) > 0, "both run more"
-    left = [F(1), 1 - part - given]
-    alone = [sum(own) for own in gamma]
-    promised = [sum(c * g for c, g in zip(left, gamma[n], strict=True)) / 2 / alone[n] for n in (1, 2)]
-    worst = min(promised)
-    words = f"of what is left users 2 and 3 are promised {promised[0]} and {promised[1]} of what they run alone, not {part}"
-    return Verdict("sharing incentive", worst >= part, float(part - worst), words, "rational arithmetic")
-
-
-# ---- V --------------------------------------------------------------------------------------------------------------
-
 TABLE3 = (("80", "340", "82.5", "55"), ("40", "170", "41.25", "41.25"), ("0", "0", "82.5", "27.5"), ("0", "0", "27.5", "27.5"))
 TABLE4 = {
     "ps-dsf": (("40", "170", "0", "0"), ("20", "85", "0", "0"), ("0", "0", "82.5", "0"), ("0", "0", "0", "27.5")),
@@ -194,44 +150,33 @@ def _rounded(printed: str) -> str:
     return printed if "." in printed else f"{printed}."
 
 
+def _used(instance: Instance, resource: int, classes: Sequence[int]) -> Mapping[str, Fraction]:
+    """The part of a resource that is used in some classes together, under each of the mechanisms."""
+    total = {i: instance.exact.capacities[i][resource] * int(instance.counts[i]) for i in classes}
+    used = {}
+    for name in ("ps-dsf", "tsf", "drfh"):
+        loads = exact_arcs(instance).loads(tuple(certified(instance, name).x))
+        used[name] = sum((loads[i * instance.R + resource] * c for i, c in total.items()), F(0)) / sum(total.values())
+    return used
+
+
 def _full(resource: int, classes: Sequence[int]) -> Callable[[Case], Verdict]:
     """A resource is fully used in some classes together under each of the mechanisms."""
 
     def confirm(case: Case) -> Verdict:
-        instance = case.instance
-        total = {i: instance.exact.capacities[i][resource] * int(instance.counts[i]) for i in classes}
-        used: dict[str, Fraction] = {}
-        for mechanism in ("ps-dsf", "tsf", "drfh"):
-            loads = exact_arcs(instance).loads(tuple(certified(instance, mechanism).x))
-            used[mechanism] = sum((loads[i * instance.R + resource] * c for i, c in total.items()), F(0)) / sum(total.values())
-        name, load = min(used.items(), key=lambda pair: pair[1])
+        name, load = min(_used(case.instance, resource, classes).items(), key=lambda pair: pair[1])
         sentence = f"under {name} the classes {', '.join('ABCD'[i] for i in classes)} together use {load} of it"
-        return Verdict("utilisation", load == 1, float(1 - load), sentence, "rational arithmetic")
+        return Verdict("utilisation", load == 1, float(1 - load), sentence, EXACT)
 
     return confirm
 
 
 def _more_used(case: Case) -> Verdict:
     """CPU of classes C and D together, while all are active and while user 4 is away."""
-    worst, said = 1.0, []
-    for away in ([], [3]):
-        instance = case.instance
-        if away:
-            exact = instance.exact
-            instance = instance.replace(
-                demands=exact.demands[:3],
-                weights=exact.weights[:3],
-                eligible=instance.placement[:3],
-                max_tasks=None,
-                users=instance.users[:3],
-            )
-        use = {}
-        for mechanism in ("ps-dsf", "tsf", "drfh"):
-            loads = exact_arcs(instance).loads(tuple(certified(instance, mechanism).x))
-            use[mechanism] = sum((loads[i * 2] * [33, 11][i - 2] for i in (2, 3)), F(0)) / 44
-        worst = min(worst, float(use["ps-dsf"] - max(use["tsf"], use["drfh"])))
-        said.append(", ".join(f"{name} {float(v):.4g}" for name, v in use.items()))
-    return Verdict("utilisation", worst > 0, -worst, f"all active: {said[0]}; user 4 away: {said[1]}", "rational arithmetic")
+    used = [_used(instance, 0, (2, 3)) for instance in (case.instance, without(case.instance, 3))]
+    worst = min(float(use["ps-dsf"] - max(use["tsf"], use["drfh"])) for use in used)
+    said = [", ".join(f"{name} {float(v):.4g}" for name, v in use.items()) for use in used]
+    return Verdict("utilisation", worst > 0, -worst, f"all active: {said[0]}; user 4 away: {said[1]}", EXACT)
 
 
 def _prompt(_: Case) -> Verdict:
@@ -261,6 +206,15 @@ cases: dict[str, Case] = {
 }
 
 
+SEEN = {
+    "P.II-A.utilization": sentences.utilisation,
+    "P.A1.feasible": algorithm_1.feasible,
+    "P.A1.defined": algorithm_1.maximum_defined,
+}
+"""What the script of the statement sees too."""
+
+ends = in_rounds(algorithm_1.ends)
+
 trials: dict[str, Routes] = {
     "P.II-B.eligible": about_mechanism("drfh", over_eligible),
     "P.II-B.fair": printed_tasks("ps-dsf", "6", "6"),
@@ -268,25 +222,23 @@ trials: dict[str, Routes] = {
     "P.II-B.TSF": printed_numbers(_fig1_tsf),
     "P.III-A.tasks": printed_tasks("ps-dsf", "3.6", "3.6", "8", "8"),
     "P.III-A.shares": printed_numbers(_fig2),
-    "P.II-A.utilization": Routes(sentences.utilisation_by_program, sentences.utilisation_by_vertices),
-    "P.II-A.max-min": Routes(max_min, max_min_by_releasing),
-    "P.III-A.indices": printed_numbers(_printed_indices),
+    "P.II-A.max-min": definition_2.both_ways(definition_2.max_min),
+    "P.III-A.indices": once(checked("P.III-A.indices", lambda found: found["share"] - F(8, 12))),
     "P.A1.increase": Routes(sentences.increase_in_floats, sentences.increase),
     "P.III-D.local": Routes(sentences.local_in_floats, sentences.local),
-    "P.IV.condition": once(sentences.printed_condition),
+    "P.IV.condition": once(checked("P.IV.condition", lambda _: F(1, 2))),
     "P.V.least-share": once(sentences.least_share((2, 3))),
     "P.T2.units": about_ps_dsf(sentences.same_units),
-    "P.T1": Routes(definition, bottleneck_condition),
+    "P.T1": definition_2.both_ways(definition_2.definition),
     "P.E36": about_ps_dsf(_one_ratio),
     "P.E39": about_ps_dsf(_sharing_of_two),
-    "P.E41": once(_induction),
+    "P.E41": once(checked("P.E41", lambda found: found["part"] - found["promised"])),
     "P.T2.envy.letter": about_ps_dsf(property_judge("total-envy-freeness")),
-    "P.C1": Routes(bottleneck_by_release, bottleneck),
-    "P.A1.rising": Routes(rising, rising_exactly),
-    "P.A1.later": Routes(kept_by_later_servers, kept_by_later_servers_exactly),
-    "P.A1.feasible": Routes(feasible_in_floats, feasible),
-    "P.A1.defined": Routes(maximum_defined_in_floats, maximum_defined),
-    "P.A1.ends": Routes(ends_in_floats, ends),
+    "P.C1": Routes(algorithm_1.bottleneck_by_release, algorithm_1.bottleneck),
+    "P.A1.rising": in_rounds(algorithm_1.rising),
+    "P.A1.later": in_rounds(algorithm_1.kept_by_later_servers),
+    "P.A1.ends": Routes(ends.trial, seen_by_script(ends.confirm, "P.A1.ends")),
+    **{name: Routes(judge, seen_by_script(judge, name)) for name, judge in SEEN.items()},
     "P.A1.realizes": Routes(
         converges("ps-dsf", "psdsf-algorithm-1", "mid"), converges_exactly("ps-dsf", "psdsf-algorithm-1", "mid")
     ),
