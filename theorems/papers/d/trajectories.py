@@ -1,98 +1,290 @@
-"""Section 5.4 along trajectories: by the integrator, and by Newton's method."""
+r"""The function f of D 5.4 and its trajectory: by D's formulas, by power series in rationals, and by Newton's method.
 
+With the N dummy resources of D 5, s_j = 1 - sum_k x_k r_kj, b_ij = r_ij / s_j and m resources in all,
+
+    f(x) = - sum_j log s_j                                          (D 5)      nu_i = sum_j b_ij                       (D 6)
+    x_i nu_i = c e_i,   c = sum_i x_i nu_i                          (D 7)      M = diag(nu) + diag(x) B B^T             (D 13)
+
+Every x > 0 inside of D is on the trajectory of the entitlements that (7) gives it, and of no others, so claims about points
+need no integration. `central` finds the point with a given c as the maximum of sum_i e_i log x_i - f(x) / c, by (12).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, solved
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.d.barrier import barrier_value, central
+from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.papers.d.complaints import (
+    ONE,
     ZERO,
-    MarginAndSentence,
+    Found,
     Route,
     brackets,
     complaint,
     data,
     fractions,
     full,
+    point_of_case,
     users,
 )
-from fairalloc.theorems.papers.d.trajectory_points import fulfils_12
 
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
-
 
 SCALES = (1.0, 10.0, 1e3)
 """Values of c at which Newton's method looks for points of the trajectory."""
 
 
-def exists_by_integration(case: Case) -> Verdict:
-    """The integrated x(t) fulfils (11) and (12) (D Lemma 4)."""
-    d = data(case)
-    way = trajectory(d, 1e-3)
-    path = TrajectoryEquations(d, Limits())
-    errors = [fulfils_12(d, path, x) for x in way.x[1:]]
-    errors += [abs(barrier_value(d, x) - t) / t for t, x in zip(way.t[1:], way.x[1:], strict=True)]
-    return _verdict(max(errors) - NEAR * 100, "the integrated trajectory misses (11) or (12)", "integration")
+@dataclass(frozen=True)
+class TrajectoryPoint:
+    """A point inside of D with the entitlements of the trajectory on which it is.
 
-
-def exists_by_newton(case: Case) -> Verdict:
-    """There are points that fulfil (12) for several c, and f grows with c."""
-    d = data(case)
-    path, points = TrajectoryEquations(d, Limits()), [central(data(case), c) for c in SCALES]
-    errors = [fulfils_12(d, path, x) for x in points]
-    values = [barrier_value(d, x) for x in points]
-    grows = all(a < b for a, b in pairwise(values))
-    return _verdict(max(errors) - NEAR if grows else 1.0, "no point fulfils (12)", "Newton's method")
-
-
-def boundary_by_integration(case: Case) -> Verdict:
-    """x(t) comes to the boundary of D: the least spare part is at most m / c (D Lemma 2)."""
-    d = data(case)
-    x = trajectory(d, 1e-6).x[-1]
-    path = TrajectoryEquations(d, Limits())
-    spare = path.slack(x)
-    return _verdict(float(spare.min()) - (1 + NEAR) * len(spare) / path.scale(x), "x(t) stays inside", "integration")
-
-
-def boundary_by_newton(case: Case) -> Verdict:
-    """The same at points of Newton's method."""
-    d = data(case)
-    path = TrajectoryEquations(d, Limits())
-    gaps = [float(path.slack(x).min()) - (1 + NEAR) * (d.R + len(x)) / c for c in SCALES for x in [central(d, c)]]
-    return _verdict(max(gaps), "x(t) stays inside", "Newton's method")
-
-
-def limit_by_integration(case: Case) -> Verdict:
-    """With any weights of the resources the objective at the end of the trajectory is within sum w / c of the market's
-    optimum.
+    Attributes
+    ----------
+    x, e : (N,) fractions of requests, entitlements by (7)
+    r : (N, m) requests with the dummy resources
+    s : (m,) spare parts
     """
-    d, w = data(case), weighting(case)
-    path = TrajectoryEquations(d, Limits(), w)
-    return _loss_bounded(case, d, path, w, trajectory(d, 1e-5, weighting=w).x[-1], "integration")
+
+    x: Rationals
+    e: Rationals
+    r: tuple[Rationals, ...]
+    s: Rationals
+
+    @property
+    def b(self) -> list[list[Fraction]]:
+        """(N, m) b_ij."""
+        return [[r / s for r, s in zip(row, self.s, strict=True)] for row in self.r]
+
+    @property
+    def nu(self) -> list[Fraction]:
+        """(N,) the gradient of f."""
+        return [sum(row, ZERO) for row in self.b]
+
+    @property
+    def matrix(self) -> list[list[Fraction]]:
+        """(N, N) M as D's compact form has it."""
+        b = self.b
+        return [
+            [(sum(row) if i == k else ZERO) + x * sum(p * q for p, q in zip(row, b[k], strict=True)) for k in range(len(b))]
+            for i, (x, row) in enumerate(zip(self.x, b, strict=True))
+        ]
+
+    @property
+    def units(self) -> list[list[Fraction]]:
+        """The N directions of the axes."""
+        return [[ONE if k == i else ZERO for k in range(len(self.x))] for i in range(len(self.x))]
+
+    def velocity(self) -> list[Fraction]:
+        """(N,) dx/dt: M v = e, scaled so that f grows at the rate 1."""
+        v = solved(self.matrix, self.e)
+        assert v is not None, "(13) has one solution inside of D"
+        rate = sum(n * w for n, w in zip(self.nu, v, strict=True))
+        return [w / rate for w in v]
 
 
-def limit_by_newton(case: Case) -> Verdict:
-    """The same at a point of Newton's method."""
-    d, w = data(case), weighting(case)
-    return _loss_bounded(case, d, TrajectoryEquations(d, Limits(), w), w, central(d, 1e3, w), "Newton's method")
-
-
-def _loss_bounded(case: Case, d: Requests, path: TrajectoryEquations, w: Floats, x: Floats, how: str) -> Verdict:
-    """The loss sum e log x* - sum e log x <= sum w / c: the optimum is unique, so x(t) tends to it as c grows (njc/ode.py)."""
-    best = np.array(fractions(d, solve(case.instance, "njc", "njc-market")), dtype=float)
-    lost = float(path.e @ (np.log(best) - np.log(x)))
-    return _verdict(
-        lost - float(w.sum()) / path.scale(x) - NEAR, f"the objective is {lost:.3g} below that of the market's allocation", how
+def with_dummies(d: Requests) -> tuple[Rationals, ...]:
+    """(N, m) requests, those for the dummy resources last."""
+    count = len(d.parts)
+    return tuple(
+        tuple(part.get(j, ZERO) for j in range(d.R)) + tuple(ONE if k == i else ZERO for k in range(count))
+        for i, part in enumerate(d.parts)
     )
+
+
+def slack(d: Requests, x: Sequence[Fraction]) -> Rationals:
+    """(m,) spare parts of resources and dummies."""
+    return tuple(1 - v for v in (*d.loads(x), *x))
+
+
+def inside(case: Case, k: int = 0) -> TrajectoryPoint:
+    """The k-th point of the case, halved so that it is inside; NotApplicable where a user has nothing: e_i = 0 in (7)."""
+    d, x = data(case), tuple(v / 2 for v in point_of_case(case, k))
+    if not min(x) > 0:
+        raise NotApplicable("the claim is about points with x > 0")
+    r, s = with_dummies(d), slack(d, x)
+    worth = [v * sum(a / b for a, b in zip(row, s, strict=True)) for v, row in zip(x, r, strict=True)]
+    return TrajectoryPoint(x, tuple(w / sum(worth) for w in worth), r, s)
+
+
+def along(at: TrajectoryPoint, v: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
+    """Derivatives along v by power series: of - log s_j (m,), of x_i nu_i (N,), and of nu_i (N,)."""
+    from flint import fmpq_series
+
+    def series(first: Fraction, second: Fraction) -> Any:
+        return fmpq_series([as_flint(first), as_flint(second)], prec=2)
+
+    def slope(value: Any) -> Fraction:
+        return as_fraction(value[1])
+
+    x, zero = [series(a, b) for a, b in zip(at.x, v, strict=True)], series(ZERO, ZERO)
+    spare = [1 - sum((series(row[j], ZERO) * u for row, u in zip(at.r, x, strict=True)), zero) for j in range(len(at.s))]
+    logs = [slope(-((s / series(a, ZERO)).log())) for s, a in zip(spare, at.s, strict=True)]
+    normal = [sum((series(r, ZERO) / s for r, s in zip(row, spare, strict=True)), zero) for row in at.r]
+    return logs, [slope(u * n) for u, n in zip(x, normal, strict=True)], [slope(n) for n in normal]
+
+
+def barrier_value(d: Requests, x: Floats) -> float:
+    """f(x)."""
+    return float(-np.log(1.0 - np.concatenate([x @ d.matrix(), x])).sum())
+
+
+def floats(x: Sequence[Any]) -> Floats:
+    """The same in floating point."""
+    return np.array([float(v) for v in x])
+
+
+# ---- formulas at a point of a trajectory, as printed --------------------------------------------------------------------
+
+Formula = Callable[[TrajectoryPoint], tuple[Any, Any, str]]
+
+
+def at_points(formula: Formula) -> Routes:
+    """A formula at a point of a trajectory: (what it says, what power series say, words), in doubles and in rationals."""
+
+    def tried(allowed: float, case: Case) -> Verdict:
+        at = inside(case)
+        said, true, words = formula(at)
+        far = max((abs(a - b) for a, b in zip(said, true, strict=True)), default=ZERO)
+        how = "power series in rationals" if not allowed else "the same with a tolerance"
+        return Verdict("njc", not far > allowed, float(far) - allowed, f"at x = {brackets(at.x)} {words}", how)
+
+    return Routes(partial(tried, TOLERANCE), partial(tried, 0.0))
+
+
+def gradient(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """(6) is the gradient of (5)."""
+    return at.nu, [sum(along(at, v)[0]) for v in at.units], "(6) is another vector"
+
+
+def equation_8(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """(8) follows from (7)."""
+    parts = [
+        [(x * r - (1 - s) * e) / s for r, s in zip(row, at.s, strict=True)] for x, row, e in zip(at.x, at.r, at.e, strict=True)
+    ]
+    return [sum(row) for row in parts], [ZERO] * len(parts), "(8) fails"
+
+
+def printed_11(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """(11) differentiated as printed: each sum_k x'_k r_kj / s_j is 1."""
+    first, *_ = along(at, at.velocity())[0]
+    return [first], [ONE], f"on the trajectory of e = {brackets(at.e)} the left side for resource 1 is {first}"
+
+
+def summed_11(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """(11) differentiated: the sum over j of all these is 1."""
+    return [sum(along(at, at.velocity())[0])], [ONE], "f does not grow at the rate 1"
+
+
+def equation_13(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """(13) with both sums over j: the derivative of x_i nu_i along dx/dt is dc/dt e_i."""
+    v, b = at.velocity(), at.b
+    said = [
+        sum(q for q in row) * w + x * sum(q * sum(b[k][j] * v[k] for k in range(len(v))) for j, q in enumerate(row))
+        for x, row, w in zip(at.x, b, v, strict=True)
+    ]
+    true = along(at, v)[1]
+    return [*said, *true], [*true, *(sum(true) * e for e in at.e)], "(13) fails"
+
+
+def symmetric(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """The matrix in the compact form of (13) is symmetric."""
+    columns = [along(at, v)[1] for v in at.units]
+    pairs = [(columns[i][k], columns[k][i]) for i in range(len(columns)) for k in range(i)]
+    entries = ", ".join(f"{a} and {b}" for a, b in pairs if a != b)
+    return [a for a, _ in pairs], [b for _, b in pairs], f"opposite entries are {entries}"
+
+
+def unique_velocity(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """(13) has one solution, and scaling by a positive number makes f grow at the rate 1."""
+    regular = solved(at.matrix, at.e) is not None
+    rising = regular and sum(v * n for v, n in zip(at.velocity(), at.nu, strict=True)) == 1
+    return [ONE if rising and sum(along(at, at.velocity())[1]) > 0 else ZERO], [ONE], "the matrix of (13) is singular, or f falls"
+
+
+def gradient_not_zero(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+    """The gradient is not 0, so that level sets are hypersurfaces with one normal each (D Remark 3, Definition 2)."""
+    return [ONE if all(n > 0 for n in at.nu) else ZERO], [ONE], "the gradient of f is 0"
+
+
+def barrier_signs(case: Case) -> Verdict:
+    """F is positive inside of D and infinite on its boundary (D Remark 1): where no term is infinite, f is finite."""
+    x = point_of_case(case)
+    wrong = min(x) == 0 and min(slack(data(case), x)) > 0
+    words = f"x = {brackets(x)} is on the boundary of D, and f(x) is finite"
+    return Verdict("njc", not wrong, 1.0 if wrong else -1.0, words, "rational arithmetic")
+
+
+def barrier_grows(case: Case) -> Verdict:
+    """The same by values of f: positive at an inner point; it diverges on the way to a point of the boundary.
+
+    From 2^-20 to 2^-40 of the way, a term that diverges grows by 20 log 2, others hardly.
+    """
+    d, x = data(case), floats(point_of_case(case))
+    edge = min(x.min(), 1 - x.max(), 1 - (x @ d.matrix()).max()) <= TOLERANCE
+    margin = 10.0 - growth(d, x, partial(barrier_value, d)) if edge else -barrier_value(d, x)
+    return Verdict("njc", not margin > 0, margin, "at the boundary f hardly grows", "floating point")
+
+
+def growth(d: Requests, x: Floats, value: Callable[[Floats], float]) -> float:
+    """What a function grows from 2^-20 to 2^-40 of the way to x from inside."""
+    inner = np.full(len(x), 0.5 / max(1.0, float((np.ones(len(x)) @ d.matrix()).max())))
+    early, late = (value(x + 0.5**k * (inner - x)) for k in (20, 40))
+    return late - early
+
+
+def starts_at_zero(exact: bool, case: Case) -> Verdict:
+    """f(x) = 0 only at x = 0 (D Remark 4)."""
+    d, x = data(case), point_of_case(case)
+    if min(slack(d, x)) == 0:
+        raise NotApplicable("f is infinite there")
+    zero = min(slack(d, x)) == 1 if exact else barrier_value(d, floats(x)) == 0
+    same = zero == (max(x) == 0)
+    how = "rational arithmetic" if exact else "floating point"
+    return Verdict("njc", same, -1.0 if same else 1.0, f"f is 0 at x = {brackets(x)}", how)
+
+
+# ---- along trajectories: by the integrator, and by Newton's method ------------------------------------------------------
+
+
+def central(d: Requests, c: float, weights: Floats | None = None) -> Floats:
+    """(N,) the maximum of  sum_i e_i log x_i + (1 / c) sum_j w_j log s_j  by a damped Newton method in log x; default w = 1."""
+    r, e = np.hstack([d.matrix(), np.eye(len(d.parts))]), floats(d.entitlement)
+    w = np.ones(r.shape[1]) if weights is None else weights
+
+    def value(y: Floats) -> float:
+        s = 1.0 - np.exp(np.minimum(y, 1.0)) @ r
+        return float(e @ y + w @ np.log(s) / c) if s.min() > 0 else -np.inf
+
+    y = np.full(len(e), -np.log(2 * len(e) + 1.0))
+    for _ in range(500):
+        x = np.exp(y)
+        b = r / (1.0 - x @ r)
+        slope = e - x * (b @ w) / c
+        if np.abs(slope).max() <= 1e-13:
+            break
+        step = np.linalg.solve((np.diag(x * (b @ w)) + (x[:, None] * b * w) @ (b.T * x)) / c, slope)
+        size, now = 1.0, value(y)
+        while value(y + size * step) < now and size > 1e-12:
+            size /= 2
+        y = y + size * step
+    result: Floats = np.exp(y)
+    return result
 
 
 def weighting(case: Case) -> Floats:
@@ -100,6 +292,55 @@ def weighting(case: Case) -> Floats:
     w = np.ones(case.instance.R + case.instance.N)
     w[0] = float(case.parameters.get("heavy", 1))
     return w
+
+
+Points = list[tuple[float, Floats]]
+"""Times, f(x) = t by (11), and points of a trajectory."""
+
+
+def _integrated(case: Case, accuracy: float) -> Points:
+    """All that the integrator gives but the first."""
+    way = trajectory(data(case), accuracy, weighting=weighting(case))
+    return list(zip(way.t[1:], way.x[1:], strict=True))
+
+
+def _by_newton(case: Case, _: float) -> Points:
+    """Points that fulfil (12) for several c."""
+    points = [central(data(case), c, weighting(case)) for c in SCALES]
+    return [(barrier_value(data(case), x), x) for x in points]
+
+
+def on_trajectories(check: Callable[[Case, TrajectoryEquations, Points], tuple[float, str]], accuracy: float) -> Routes:
+    """A check of points of a trajectory that are integrated to some accuracy, and of points of Newton's method."""
+
+    def decide(points: Callable[[Case, float], Points], case: Case) -> Verdict:
+        path = TrajectoryEquations(data(case), Limits(), weighting(case))
+        margin, words = check(case, path, points(case, accuracy))
+        return _verdict(margin, words, "integration" if points is _integrated else "Newton's method")
+
+    return Routes(partial(decide, _integrated), partial(decide, _by_newton))
+
+
+def exists(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
+    """x(t) fulfils (11) and (12), and f grows along it (D Lemma 4)."""
+    d = data(case)
+    errors = [max(fulfils_12(d, path, x), abs(barrier_value(d, x) - t) / t) for t, x in points]
+    grows = all(before < after for (before, _), (after, _) in pairwise(points))
+    return (max(errors) - NEAR * 100 if grows else 1.0), "no trajectory fulfils (11) and (12)"
+
+
+def ends_at_the_boundary(_: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
+    """x(t) comes to the boundary of D: the least spare part is at most m / c (D Lemma 2)."""
+    gaps = [float(path.slack(x).min()) - (1 + NEAR) * len(path.slack(x)) / path.scale(x) for _, x in points]
+    return max(gaps), "x(t) stays inside"
+
+
+def tends_to_the_market(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
+    """With any weights the loss sum e log x* - sum e log x is at most sum w / c, so x(t) tends to x*, the market's (njc/ode.py)."""
+    best, (_, x) = floats(fractions(data(case), solve(case.instance, "njc", "njc-market"))), points[-1]
+    lost = float(path.e @ (np.log(best) - np.log(x)))
+    words = f"the objective is {lost:.3g} below that of the market's allocation"
+    return lost - float(path.w.sum()) / path.scale(x) - NEAR, words
 
 
 def limit_is_fair_by_integration(case: Case) -> Verdict:
@@ -115,32 +356,31 @@ def limit_is_fair_by_newton(case: Case) -> Verdict:
     """The point next to which the trajectory comes, the market's, is an NJC allocation; decided in rationals."""
     d = data(case)
     x = fractions(d, solve(case.instance, "njc", "njc-market"))
-    near = float(np.abs(central(d, 1e3) - np.array(x, dtype=float)).max())
-    gap = complaint(d, x)
-    return _verdict(
-        float(gap), f"x = {brackets(x)}, which is {near:.1e} from the trajectory, has a complaint", "rational arithmetic"
-    )
+    near = float(np.abs(central(d, 1e3) - floats(x)).max())
+    words = f"x = {brackets(x)}, which is {near:.1e} from the trajectory, has a complaint"
+    return _verdict(float(complaint(d, x)), words, "rational arithmetic")
 
 
 def _verdict(margin: float, words: str, how: str) -> Verdict:
     """The verdict of a margin in floating point."""
-    if not margin <= 0:
-        return Verdict("njc", False, margin, words, how)
-    return Verdict("njc", True, margin, "not " + words, how)
+    return Verdict("njc", bool(margin <= 0), margin, words if not margin <= 0 else "not " + words, how)
 
 
-def vanishing_numerators(case: Case, route: Route) -> MarginAndSentence:
+def vanishing_numerators(case: Case, route: Route) -> Found:
     """At the limit x_i r_ij = e_i for every bottleneck j, as the proof of D Lemma 3 says."""
     d = data(case)
-    found = route(d)
-    if len(found) > 1:
-        raise NotApplicable("the claim is tried where the only NJC allocation must be the limit")
-    x = found[0]
-    gaps = [(abs(v * part.get(j, ZERO) - e), i, j) for j in full(d, x) for i, (v, part, e) in enumerate(users(d, x))]
-    if not gaps:
-        raise NotApplicable("there is no bottleneck")
+    x, *more = route(d)
+    gaps = [(abs(v * part.get(j, ZERO) - e), i + 1, j + 1) for j in full(d, x) for i, v, part, e in users(d, x)]
+    if more or not gaps:
+        raise NotApplicable("the claim is tried where the only NJC allocation must be the limit and has a bottleneck")
     gap, i, j = max(gaps)
-    return (
-        gap,
-        f"the limit is x = {brackets(x)}, and the numerator for user {i + 1} and its full resource {j + 1} tends to {gap}, not 0",
+    return Found(
+        gap, f"the limit is x = {brackets(x)}, and the numerator for user {i} and its full resource {j} tends to {gap}, not 0"
     )
+
+
+def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
+    """The largest relative error of (12) at x."""
+    s = path.slack(x)
+    left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
+    return float(np.abs(left / path.scale(x) / path.e - 1).max())
