@@ -288,7 +288,7 @@ def envy_by_imitation(case: Case, route: Route) -> Found:
             found.append(Found(gap if got <= x[n] else -1, words, {"x": x, "after": after, "user": n, "envied": m}))
     if not found:
         raise NotApplicable("nobody envies anybody")
-    return max(found, key=lambda made: made[:2])
+    return max(found, key=lambda made: made.margin)
 
 
 def market_envy(case: Case, answer: Answer) -> Verdict:
@@ -305,7 +305,7 @@ def market_envy(case: Case, answer: Answer) -> Verdict:
 
 def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> Found:
     """Every NJC allocation is the DRF allocation (D 4)."""
-    gap, x = max((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found)
+    gap, x = max(((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found), key=lambda made: made[0])
     return Found(gap, f"x = {brackets(x)} is an NJC allocation, and DRF gives {brackets(drf)}", {"x": x, "better": drf})
 
 

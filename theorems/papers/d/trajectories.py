@@ -336,7 +336,7 @@ def ends_at_the_boundary(_: Case, path: TrajectoryEquations, points: Points) -> 
 
 
 def tends_to_the_market(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
-    """With any weights the loss sum e log x* - sum e log x is at most sum w / c, so x(t) tends to x*, the market's (njc/ode.py)."""
+    """With any weights the loss sum e log x* - sum e log x is at most sum w / c, so x(t) tends to it (njc/ode.py)."""
     best, (_, x) = floats(fractions(data(case), solve(case.instance, "njc", "njc-market"))), points[-1]
     lost = float(path.e @ (np.log(best) - np.log(x)))
     words = f"the objective is {lost:.3g} below that of the market's allocation"
