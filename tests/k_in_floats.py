@@ -1,7 +1,7 @@
 """Claims of K in floating point: second implementations of what theorems/papers/k decides exactly, by unrelated routes.
 
-U_i is read along moves, derivatives are difference quotients, the direction of PS-MFA is the solver's own, with its merit in y for
-x and nonnegative least squares for the projection. The tests see that both agree, and that each is seen to fail.
+U_i is read along moves, derivatives are difference quotients, the direction of PS-MFA is the solver's own, with its merit in y
+for x and nonnegative least squares for the projection. The tests see that both agree, and that each is seen to fail.
 """
 
 from collections.abc import Callable
@@ -313,10 +313,15 @@ def approximate_prices_in_floats(case: Case) -> Verdict:
         here = np.flatnonzero((instance.arcs.server == i) & (x > 0))
         phi = x[here] * cost[here]
         if len(here) and phi.min() > 0:
-            margins.append(float(((1 - epsilon) * phi / phi.sum() - x[here] / instance.arcs.gamma[here]).max()))
+            margins.append(float((kept(epsilon) * phi / phi.sum() - x[here] / instance.arcs.gamma[here]).max()))
     if not margins:
         raise NotApplicable("no server rests")
     return Verdict("sharing", max(margins) <= 1e-12, max(margins), f"{max(margins):.3g} less than its part", "floating point")
+
+
+def kept(epsilon: float) -> float:
+    """The part of (41) that is left."""
+    return 1 - epsilon
 
 
 def omega_in_floats(case: Case) -> Verdict:
@@ -512,3 +517,41 @@ def stay_complementary(case: Case) -> Verdict:
     with_room = np.delete(at.v_price, at.full)
     rise = float(with_room.max(initial=-1.0))
     return Verdict("feasibility", rise <= 0, rise, f"the price of a resource with room rises by {rise:.2g}", "floating point")
+
+
+SECOND = {
+    "K.3.1.existence": equilibrium_found,
+    "K.3.1.concave": concave_in_floats,
+    "K.E23": multipliers_in_floats,
+    "K.E28": solved_for_nu_in_floats,
+    "K.E36": complementary_function_in_floats,
+    "K.E98": signs_in_floats,
+    "K.E45": violates_in_floats,
+    "K.5.2.local": local_in_floats,
+    "K.5.1.assumption-2": assumption_2_in_arrays,
+    "K.T1": theorem_1_by_program,
+    "K.3.4.mixed.definition": theorem_1_by_program,
+    "K.L1": complementary,
+    "K.T6": stationary,
+    "K.E105": omega_in_floats,
+    "K.T7.bottleneck": unique_by_two_methods,
+    "K.E104.equal": price_by_104_in_floats,
+    "K.E110": projection_descends,
+    "K.L4.priced": zero_direction,
+    "K.5.2.rest": rests,
+    "K.E57": approximate_prices_in_floats,
+    "K.Fn8.true": penalty_in_floats(printed=False),
+}
+"""Of what one exact route tries and confirms, by statement."""
+
+EXACT = {
+    "K.L3": descends(letter=False),
+    "K.L3.letter": descends(letter=True),
+    "K.L4": stops(letter=False),
+    "K.L4.letter": stops(letter=True),
+    "K.E111": descent_by_price,
+    "K.E48": stay_complementary,
+    "K.E104": price_by_104_in_floats,
+    "K.Fn8": penalty_in_floats(printed=True),
+}
+"""Of exact trials, of which a script confirms the violations that its check is about."""
