@@ -30,10 +30,10 @@ for path in sys.argv[1:]:
     runpy.run_path(path, run_name="__main__")
 """
 
-ONE_OF_A_KIND = ["K.Table1.tsf.sharing", "P.T2.pareto", "W.E6.printed", "Z.Cor1", "D.S4.strategyproof"]
+ONE_OF_A_KIND = ["K.2.2.tsf.sharing", "P.T2.pareto", "W.E6.printed", "Z.Cor1", "D.S4.strategyproof"]
 
 CHANGED = {
-    "K.Table1.tsf.sharing": ("tasks", 1),
+    "K.2.2.tsf.sharing": ("tasks", 1),
     "K.T3.envy.letter": ("prices", 1),
     "P.T2.envy.letter": ("least", 1),
     "K.L2": ("other_prices", -1),
@@ -51,7 +51,7 @@ CHANGED = {
     "D.L3.step": ("x", -1),
     "D.S5.5.weights": ("prices", 1),
     "K.3.3.fds.envy": ("bounds", 1),
-    "K.Table1.tsf.bottleneck": ("better", 1),
+    "K.2.2.tsf.bottleneck": ("better", 1),
     "Z.V.NB.SP": ("tasks", 1),
     "W.S2.infeasible": ("tasks", 1),
 }

@@ -23,6 +23,11 @@ def root(square: F) -> F:
     return found
 
 
+def dot(one: Any, other: Any) -> Any:
+    """The sum of the products."""
+    return sum(v * w for v, w in zip(one, other))
+
+
 def full_resources(problem: Any, tasks: Any, i: int) -> list[int]:
     """The resources of server i that are full."""
     return [r for r, c in enumerate(problem[1][i]) if sum(x[i] * d[r] for x, d in zip(tasks, problem[0])) == c]

@@ -8,9 +8,9 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import given
 from fairalloc.theorems.lone.definitions import alone, fits, listed, virtual_shares
-from fairalloc.theorems.lone.merit import full_resources, merit_gradient, no_descent, price_moves, whole_root
-from fairalloc.theorems.papers.k.directions import dot
-from fairalloc.theorems.papers.k.problem_3 import alphas
+from fairalloc.theorems.lone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root
+from fairalloc.theorems.papers.k.marginals import alphas
+from fairalloc.theorems.papers.k.small_steps import numbers
 
 F = Fraction
 
@@ -191,7 +191,7 @@ def kernel_of_107(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
 @making
 def start(case: Case) -> dict[str, Any]:
     """Where the run begins."""
-    return {"start": case.points[0][0]}
+    return {"start": numbers(case)[1]}
 
 
 @check

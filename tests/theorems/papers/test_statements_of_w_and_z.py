@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import w_in_floats
 from tolerances import SHARES
 
 from fairalloc.analysis.properties.misreport import Misreport
@@ -158,8 +159,10 @@ def test_numbers_are_compared_to_the_last_printed_digit():
 
 def test_whole_tasks_by_hand():
     instance = example("wang-fig2").instance
-    assert claims_w.whole_tasks(instance, best_fit=False) == [6, 6]
-    assert claims_w.whole_tasks(instance, best_fit=True) == [10, 10]
+    assert claims_w.filled(instance, best_fit=False) == [6, 6]
+    assert claims_w.filled(instance, best_fit=True) == [10, 10]
+    two = Instance([[1], [1]], [[3]], counts=[2])
+    assert claims_w.filled(two, best_fit=False) == [3, 3], "on each of both servers"
 
 
 def test_violations_of_the_lemmas_are_seen():
@@ -169,7 +172,7 @@ def test_violations_of_the_lemmas_are_seen():
     assert utilities.homogeneous(Case(Instance([[1], [1]], [[2]]), points=limited.points), True).holds
     wasteful = Case(Instance([[1, 1]], [[1, 2]]))
     assert claims_w._lemma1(wasteful).holds
-    assert claims_w._lemma1_floats(wasteful).holds
+    assert w_in_floats.lemma_1(wasteful).holds
 
 
 def test_utilities_of_what_tasks_take(monkeypatch):

@@ -4,32 +4,26 @@ r"""K 3.1, 3.2, 4.4 and 5.1 at given tasks: existence, Theorem 1, bounds on mult
     (16)           sum_n (y_ni - x_ni) / gamma_ni g_i'(z_ni) <= 0  for all y_i that fit,         z_ni = x_n / (phi_n gamma_ni)
     (22)           g_i'(z) = (A_i / z)^alpha_i + B_i / z
 
-What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (judges/convergence.py). Nothing here uses
-prices but `bounded_multipliers`, whose prices are those of a linear program.
+What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (judges/convergence.py). No prices are used.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, as_ball, exact_arcs
-from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
-from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, is_nash_bargain
 from fairalloc.theorems.judges.convergence import arcs_of_servers, gain_left, rational, vertices
-from fairalloc.theorems.judges.game import fitted, solved
-from fairalloc.theorems.judges.trials import Undecided
+from fairalloc.theorems.judges.game import fitted
+from fairalloc.theorems.papers.k.marginals import totals
 from fairalloc.theorems.papers.k.surds import Surd, total
 
 ZERO = Fraction(0)
@@ -64,79 +58,30 @@ def _ends(case: Case) -> list[Rationals]:
 # ---- Theorem 1 --------------------------------------------------------------------------------------------------------------
 
 
-PARTS = 0.5 ** np.arange(60)
-"""Of the way to the best y_i: some of them are small enough for (16) to decide the sign."""
-
-
-def theorem_1_by_program(case: Case) -> Verdict:
-    """K Theorem 1: on the way to the best y_i of (16), found by a linear program, U_i rises iff (16) says so, and by no more.
-
-    In floating point, at the case's first point. U_i is read at PARTS of the way.
-    """
-    instance = case.instance
-    user, gamma = instance.arcs.user, instance.arcs.gamma
-    x = np.array([float(v) for v in case.points[0]])
-    tasks = np.bincount(user, x, instance.N)
-    if not tasks.min() > 1e-6 * tasks.max():
-        raise NotApplicable("a user has no task, or next to none: (16) is not defined, or not in floating point")
-    phi = instance.weights[user]
-    z = tasks[user] / (phi * gamma)
-    worst = -1.0
-    for here in arcs_of_servers(instance):
-        alpha = float(_alpha(case, here))
-        worth = z[here] ** -alpha / gamma[here]
-        rows = instance.arcs.load.tocsr()[:, here]
-        best = maximum(worth, rows, np.ones(rows.shape[0]), False)
-        if best is None or not 1e-9 < z[here].min() <= z[here].max() < 1e9:
-            raise NotApplicable("shares are too large or too small for floating point")
-        value = max(best.value, 1e-300)
-        slope = (best.value - worth @ x[here]) / value
-        change = (best.z - x[here]) / (phi[here] * gamma[here] * z[here])
-        gains = [_risen(phi[here], z[here], part * change, alpha) / value for part in PARTS]
-        worst = max(worst, *(g - part * slope for g, part in zip(gains, PARTS, strict=True)))
-        worst = max(worst, slope - 1e-3 if slope > 1e-3 and max(gains) <= 0 else -1.0)
-    margin = worst - 1e-9
-    return Verdict("equivalence", not margin > 0, margin, f"a move gains {worst:.3g} more than (16) says", "LP, and U in floats")
-
-
-def _alpha(case: Case, here: Sequence[int]) -> Fraction:
-    """Alpha of the server of these arcs."""
-    value = case.parameters["alpha"]
-    return Fraction(value[int(case.instance.arcs.server[here[0]])] if isinstance(value, tuple) else value)
-
-
-def _risen(phi: Any, z: Any, change: Any, alpha: float) -> float:
-    """U_i after shares z change by these parts minus U_i before; -inf where a user is left with nothing and alpha >= 1."""
-    if change.min() <= -1 and alpha >= 1:
-        return -np.inf
-    with np.errstate(divide="ignore"):  # log 0 where alpha < 1
-        logarithm = np.log1p(np.maximum(change, -1.0))
-    if alpha == 1:
-        return float(phi @ logarithm)
-    return float(phi * z ** (1 - alpha) @ np.expm1((1 - alpha) * logarithm) / (1 - alpha))
-
-
-def theorem_1_by_vertices(case: Case) -> Verdict:
+def theorem_1(case: Case) -> Verdict:
     """K Theorem 1 in rationals: towards every vertex of every server, and towards the case's second point.
 
     U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive. alpha is 1 or
     half of a whole number: all numbers are sums of square roots of rationals, or, for alpha = 1, U_i is one of logarithms.
     """
-    instance = case.instance
-    arcs, (x, y) = exact_arcs(instance), case.points
-    tasks, units = arcs.tasks(x), unit(instance, arcs)
-    if not all(tasks):
-        raise NotApplicable("a user has no task: (16) is not defined")
-    faults = list[float]()
-    for here in arcs_of_servers(instance):
-        own, phi = [units[a] for a in here], [instance.exact.weights[arcs.user[a]] for a in here]
-        z = [tasks[arcs.user[a]] / units[a] for a in here]
-        for aim in [*vertices(instance, here), [y[a] for a in here]]:
-            step = [v - x[a] for v, a in zip(aim, here, strict=True)]
-            faults.append(Reallocation(z, step, own, phi, _alpha(case, here)).fault())
-    worst = max(faults)
-    sentence = f"of {len(faults)} moves one gains {worst:.3g} more than (16) says"
+    aims = [
+        (here, aim) for here in arcs_of_servers(case.instance) for aim in [*vertices(case.instance, here), _second(case, here)]
+    ]
+    worst = max(Reallocation.of(case, here, aim).fault() for here, aim in aims)
+    sentence = f"of {len(aims)} moves one gains {worst:.3g} more than (16) says"
     return Verdict("equivalence", worst <= 0, worst, sentence, "vertices in square roots of rationals")
+
+
+def concave(case: Case) -> Verdict:
+    """K 3.1: U_i is below its tangents, from the first point all the way to the second, at each server."""
+    moves = [Reallocation.of(case, here, _second(case, here)) for here in arcs_of_servers(case.instance)]
+    worst = max(move.above_tangent() for move in moves)
+    return Verdict("concavity", worst <= 0, worst, f"U_i is {worst:.3g} above a tangent", "square roots of rationals")
+
+
+def _second(case: Case, here: Sequence[int]) -> list[Fraction]:
+    """The case's second point on these arcs."""
+    return [case.points[1][a] for a in here]
 
 
 @dataclass(frozen=True)
@@ -180,6 +125,19 @@ class Reallocation:
     phi: Sequence[Fraction]
     alpha: Fraction
 
+    @classmethod
+    def of(cls, case: Case, here: Sequence[int], aim: Sequence[Fraction]) -> "Reallocation":
+        """From the case's first point to other tasks on the arcs of one server; NotApplicable where a user has no task."""
+        instance, x, have = case.instance, case.points[0], totals(case.instance, case.points[0])
+        arcs, units, alpha = exact_arcs(instance), unit(instance, exact_arcs(instance)), case.parameters["alpha"]
+        return cls(
+            [have[a] / units[a] for a in here],
+            [v - x[a] for v, a in zip(aim, here, strict=True)],
+            [units[a] for a in here],
+            [instance.exact.weights[arcs.user[a]] for a in here],
+            Fraction(alpha[int(instance.arcs.server[here[0]])] if isinstance(alpha, tuple) else alpha),
+        )
+
     def slope(self) -> Surd:
         """The left side of (16)."""
         parts = zip(self.step, self.unit, self.phi, self.z, strict=True)
@@ -199,15 +157,18 @@ class Reallocation:
         power = 1 - self.alpha
         return Rise(total([(_power(b, power) - _power(a, power)) * (p / power) for p, a, b in moved]))
 
-    def fault(self) -> float:
-        """How far U_i rises by more than (16), or (16) itself where no small step gains; negative = as claimed."""
+    def above_tangent(self) -> float:
+        """How much more U_i rises than (16) says; negative = no more."""
         slope, whole = self.slope(), self.gained(Fraction(1))
-        if whole is not None and whole.sign(slope) > 0:
-            return float(whole) - float(slope)
-        if slope.sign() > 0:
-            gains = (self.gained(Fraction(1, 2**k)) for k in range(200))
-            return -1.0 if any(g is not None and g.sign(Surd()) > 0 for g in gains) else float(slope)
-        return -1.0
+        return float(whole) - float(slope) if whole is not None and whole.sign(slope) > 0 else -1.0
+
+    def fault(self) -> float:
+        """The same, or (16) itself where it is positive and no small step gains; negative = as claimed."""
+        above, slope = self.above_tangent(), self.slope()
+        if above > 0 or slope.sign() <= 0:
+            return above
+        gains = (self.gained(Fraction(1, 2**k)) for k in range(200))
+        return -1.0 if any(g is not None and g.sign(Surd()) > 0 for g in gains) else float(slope)
 
 
 def _power(base: Fraction, exponent: Fraction) -> Surd:
@@ -218,59 +179,21 @@ def _power(base: Fraction, exponent: Fraction) -> Surd:
 # ---- 4.4 and 5.1 --------------------------------------------------------------------------------------------------------------
 
 
-def bounded_multipliers(case: Case) -> Verdict:
-    """K 4.4: at an equilibrium for alpha = 2 a linear program finds the largest lambda_ir that (28)-(29) allow, against (43)."""
-    instance = case.instance
-    try:
-        found = solved(instance, {"alpha": 2})
-    except Undecided as reason:
-        return Verdict("boundedness", None, np.nan, f"not decided: {reason}", "LP")
-    margins = [_largest(instance, found, here) for here in arcs_of_servers(instance)]
-    margin = max(margins)
-    words = f"a multiplier is {margin + 1:.3g} times what (43) allows, or more"
-    return Verdict("boundedness", not margin > 0, margin, words, "LP")
-
-
-MANY = 10.0
-"""How many times its bound a multiplier may be in the program, which is unbounded without."""
-
-
-def _largest(instance: Instance, found: Allocation, here: Sequence[int]) -> float:
-    """Max over r of lambda_ir by its bound (43), less 1 and a thousandth."""
-    arcs, phi = instance.arcs, instance.weights
-    i, near = int(arcs.server[here[0]]), 1e-6
-    users, gamma, d = arcs.user[here], arcs.gamma[here], arcs.demand[here]
-    served = found.x[here] > near * gamma
-    need = (found.tasks[users] / (phi[users] * gamma)) ** -2.0 / gamma
-    least = phi / phi.sum() * np.bincount(arcs.user, arcs.gamma, instance.N)
-    most = (least[users] / (phi[users] * gamma)) ** -2.0 / gamma
-    bounds = np.divide(most[:, None], d, out=np.full(d.shape, np.inf), where=served[:, None] & (d > 0)).min(axis=0)
-    bound = np.where(np.isfinite(bounds), bounds, 1.0)
-    pool = instance.pools[i]
-    full = pool - found.x[here] @ d <= near * pool
-    matrix = np.concatenate([d[served] * bound, -d * bound, np.eye(len(bound))])
-    sides = np.concatenate([need[served] * (1 + near), -need * (1 - 10 * near), np.where(full, MANY, 0.0)])
-    largest = [maximum(row, matrix, sides, False) for row in np.eye(len(bound))]
-    return max((best.value for best in largest if best is not None), default=0.0) - 1.001
-
-
-def projection_in_floats(case: Case) -> Verdict:
-    """K 5.1: (46) in R^N for the gradient (-1 for who is eligible, 0 for others), by nonnegative least squares.
-
-    Each resource of each server in turn is the full one, with lambda = 0.
-    """
-    instance, worst = case.instance, -1.0
-    d = np.array([rows[0] for rows in instance.demands])
+def projection_moves_eligible(case: Case) -> Verdict:
+    """(46) in R^N at a server with one full resource and lambda = 0, for the gradient (-1 for who is eligible, 0 for others)."""
+    instance, d = case.instance, [exact[0] for exact in case.instance.exact.demands]
     for here in arcs_of_servers(instance):
-        users = np.isin(np.arange(instance.N), instance.arcs.user[here])
+        users = {int(instance.arcs.user[a]) for a in here}
         for r in range(instance.R):
-            v = projected(users.astype(float), d[:, [r]] / max(d[:, r].max(), 1e-300), np.array([False]))
-            worst = max(worst, float(np.abs(v[~users]).max(initial=0.0)))
-    margin = worst - 1e-9
-    return Verdict("feasibility", not margin > 0, margin, f"v has {worst:.3g} for a user who is not eligible", "least squares")
+            moved = [n for n in range(instance.N) if n not in users and d[n][r] and any(d[m][r] for m in users)]
+            if moved:
+                who, what = instance.users[moved[0]], instance.resources[r]
+                sentence = f"where {what!r} is full at a server, v lowers the tasks of {who!r}, who is not eligible there"
+                return Verdict("feasibility", False, 1.0, sentence, "rational arithmetic")
+    return Verdict("feasibility", True, -1.0, "everybody who demands a resource is eligible where it is", "rational arithmetic")
 
 
-def bounded_multipliers_exactly(case: Case) -> Verdict:
+def bounded_multipliers(case: Case) -> Verdict:
     """The multipliers of solutions are bounded: those of a resource that a server does not have are free (K 28)."""
     exact = case.instance.exact.capacities
     free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]

@@ -12,14 +12,12 @@ everywhere have h = 2 and omega = 3, and dlambda = -3, dx = 1 solves (105). That
 
 from fractions import Fraction
 
-import numpy as np
-
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import as_flint, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
 
 F = Fraction
 ALIKE = Case(Instance([[1], [1]], [[1], [1]]), points=((F(1, 2),) * 4,), parameters={"alpha": 2, "A": 1, "B": 1})
@@ -30,18 +28,12 @@ class _Point:
     """Tasks of the case's point: both terms of h and omega of each arc, and d_n of the first resource."""
 
     def __init__(self, case: Case) -> None:
-        instance, arcs = case.instance, exact_arcs(case.instance)
-        self.alpha, A, self.B = int(case.parameters["alpha"]), *(F(str(case.parameters[name])) for name in "AB")
-        tasks = arcs.tasks(case.points[0])
-        if not all(tasks):
-            raise NotApplicable("a user has no task")
-        self.user, self.server, self.x = arcs.user, instance.arcs.server.tolist(), case.points[0]
-        self.have = [tasks[n] for n in self.user]
-        phi = [instance.exact.weights[n] for n in self.user]
-        units = zip(unit(instance, arcs), phi, self.have, strict=True)
-        self.parts = [((A * one / have) ** self.alpha * w / one, self.B * w / have) for one, w, have in units]
+        instance, self.x, self.alpha = case.instance, case.points[0], int(case.parameters["alpha"])
+        A, B = (F(str(case.parameters[name])) for name in "AB")
+        self.user, self.server = exact_arcs(instance).user, instance.arcs.server.tolist()
+        self.have, self.parts = totals(instance, self.x), worths(instance, self.x, alphas(case), A, B)
         self.omega = [
-            self.alpha * sum(parts) / x + self.B * (1 - self.alpha) / x**2 for parts, x in zip(self.parts, self.have, strict=True)
+            self.alpha * sum(parts) / x + B * (1 - self.alpha) / x**2 for parts, x in zip(self.parts, self.have, strict=True)
         ]
         self.demands = [instance.exact.demands[n][0][0] for n in self.user]
 
@@ -71,18 +63,9 @@ def rank(case: Case) -> Verdict:
 
     rows = _Point(case).matrix(case)
     found = int(fmpq_mat(len(rows), len(rows[0]), [as_flint(v) for row in rows for v in row]).rank())
-    return _of_rank(found, len(rows[0]), "rational arithmetic")
-
-
-def rank_in_floats(case: Case) -> Verdict:
-    """The same, by singular values."""
-    rows = np.array([[float(v) for v in row] for row in _Point(case).matrix(case)])
-    return _of_rank(int(np.linalg.matrix_rank(rows)), rows.shape[1], "singular values")
-
-
-def _of_rank(found: int, columns: int, method: str) -> Verdict:
-    missing = columns - found
-    return Verdict("rank", not missing, float(missing or -1), f"the matrix has rank {found} and {columns} columns", method)
+    missing = len(rows[0]) - found
+    words = f"the matrix has rank {found} and {len(rows[0])} columns"
+    return Verdict("rank", not missing, float(missing or -1), words, "rational arithmetic")
 
 
 def omega(case: Case) -> Verdict:
@@ -91,12 +74,3 @@ def omega(case: Case) -> Verdict:
     true = [(at.alpha * first + second) / x for (first, second), x in zip(at.parts, at.have, strict=True)]
     off = max(abs(printed / right - 1) for printed, right in zip(at.omega, true, strict=True))
     return Verdict("formula", not off, float(off or -1), f"(106) is off by {float(off):.3g}, relative", "rational arithmetic")
-
-
-def omega_in_floats(case: Case) -> Verdict:
-    """The same, by difference quotients of h."""
-    at, ends = _Point(case), np.array([1 - 1e-6, 1 + 1e-6])
-    h = np.array(at.parts, dtype=float) @ np.array([ends**-at.alpha, 1 / ends])
-    true = (h[:, 0] - h[:, 1]) / (2e-6 * np.array(at.have, dtype=float))
-    off = float(np.abs(np.array(at.omega, dtype=float) / true - 1).max())
-    return Verdict("formula", off <= 1e-6, off - 1e-6, f"(106) is off by {off:.3g}, relative", "difference quotients")
