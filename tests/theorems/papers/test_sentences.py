@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import k_in_floats
+import p_in_floats
 import pytest
 import w_in_floats
 
@@ -30,7 +31,7 @@ TWO = Case(Instance([[1, 2], [2, 1]], [[2, 2], [3, 1]]), points=((F(1, 2), F(1, 
 
 def both(name, case):
     """What trial and confirm say, or the second implementation and the one route of the package."""
-    first = (k_in_floats.SECOND | w_in_floats.SECOND).get(name, STATEMENTS[name].trial)
+    first = (k_in_floats.SECOND | w_in_floats.SECOND | p_in_floats.SECOND | p_in_floats.OTHER).get(name, STATEMENTS[name].trial)
     return first(case).holds, STATEMENTS[name].confirm(case).holds
 
 
@@ -63,7 +64,7 @@ def test_a_rise_above_its_bound(monkeypatch):
     assert both("P.A1.increase", case) == (True, True)
     test = ServerInRationals.test
     monkeypatch.setattr(ServerInRationals, "test", lambda *args: (test(*args)[0] - 3, *test(*args)[1:]))
-    monkeypatch.setattr(of_p, "maximum", larger)
+    monkeypatch.setattr(p_in_floats, "maximum", larger)
     assert both("P.A1.increase", case) == (False, False)
 
 

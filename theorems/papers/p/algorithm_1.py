@@ -1,4 +1,4 @@
-"""P III-C, Corollary 1 and Algorithm I as printed, in rationals; and the solver's rounds in floating point.
+"""P III-C, Corollary 1 and Algorithm I as printed, in rationals.
 
 (13)  r is a bottleneck of n at i:  d_nr > 0,  r is full,  z_ni >= z_mi  for all m with x_mi d_mr > 0
 (14)  z_ni = min over m with d_mr > 0 of z_mi                  (15)  nobody with a larger share uses r
@@ -7,10 +7,9 @@
 (18)  else Update-Allocation, see solvers/game/psdsf_algorithm_1.py for its text
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,29 +17,19 @@ import numpy as np
 
 from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.game.residual import bottleneck_gap
-from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
-from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
-from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import progressive_filling
-from fairalloc.theorems.judges.trials import Routes
 
 ZERO, ONE = Fraction(0), Fraction(1)
 EXACT = "rational arithmetic"
-FULL = 1e-9
-"""What counts as full, as equal and as nothing in floating point, in parts of 1."""
-
 ROUNDS = 3
+RATIONALS = "rounds in rationals"
 MOST_ROUNDS = 10
 """Rounds after which it is not decided whether they end."""
-
-RATIO = 1e-3
-"""How much ratios of changes that are called constant may differ in floating point."""
 
 
 def bottleneck(case: Case) -> Verdict:
@@ -52,29 +41,14 @@ def bottleneck(case: Case) -> Verdict:
         users = [a for a, load in enumerate(arcs.load) if any(r == row for r, _ in load)]
         for a in [a for a in users if z[a] == min(z[b] for b in users)]:
             served = [z[b] for b in users if x[b]]
-            if _condition_15(z[a], served) and not all(z[a] >= share for share in served):
+            if condition_15(z[a], served) and not all(z[a] >= share for share in served):
                 return Verdict("bottleneck", False, 1.0, "(14) and (15) hold and (13) does not", EXACT)
     return Verdict("bottleneck", True, -1.0, "(13) holds wherever (14) and (15) do", EXACT)
 
 
-def _condition_15(share: Any, served: Any) -> bool:
+def condition_15(share: Fraction, served: list[Fraction]) -> bool:
     """(15), for the share of n and those of the users of r."""
-    return not any(other > share * (1 + (0 if isinstance(share, Fraction) else FULL)) for other in served)
-
-
-def bottleneck_by_release(case: Case) -> Verdict:
-    """(14) and (15) at the case's point: r stays full when all with a larger share leave the server; in floating point."""
-    game, x = ps_dsf.game(case.instance), np.array([float(v) for v in case.points[0]])
-    tasks, worst = game.tasks(x), -1.0
-    for server in servers_of(game):
-        y, z = x[server.arcs] / server.gamma, tasks[server.user] / (server.phi * server.gamma)
-        for r in np.flatnonzero(y @ server.w >= 1 - FULL):
-            needs = server.w[:, r] > 0
-            for share in z[needs & (z <= z[needs].min() * (1 + FULL))]:
-                if _condition_15(float(share), z[needs & (y > 0)].tolist()):
-                    stays = np.where(z > share * (1 + FULL), 0.0, y) @ server.w[:, r]
-                    worst = max(worst, float(1 - 2 * FULL - stays))
-    return Verdict("bottleneck", not worst > 0, worst, "r has slack when all with a larger share leave", "floating point")
+    return not any(other > share for other in served)
 
 
 class Update(NamedTuple):
@@ -185,50 +159,6 @@ def maximum_defined(case: Case) -> Verdict:
     return Verdict("maximum", True, -1.0, "every maximum is over somebody", EXACT)
 
 
-# ---- rounds -----------------------------------------------------------------------------------------------------------------
-
-
-class Procedure(NamedTuple):
-    """Server procedure k of `size` in a round: S* before each update, tasks after it, and by server the gap to a bottleneck."""
-
-    k: int
-    size: int
-    minima: list[Any]
-    x: Any
-    gap: Callable[[int], tuple[float, str]]
-
-
-def rounds_in_floats(instance: Instance, count: int) -> Iterator[Procedure]:
-    """The solver's server procedures of some rounds, from DRF on each server."""
-    game = ps_dsf.game(instance)
-    servers, x = servers_of(game), np.zeros(len(game.user))
-    drf_alone(servers, x)
-
-    def gap(i: int) -> tuple[float, str]:
-        missed = bottleneck_gap(game, x, servers[i].index) - 1e-6
-        return missed, f"an earlier server has a gap of {missed:.3g}"
-
-    for k, server in list(enumerate(servers)) * count:
-        tasks = game.tasks(x)
-        y, minima = server_procedure(server, server.elsewhere(x, tasks), x[server.arcs] / server.gamma)
-        server.put(y, x, tasks)
-        yield Procedure(k, len(servers), minima, x / game.gamma, gap)
-
-
-def rounds_exactly(instance: Instance, count: int) -> Iterator[Procedure]:
-    """Those of Algorithm I as printed but for the least changes of solvers/game/psdsf_algorithm_1.py; in rationals."""
-    places = ServerInRationals.all_of(instance)
-    x = drf_on_each_server(instance, places)
-
-    def gap(i: int) -> tuple[float, str]:
-        without = places[i].without_bottleneck(x)
-        words = f"user {instance.users[without[0]]!r} has no bottleneck at {instance.servers[places[i].i]!r}" if without else ""
-        return 1.0 if without else -1.0, f"after the procedure of server {instance.servers[place.i]!r} {words}"
-
-    for k, place in list(enumerate(places)) * count:
-        yield Procedure(k, len(places), list(procedure(place, x)), np.array(list(x.values())), gap)
-
-
 def drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> dict[int, Fraction]:
     """Tasks by arc: DRF on each server as if there were no other, by progressive filling."""
     exact, x = instance.exact, dict.fromkeys(range(len(instance.arcs)), ZERO)
@@ -258,52 +188,54 @@ def procedure(place: ServerInRationals, x: dict[int, Fraction]) -> Iterator[Frac
         x |= place.updated(x, Update(z, least, lowest, released))
 
 
-Rounds = Callable[[Instance, int], Iterator[Procedure]]
+def rounds(instance: Instance, count: int) -> Iterator[tuple[list[ServerInRationals], int, list[Fraction], dict[int, Fraction]]]:
+    """Servers, the number of one, S* before each update of its procedure, and tasks after it; for some rounds.
+
+    Algorithm I as printed but for the least changes of solvers/game/psdsf_algorithm_1.py.
+    """
+    places = ServerInRationals.all_of(instance)
+    x = drf_on_each_server(instance, places)
+    for k, place in list(enumerate(places)) * count:
+        yield places, k, list(procedure(place, x)), x
 
 
-def in_rounds(check: Callable[[Rounds, Case], Verdict]) -> Routes:
-    """A check of the solver's rounds in floating point, and of those in rationals."""
-    return Routes(partial(check, rounds_in_floats), partial(check, rounds_exactly))
-
-
-def rising(rounds: Rounds, case: Case) -> Verdict:
+def rising(case: Case) -> Verdict:
     """S* rises with each update of one server procedure, in three rounds."""
-    falls = [a - b for made in rounds(case.instance, ROUNDS) for a, b in pairwise(made.minima)]
-    worst, allowed = max(falls, default=-1), 0 if rounds is rounds_exactly else FULL
-    return Verdict("monotonicity", bool(worst <= allowed), float(worst), f"S* falls by {float(worst):.3g}", "three rounds")
+    worst = max((a - b for _, _, minima, _ in rounds(case.instance, ROUNDS) for a, b in pairwise(minima)), default=-ONE)
+    return Verdict("monotonicity", worst <= 0, float(worst), f"S* falls by {float(worst):.3g}", RATIONALS)
 
 
-def kept_by_later_servers(rounds: Rounds, case: Case) -> Verdict:
-    """After each procedure everybody has a bottleneck at the earlier servers of the round, for three rounds."""
-    worst, sentence = -1.0, "bottlenecks stay"
-    for made in rounds(case.instance, ROUNDS):
-        worst, sentence = max([(worst, sentence), *(made.gap(i) for i in range(made.k))], key=lambda found: found[0])
-        if rounds is rounds_exactly and worst > 0:
-            break
-    return Verdict("bottleneck", not worst > 0, worst, sentence, "three rounds")
+def kept_by_later_servers(case: Case) -> Verdict:
+    """After each procedure everybody has a bottleneck (13) at the earlier servers of the round, for three rounds."""
+    users, servers = case.instance.users, case.instance.servers
+    for places, k, _, x in rounds(case.instance, ROUNDS):
+        for earlier in places[:k]:
+            if without := earlier.without_bottleneck(x):
+                words = f"user {users[without[0]]!r} has no bottleneck at {servers[earlier.i]!r}"
+                sentence = f"after the procedure of server {servers[places[k].i]!r} {words}"
+                return Verdict("bottleneck", False, 1.0, sentence, RATIONALS)
+    return Verdict("bottleneck", True, -1.0, "bottlenecks stay", RATIONALS)
 
 
-def ends(rounds: Rounds, case: Case) -> Verdict:
+def ends(case: Case) -> Verdict:
     """Algorithm I ends, and then every user has a bottleneck at every eligible server.
 
     It need not where the changes of tasks come to decrease in one ratio, which the script of P.A1.ends shows to go on for ever.
     """
-    name, method, states, updates = "termination", f"{MOST_ROUNDS} rounds", list[Any](), 0
-    for made in rounds(case.instance, MOST_ROUNDS):
-        updates += len(made.minima)
-        if made.k < made.size - 1:
+    states, updates = list[Any](), 0
+    for places, k, minima, x in rounds(case.instance, MOST_ROUNDS):
+        updates += len(minima)
+        if k < len(places) - 1:
             continue
         if not updates:
-            gap = max(made.gap(i)[0] for i in range(made.size))
-            words = f"it ends after {len(states) + 1} rounds, where everybody {'lacks' if gap > 0 else 'has'} a bottleneck"
-            return Verdict(name, gap <= 0, gap, words, method)
-        states, updates = [*states, made.x], 0
+            settled = not any(place.without_bottleneck(x) for place in places)
+            words = f"it ends after {len(states) + 1} rounds, where everybody {'has' if settled else 'lacks'} a bottleneck"
+            return Verdict("termination", settled, -1.0 if settled else 1.0, words, RATIONALS)
+        states, updates = [*states, np.array([*x.values()])], 0
     sizes = [abs(b - a).max() for a, b in pairwise(states[-5:])]
-    ratios = [b / a for a, b in pairwise(sizes) if a]
-    if (
-        len(ratios) < 3
-        or max(ratios) - min(ratios) > (0 if rounds is rounds_exactly else RATIO)
-        or not 0 < ratios[-1] < 1 - RATIO
-    ):
-        return Verdict(name, None, np.nan, f"not decided: {MOST_ROUNDS} rounds, and their changes are not geometric", method)
-    return Verdict(name, False, float(ratios[-1]), f"every round changes tasks by {ratios[-1]} times the change before", method)
+    one, *others = {b / a for a, b in pairwise(sizes)}
+    if others or not 0 < one < 1:
+        return Verdict(
+            "termination", None, np.nan, f"not decided: {MOST_ROUNDS} rounds, and no ratio of their changes", RATIONALS
+        )
+    return Verdict("termination", False, float(one), f"every round changes tasks by {one} times the change before", RATIONALS)

@@ -2,22 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
-from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, progressive_filling
 from fairalloc.theorems.judges.game import shares
-from fairalloc.theorems.judges.trials import Routes
 
 F = Fraction
 
@@ -61,27 +57,7 @@ def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
     return Holdings(Allocation(instance, np.array([float(v) for v in x]), x_exact=tuple(x)), True)
 
 
-def _by_program(h: Holdings, n: int) -> bool:
-    """Whether x_n can rise while no x_mi falls with z_mi <= z_ni."""
-    instance, user, server = h.instance, h.instance.arcs.user, h.instance.arcs.server
-    z = shares(h)
-    own = {int(server[a]): z[a] for a in np.flatnonzero(user == n)}
-    floors = [h.x[a] if user[a] != n and int(server[a]) in own and z[a] <= own[int(server[a])] else F(0) for a in range(len(h.x))]
-    floors = [v if user[a] == n or int(server[a]) in own else h.x[a] for a, v in enumerate(floors)]
-    arcs = exact_arcs(instance)
-    matrix = np.full((arcs.rows, len(floors)), F(0), dtype=object)
-    for a, load in enumerate(arcs.load):
-        for row, part in load:
-            matrix[row, a] = part
-    sides = np.array([F(1)] * arcs.rows, dtype=object) - matrix @ np.array(floors, dtype=object)
-    cost = np.array([F(int(m == n)) for m in user], dtype=object)
-    best = maximum(cost, matrix, sides, True)
-    if best is None:
-        raise NotApplicable("a linear program was not solved")
-    return bool(best.value > h.tasks[n])
-
-
-def _by_releasing(h: Holdings, n: int) -> bool:
+def raised_by_releasing(h: Holdings, n: int) -> bool:
     """Whether at some server of n everything n demands is free once all with a larger share there are gone."""
     user, server, z = h.instance.arcs.user, h.instance.arcs.server, shares(h)
     arcs = exact_arcs(h.instance)
@@ -91,8 +67,3 @@ def _by_releasing(h: Holdings, n: int) -> bool:
         if all(loads[row] < 1 for row, _ in arcs.load[a]):
             return True
     return False
-
-
-def both_ways(check: Callable[[Callable[[Holdings, int], bool], Case], Verdict]) -> Routes:
-    """A check in rationals, with definitions by a linear program for each user, and by taking from everybody with more."""
-    return Routes(partial(check, _by_program), partial(check, _by_releasing))

@@ -14,7 +14,6 @@ from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers.exact.ps_dsf import levels, unit
-from fairalloc.solvers.game.psdsf_algorithm_1 import server_procedure
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import certified, holdings_of, monopoly, others_changed
@@ -53,29 +52,6 @@ def increase(case: Case) -> Verdict:
     return Verdict("bound", worst <= 0, float(worst), f"S* can rise above S* + z*: {worst} of each resource is left", EXACT)
 
 
-def increase_in_floats(case: Case) -> Verdict:
-    """The same by a linear program: the largest least share that what is left and released at the server allows."""
-    game, x = ps_dsf.game(case.instance), np.array([float(v) for v in case.points[0]])
-    tasks, worst = game.tasks(x), -1.0
-    for server in servers_of(game):
-        y, b = x[server.arcs] / server.gamma, server.elsewhere(x, tasks)
-        z = b + y / server.phi
-        lowest = z <= z.min() * (1 + NEAR)
-        full = np.flatnonzero((y @ server.w >= 1 - NEAR) & (server.w[lowest] > 0).any(axis=0))
-        top = [np.where((y > 0) & (server.w[:, r] > 0), z, -np.inf) for r in full]
-        if any(shares.max() <= z.min() * (1 + NEAR) for shares in top):
-            continue
-        released = np.array([shares.argmax() for shares in top], dtype=int)
-        f, D = 1 - y @ server.w + y[released] @ server.w[released], server.phi[lowest] @ server.w[lowest]
-        kept = np.where(np.isin(np.arange(len(y)), released), 0.0, y)
-        shares = np.hstack([-np.diag(1 / server.phi), np.ones((len(y), 1))])  # s - y_m / phi_m <= the share that is kept
-        matrix = np.vstack([shares, np.hstack([server.w.T, np.zeros((server.w.shape[1], 1))])])
-        best = maximum(np.eye(len(y) + 1)[-1], matrix, np.concatenate([b + kept / server.phi, 1 - kept @ server.w]), False)
-        risen = -np.inf if best is None else best.value - z.min()
-        worst = max(worst, float(risen - (f[D > 0] / D[D > 0]).min() - NEAR * max(1.0, risen)))
-    return Verdict("bound", not worst > 0, worst, f"S* can rise by {worst:.3g} more than z*", "LP")
-
-
 def local(case: Case) -> Verdict:
     """A server procedure gives the same where other servers and the tasks there are changed, with all x_n as before."""
     differences = [F(0)]
@@ -89,20 +65,6 @@ def local(case: Case) -> Verdict:
         differences += [abs(a - b) for a, b in zip_longest(*ends, fillvalue=F(-1))]
     worst = max(differences)
     return Verdict("locality", worst == 0, float(worst), f"an update differs by {worst} with other servers changed", EXACT)
-
-
-def local_in_floats(case: Case) -> Verdict:
-    """The same for the solver's server procedure, in floating point."""
-    worst = 0.0
-    for k, server in enumerate(servers_of(ps_dsf.game(case.instance))):
-        ends = []
-        for instance, point in ((case.instance, case.points[0]), others_changed(case.instance, case.points[0], server.index)):
-            game, x = ps_dsf.game(instance), np.array([float(v) for v in point])
-            own = servers_of(game)[k]
-            y, _ = server_procedure(own, own.elsewhere(x, game.tasks(x)), x[own.arcs] / own.gamma)
-            ends.append(y)
-        worst = max(worst, float(np.abs(ends[0] - ends[1]).max()))
-    return Verdict("locality", worst <= NEAR, worst - NEAR, f"an update differs by {worst:.3g}", "floating point")
 
 
 def least_share(servers: tuple[int, ...]) -> Callable[[Case], Verdict]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -30,7 +31,8 @@ from fairalloc.theorems.judges.game import about_ps_dsf
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Routes, once
 from fairalloc.theorems.papers.p import algorithm_1, definition_2, sentences
-from fairalloc.theorems.papers.p.algorithm_1 import EXACT, in_rounds
+from fairalloc.theorems.papers.p.algorithm_1 import EXACT
+from fairalloc.theorems.papers.p.definition_2 import raised_by_releasing
 from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
@@ -210,10 +212,9 @@ SEEN = {
     "P.II-A.utilization": sentences.utilisation,
     "P.A1.feasible": algorithm_1.feasible,
     "P.A1.defined": algorithm_1.maximum_defined,
+    "P.A1.ends": algorithm_1.ends,
 }
 """What the script of the statement sees too."""
-
-ends = in_rounds(algorithm_1.ends)
 
 trials: dict[str, Routes] = {
     "P.II-B.eligible": about_mechanism("drfh", over_eligible),
@@ -222,22 +223,21 @@ trials: dict[str, Routes] = {
     "P.II-B.TSF": printed_numbers(_fig1_tsf),
     "P.III-A.tasks": printed_tasks("ps-dsf", "3.6", "3.6", "8", "8"),
     "P.III-A.shares": printed_numbers(_fig2),
-    "P.II-A.max-min": definition_2.both_ways(definition_2.max_min),
+    "P.II-A.max-min": once(partial(definition_2.max_min, raised_by_releasing)),
     "P.III-A.indices": once(checked("P.III-A.indices", lambda found: found["share"] - F(8, 12))),
-    "P.A1.increase": Routes(sentences.increase_in_floats, sentences.increase),
-    "P.III-D.local": Routes(sentences.local_in_floats, sentences.local),
+    "P.A1.increase": once(sentences.increase),
+    "P.III-D.local": once(sentences.local),
     "P.IV.condition": once(checked("P.IV.condition", lambda _: F(1, 2))),
     "P.V.least-share": once(sentences.least_share((2, 3))),
     "P.T2.units": about_ps_dsf(sentences.same_units),
-    "P.T1": definition_2.both_ways(definition_2.definition),
+    "P.T1": once(partial(definition_2.definition, raised_by_releasing)),
     "P.E36": about_ps_dsf(_one_ratio),
     "P.E39": about_ps_dsf(_sharing_of_two),
     "P.E41": once(checked("P.E41", lambda found: found["part"] - found["promised"])),
     "P.T2.envy.letter": about_ps_dsf(property_judge("total-envy-freeness")),
-    "P.C1": Routes(algorithm_1.bottleneck_by_release, algorithm_1.bottleneck),
-    "P.A1.rising": in_rounds(algorithm_1.rising),
-    "P.A1.later": in_rounds(algorithm_1.kept_by_later_servers),
-    "P.A1.ends": Routes(ends.trial, seen_by_script(ends.confirm, "P.A1.ends")),
+    "P.C1": once(algorithm_1.bottleneck),
+    "P.A1.rising": once(algorithm_1.rising),
+    "P.A1.later": once(algorithm_1.kept_by_later_servers),
     **{name: Routes(judge, seen_by_script(judge, name)) for name, judge in SEEN.items()},
     "P.A1.realizes": Routes(
         converges("ps-dsf", "psdsf-algorithm-1", "mid"), converges_exactly("ps-dsf", "psdsf-algorithm-1", "mid")
