@@ -12,7 +12,7 @@ from fairalloc.theorems.lone.arguments import ARGUMENTS
 
 METHOD = "rational arithmetic: the assertions of its script"
 
-REFUSED = (AssertionError, StopIteration, ValueError, ZeroDivisionError)
+REFUSED = (AssertionError, StopIteration, ZeroDivisionError)
 """What a check raises where its data violate nothing, and the making of data where there are none such."""
 
 SHORT = 12
@@ -45,12 +45,17 @@ def _rounded(fraction: re.Match[str]) -> str:
 
 def seen_by_script(judge: Callable[[Case], Verdict], name: str) -> Callable[[Case], Verdict]:
     """The confirmation of a statement by its judge, whose violations count where the script of the statement sees them too."""
-    sees = checked(name)
+
+    def seen(case: Case) -> bool:
+        try:
+            return checked(name)(case).holds is False
+        except ValueError:  # the script is about cases of another size or kind
+            return False
 
     def confirm(case: Case) -> Verdict:
         verdict = judge(case)
-        if verdict.holds is False and sees(case).holds is not False:
-            return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}, which its script does not see")
-        return verdict
+        if verdict.holds is not False or seen(case):
+            return verdict
+        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}, which its script does not see")
 
     return confirm

@@ -11,7 +11,7 @@ from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import lexicographic_answer
 from fairalloc.theorems.lone.definitions import fair, lexicographic, listed
 from fairalloc.theorems.lone.every_answer import bound, bounds, part_of_the_truth
-from fairalloc.theorems.papers.d.complaints import by_equations, data
+from fairalloc.theorems.papers.d.complaints import all_fair, data
 from fairalloc.theorems.papers.d.trials import trials
 
 F = Fraction
@@ -55,7 +55,7 @@ def shown(case: Case, statement: str) -> dict[str, Any]:
 @making
 def dominated_pair(case: Case) -> dict[str, Any]:
     """An NJC allocation that is not Pareto optimal, and a better one."""
-    found = by_equations(data(case))
+    found = all_fair(data(case))
     x, y = next((x, y) for x in found for y in found if x != y and all(a <= b for a, b in zip(x, y, strict=True)))
     return of_case(case) | {"x": list(x), "better": list(y)}
 
@@ -201,7 +201,7 @@ def used_by_all(rule: str, requests: Any, entitlements: Any, sign: int, tasks: A
 @making
 def only_one(case: Case) -> dict[str, Any]:
     """The only NJC allocation, and factors of the bounds on each x_i from above and below."""
-    made, (x,) = of_case(case), by_equations(data(case))
+    made, (x,) = of_case(case), all_fair(data(case))
     requests, e, size = made["requests"], made["entitlements"], len(x)
     upper, lower = ([bounds(requests, e, unit_of(n, size, sign)) for n in range(size)] for sign in (1, -1))
     return made | {"x": list(x), "upper": upper, "lower": lower}

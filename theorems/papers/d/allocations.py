@@ -6,14 +6,11 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
-import numpy as np
-
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Answer, Routes
@@ -21,14 +18,13 @@ from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
     Found,
-    Route,
+    all_fair,
     brackets,
-    by_equations,
-    by_polytopes,
     complaint,
     data,
     fractions,
     full,
+    of_data,
     point_of_case,
     users,
 )
@@ -120,24 +116,15 @@ def common_bottleneck(d: Requests, x: Rationals) -> tuple[Any, str]:
 
 # ---- two conditions that say the same ---------------------------------------------------------------------------------
 
-Condition = Callable[[Requests, Rationals], bool]
 
+def alike(words: str, condition: Callable[[Requests, Rationals], bool]) -> Routes:
+    """A condition holds exactly at allocations without complaints, of the case's point and of all NJC allocations."""
 
-def alike(words: str, floats: tuple[Condition, Condition], exact: tuple[Condition, Condition]) -> Routes:
-    """Two conditions hold at the same allocations: the case's point, and those by double description, or by equations."""
+    def decide(case: Case, d: Requests) -> Found:
+        wrong = [x for x in (point_of_case(case), *all_fair(d)) if condition(d, x) != (complaint(d, x) == 0)]
+        return Found(2 * bool(wrong) - 1, f"at x = {brackets(wrong[0] if wrong else point_of_case(case))} {words}")
 
-    def decide(pair: tuple[Condition, Condition], route: Route, case: Case) -> Verdict:
-        d = data(case)
-        wrong = [x for x in (point_of_case(case), *route(d)) if pair[0](d, x) != pair[1](d, x)]
-        where = brackets(wrong[0] if wrong else point_of_case(case))
-        return Verdict("njc", not wrong, float(bool(wrong)) * 2 - 1, f"at x = {where} {words}", "two conditions")
-
-    return Routes(lambda case: decide(floats, by_polytopes, case), lambda case: decide(exact, by_equations, case))
-
-
-def fair(d: Requests, x: Rationals) -> bool:
-    """(1) and (2) of section 3."""
-    return complaint(d, x) == 0
+    return of_data(decide)
 
 
 def fair_with_dummies(d: Requests, x: Rationals) -> bool:
@@ -155,78 +142,40 @@ def rests(d: Requests, x: Rationals) -> bool:
     return all(gap <= 0 or v == 1 for v, gap in gaps)
 
 
-def _arrays(d: Requests, x: Rationals) -> tuple[Floats, Floats, Floats]:
-    return np.array([float(v) for v in x]), d.matrix(), np.array([float(v) for v in d.entitlement])
-
-
-def _fair_in_floats(d: Requests, x: Rationals) -> bool:
-    y, r, e = _arrays(d, x)
-    return _largest_complaint(y, r, e, y >= 1 - TOLERANCE) <= TOLERANCE
-
-
-def _dummies_in_floats(d: Requests, x: Rationals) -> bool:
-    y, r, e = _arrays(d, x)
-    return _largest_complaint(y, np.hstack([r, np.eye(len(e))]), e, np.zeros(len(y), bool)) <= TOLERANCE
-
-
-def _rests_in_floats(d: Requests, x: Rationals) -> bool:
-    y, r, e = _arrays(d, x)
-    missed = np.where(y @ r >= 1 - TOLERANCE, e[:, None] - y[:, None] * r, np.inf).min(axis=1, initial=1.0)
-    return bool(((missed <= TOLERANCE) | (y >= 1 - TOLERANCE)).all())
-
-
-def _largest_complaint(x: Floats, r: Floats, e: Floats, content: Any) -> float:
-    """Of the users without x_i = 1, the largest relative shortfall from the entitlement at every full resource."""
-    tight = x @ r >= 1 - TOLERANCE
-    missed = ((e[:, None] - x[:, None] * r[:, tight]) / np.where(e > 0, e, 1.0)[:, None]).min(axis=1, initial=1.0)
-    return float(np.where(content, 0.0, np.maximum(missed, 0.0)).max())
-
-
-dummies = alike("x is fair by one of the two only", (_fair_in_floats, _dummies_in_floats), (fair, fair_with_dummies))
-"""With the dummy resources of D 5, x fulfils (1)-(2) of section 3 exactly if it fulfils those of Theorem 1."""
-
-rests_where_fair = alike(
-    "nobody is promoted and somebody complains, or vice versa", (_dummies_in_floats, _rests_in_floats), (fair, rests)
-)
-"""The scheduler of D 6 promotes nobody exactly at fair allocations."""
-
-
 # ---- all allocations --------------------------------------------------------------------------------------------------
 
 
-def existence(case: Case, route: Route) -> Found:
+def existence(_: Case, d: Requests) -> Found:
     """There is an NJC allocation (D Theorem 1)."""
-    return Found(-1, "there is one") if route(data(case)) else Found(1, "no allocation fulfils (1) and (2)")
+    return Found(-1, "there is one") if all_fair(d) else Found(1, "no allocation fulfils (1) and (2)")
 
 
-def unique(two: bool, case: Case, route: Route) -> Found:
+def unique(two: bool, case: Case, d: Requests) -> Found:
     """Two users have one NJC allocation, more have as well, which D 5.3 says and denies."""
     if case.instance.N < 2 or (case.instance.N == 2) != two:
         raise NotApplicable(f"the claim is about {'' if two else 'more than '}two users")
-    found = route(data(case))
+    found = all_fair(d)
     margin = max(max(column) - min(column) for column in zip(*found, strict=True))
     words = f"{brackets(found[0])} and {brackets(found[-1])} both are NJC allocations"
     return Found(margin, words, {"x": found[0], "other": found[-1]})
 
 
-def one_bottleneck_set(case: Case, route: Route) -> Found:
+def one_bottleneck_set(_: Case, d: Requests) -> Found:
     """All NJC allocations have the same bottlenecks, which D 5.5 denies."""
-    d = data(case)
-    by_set = {tuple(j + 1 for j in full(d, x)): x for x in reversed(route(d))}
+    by_set = {tuple(j + 1 for j in full(d, x)): x for x in reversed(all_fair(d))}
     sets, (first, *_, last) = sorted(by_set), [*by_set.values()][::-1] * 2
     return Found(len(sets) - 1, f"the bottlenecks are {sets[0]} or {sets[-1]}", {"x": first, "other": last})
 
 
-def serial_is_fair(case: Case, _: Route) -> Found:
+def serial_is_fair(_: Case, d: Requests) -> Found:
     """One user after the other takes all it can; that is Pareto optimal, and nobody complains: D 3 denies the second."""
-    d = data(case)
     x = _serial(d, len(d.parts))
     return Found(complaint(d, x), f"x = {brackets(x)} is Pareto optimal and has a complaint", {"x": x})
 
 
-def greedy(case: Case, _: Route) -> Found:
+def greedy(_: Case, d: Requests) -> Found:
     """Serving one user after the other, none complains at its turn (D 3 denies it); taking less than it can helps nobody."""
-    d, found = data(case), []
+    found = []
     for k in range(1, len(d.parts) + 1):
         x, own = _serial(d, k), replace(d, parts=d.parts[:k], entitlement=d.entitlement[:k], unit=d.unit[:k])
         found.append((complaint(own, x[:k]), f"at x = {brackets(x)} one of the first {k} users complains", {"x": x}))
@@ -245,7 +194,7 @@ def _serial(d: Requests, count: int) -> Rationals:
 # ---- misreports and imitation -----------------------------------------------------------------------------------------
 
 
-def misreporting(best: bool, case: Case, route: Route) -> Found:
+def misreporting(best: bool, case: Case, d: Requests) -> Found:
     """No misreport makes the worst allocation better for the user than the best one was (D 4).
 
     Or, with `best`, no misreport makes the best one worse for it than the worst one was, which D 4 denies.
@@ -253,36 +202,34 @@ def misreporting(best: bool, case: Case, route: Route) -> Found:
     if case.misreport is None:
         raise NotApplicable("nobody misreports")
     (n,) = case.misreport.users
-    d, reported = data(case), requests(NoJustifiedComplaints().domain(case.reported))
-    before, after = [x[n] for x in route(d)], [useful_part(d.parts[n], reported.parts[n], x[n]) for x in route(reported)]
+    reported = requests(NoJustifiedComplaints().domain(case.reported))
+    before, after = [x[n] for x in all_fair(d)], [useful_part(d.parts[n], reported.parts[n], x[n]) for x in all_fair(reported)]
     gap = min(before) - max(after) if best else min(after) - max(before)
     words = f"{min(before)} to {max(before)} of its request by the truth and {min(after)} to {max(after)} by misreporting"
     return Found(gap, f"user {n + 1} gets {words}")
 
 
-def scaled_request(case: Case, route: Route) -> Found:
+def scaled_request(case: Case, d: Requests) -> Found:
     """Asking for `factor` times as much in the same profile does not help: worst after, best before (D 4)."""
-    d, factor = data(case), case.parameters["factor"]
-    before, gaps = route(d), []
+    factor, before, gaps = case.parameters["factor"], all_fair(d), []
     for n, q in enumerate(d.unit):
         limits: list[Fraction | None] = list(case.instance.exact.max_tasks)
         limits[n] = factor * q
         reported = requests(NoJustifiedComplaints().domain(case.instance.replace(max_tasks=limits)))
-        after = min(useful_part(d.parts[n], reported.parts[n], x[n]) for x in route(reported))
+        after = min(useful_part(d.parts[n], reported.parts[n], x[n]) for x in all_fair(reported))
         gaps.append((after - max(x[n] for x in before), n))
     gap, n = max(gaps)
     return Found(gap, f"user {n + 1} gets at least {gap} more of its request by asking for {factor} times as much")
 
 
-def envy_by_imitation(case: Case, route: Route) -> Found:
+def envy_by_imitation(_: Case, d: Requests) -> Found:
     """A user who envies another gains by reporting the other's request (D 4)."""
-    d, found = data(case), []
-    allocations = route(d)
+    found, allocations = [], all_fair(d)
     for n, m in permutations(range(len(d.parts)), 2):
         gap, x = max(((preferred(d, x, n, m) - x[n], x) for x in allocations), key=lambda pair: pair[0])
         if gap > 0:
             copied = replace(d, parts=tuple(d.parts[m] if i == n else part for i, part in enumerate(d.parts)))
-            after = min(route(copied), key=lambda y, n=n: (y[n], y))  # type: ignore[misc]
+            after = min(all_fair(copied), key=lambda y, n=n: (y[n], y))  # type: ignore[misc]
             got = useful_part(d.parts[n], copied.parts[n], after[n])
             words = f"at x = {brackets(x)} user {n + 1} envies user {m + 1}, and with its request it may get {got}"
             found.append(Found(gap if got <= x[n] else -1, words, {"x": x, "after": after, "user": n, "envied": m}))

@@ -1,12 +1,11 @@
 r"""Sections 5.1 to 5.3: what can be left out, the region D, and the sets Q_t = {x in D: f(x) <= t} with their tangents.
 
 In rationals f(x) <= t is  prod_j s_j >= e^-t,  so a level is a product of spare parts. The tangent at x is  sum_i nu_i y_i = 1
-with nu the gradient of f, divided by its product with x. In floating point gradients are those of complex steps.
+with nu the gradient of f, divided by its product with x.
 """
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from math import log, prod
 from typing import Any
@@ -14,60 +13,43 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.linear import maximum
-from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
-from fairalloc.models.numbers import Floats
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
     Found,
-    Route,
+    all_fair,
     brackets,
-    by_equations,
     complaint,
-    data,
     domain_vertices,
+    of_data,
     point_of_case,
     users,
     without,
 )
-from fairalloc.theorems.papers.d.trajectories import (
-    NEAR,
-    along,
-    barrier_value,
-    central,
-    floats,
-    growth,
-    inside,
-    slack,
-    with_dummies,
-)
+from fairalloc.theorems.papers.d.trajectories import NEAR, TrajectoryPoint, along, inside, slack, with_dummies
 
 # ---- what can be left out ---------------------------------------------------------------------------------------------
 
 
-def slack_resource_removed(case: Case, route: Route) -> Found:
+def slack_resource_removed(_: Case, d: Requests) -> Found:
     """A resource that cannot be filled can be left out: solutions without it are solutions with it."""
-    d = data(case)
     free = [j for j, load in enumerate(d.loads([ONE] * len(d.parts))) if load < 1]
-    return _solve_original(d, [x for j in free for x in route(without(d, j))])
+    return _solve_original(d, [x for j in free for x in all_fair(without(d, j))])
 
 
-def dominated_removed(case: Case, route: Route) -> Found:
+def dominated_removed(_: Case, d: Requests) -> Found:
     """A dominated resource can be left out: solutions without it are solutions with it."""
-    d = data(case)
-    return _solve_original(d, [x for j in range(d.R) if _dominated(route, d, j) for x in route(without(d, j))])
+    return _solve_original(d, [x for j in range(d.R) if _dominated(d, j) for x in all_fair(without(d, j))])
 
 
-def satisfied_removed(case: Case, route: Route) -> Found:
+def satisfied_removed(_: Case, d: Requests) -> Found:
     """Who asks for less than its entitlement gets it all; solutions for the others, renormalised, solve the original."""
-    d = data(case)
-    return _solve_original(d, [(*x[:i], ONE, *x[i:]) for i in _below_entitlement(d) for x in route(reduced(d, i))])
+    return _solve_original(d, [(*x[:i], ONE, *x[i:]) for i in _below_entitlement(d) for x in all_fair(reduced(d, i))])
 
 
 def _solve_original(d: Requests, found: Sequence[Rationals]) -> Found:
@@ -78,47 +60,38 @@ def _solve_original(d: Requests, found: Sequence[Rationals]) -> Found:
     return Found(gap or -1, f"x = {brackets(x)} is a solution of the smaller problem only")
 
 
-def _dominated(route: Route, d: Requests, j: int) -> bool:
-    return max(d.loads(x)[j] for x in domain_vertices(route, without(d, j))) <= 1
+def _dominated(d: Requests, j: int) -> bool:
+    return max(d.loads(x)[j] for x in domain_vertices(without(d, j))) <= 1
 
 
-def found_by_linear_programs(case: Case, route: Route) -> Found:
-    """A resource is dominated exactly if a linear program, of its load over the other inequalities, has a maximum of at most 1.
-
-    In rationals where the vertices that it is compared with are those of equations.
-    """
-    d, exact = data(case), route is by_equations
-    number: Any = Fraction if exact else float
-    kind = object if exact else float
-    rows = [[number(part.get(j, ZERO)) for part in d.parts] for j in range(d.R)]
-    ends = [[number(int(i == k)) for k in range(len(d.parts))] for i in range(len(d.parts))]
+def found_by_linear_programs(_: Case, d: Requests) -> Found:
+    """A resource is dominated exactly if a linear program, of its load over the other inequalities, has an optimum <= 1."""
+    rows = [[part.get(j, ZERO) for part in d.parts] for j in range(d.R)]
+    ends = [[ONE if i == k else ZERO for k in range(len(d.parts))] for i in range(len(d.parts))]
     for j in range(d.R):
-        others = np.array([*rows[:j], *rows[j + 1 :], *ends], dtype=kind)
-        best = maximum(np.array(rows[j]), others, np.array([number(1)] * len(others)), exact)
+        others = np.array([*rows[:j], *rows[j + 1 :], *ends], dtype=object)
+        best = maximum(np.array(rows[j]), others, np.array([ONE] * len(others)), True)
         assert best is not None, "the region is bounded, and 0 is in it"
-        if (best.value <= (1 if exact else 1 + TOLERANCE)) != _dominated(route, d, j):
+        if (best.value <= 1) != _dominated(d, j):
             return Found(1, f"the load of resource {j + 1} is at most {best.value} by the others")
     return Found(-1, "the linear programs find what is dominated")
 
 
-def room_for_entitlements(case: Case, _: Route) -> Found:
+def room_for_entitlements(_: Case, d: Requests) -> Found:
     """What such a user does not use of each resource is at least the entitlement of every other."""
-    d = data(case)
     most = {i: max(e for k, e in enumerate(d.entitlement) if k != i) for i in _below_entitlement(d)}
     gap, i = max((e - (1 - d.parts[i].get(j, ZERO)), i) for i, e in most.items() for j in range(d.R))
     return Found(gap, f"user {i + 1} leaves less of a resource than somebody's entitlement")
 
 
-def renormalised_requests(case: Case, _: Route) -> Found:
+def renormalised_requests(_: Case, d: Requests) -> Found:
     """The problem without such a user fulfils the hypotheses of Theorem 1, r_ij <= 1."""
-    d = data(case)
     largest, i = max((max(r for part in reduced(d, i).parts for r in part.values()), i) for i in _below_entitlement(d))
     return Found(largest - 1, f"without user {i + 1}, who asks for little, a renormalised request is {largest}")
 
 
-def entitlements_left(case: Case, _: Route) -> Found:
+def entitlements_left(_: Case, d: Requests) -> Found:
     """The others are entitled to something, so that their entitlements can be multiplied until they sum to 1."""
-    d = data(case)
     left, i = min((sum(d.entitlement, ZERO) - d.entitlement[i], i) for i in _below_entitlement(d))
     return Found(-left or ONE, f"user {i + 1} is removed, and the entitlements of the others sum to {left}")
 
@@ -137,68 +110,65 @@ def _below_entitlement(d: Requests) -> list[int]:
     return found
 
 
-def _remaining(case: Case, route: Route) -> list[dict[int, tuple[Fraction, ...]]]:
+def _remaining(d: Requests) -> list[dict[int, tuple[Fraction, ...]]]:
     """The inequalities that are not dominated, by resource, for removals in two orders; those of dummies stay."""
-    d, systems = data(case), []
+    systems = []
     for order in (range(d.R), range(d.R - 1, -1, -1)):
         kept = d
         for j in order:
-            kept = without(kept, j) if any(j in part for part in kept.parts) and _dominated(route, kept, j) else kept
+            kept = without(kept, j) if any(j in part for part in kept.parts) and _dominated(kept, j) else kept
         left = {j for part in kept.parts for j in part}
         systems.append({j: tuple(part.get(j, ZERO) for part in d.parts) for j in sorted(left)})
     return systems
 
 
-def order_of_names(case: Case, route: Route) -> Found:
+def order_of_names(_: Case, d: Requests) -> Found:
     """Whatever the order of removal, the same resources remain; D 5.1 denies it."""
-    one, other = ([j + 1 for j in system] for system in _remaining(case, route))
+    one, other = ([j + 1 for j in system] for system in _remaining(d))
     return Found(1 if one != other else -1, f"resources {one} or {other} remain")
 
 
-def order_of_rows(case: Case, route: Route) -> Found:
+def order_of_rows(_: Case, d: Requests) -> Found:
     """Whatever the order of removal, the same inequalities remain."""
-    one, other = ({*system.values()} for system in _remaining(case, route))
+    one, other = ({*system.values()} for system in _remaining(d))
     return Found(1 if one != other else -1, "the inequalities that remain are not the same")
 
 
 # ---- the region -------------------------------------------------------------------------------------------------------
 
 
-def simplex(case: Case, route: Route) -> Found:
+def simplex(_: Case, d: Requests) -> Found:
     """D is a simplex, the hull of N + 1 points (D prints N, of which the hull has no interior)."""
-    d = data(case)
-    count = len(domain_vertices(route, d))
+    count = len(domain_vertices(d))
     return Found(count - (len(d.parts) + 1), f"the feasible region for {len(d.parts)} user(s) has {count} vertices")
 
 
-def falling_slopes(case: Case, route: Route) -> Found:
+def falling_slopes(_: Case, d: Requests) -> Found:
     """With two users all lines of the boundary of D have slopes < 0 (D 5.3)."""
-    slopes = _slopes(case, route)
+    slopes = _slopes(d)
     return Found(max(slopes) if max(slopes) > 0 else 1 if max(slopes) == 0 else -1, f"the slopes are {brackets(slopes)}")
 
 
-def steeper_slopes(case: Case, route: Route) -> Found:
+def steeper_slopes(_: Case, d: Requests) -> Found:
     """No slope is above 0, and each is below the one to its left."""
-    slopes = _slopes(case, route)
+    slopes = _slopes(d)
     rising = any(a <= b for a, b in pairwise(slopes))
     return Found(1 if rising or max(slopes) > 0 else -1, f"the slopes are {brackets(slopes)}")
 
 
-def _slopes(case: Case, route: Route) -> list[Fraction]:
+def _slopes(d: Requests) -> list[Fraction]:
     """The slopes of the upper boundary between x_1 = 0 and the largest x_1, from left to right."""
-    d, top = _two(case), dict[Fraction, Fraction]()
-    for first, second in domain_vertices(route, d):
+    top = dict[Fraction, Fraction]()
+    _two(d)
+    for first, second in domain_vertices(d):
         top[first] = max(second, top.get(first, second))
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(sorted(top.items()))]
     return [slope for k, slope in enumerate(slopes) if not k or slope != slopes[k - 1]]
 
 
-def _two(case: Case) -> Requests:
-    """The data of two users."""
-    d = data(case)
+def _two(d: Requests) -> None:
     if len(d.parts) != 2:
         raise NotApplicable("the claim is about two users")
-    return d
 
 
 # ---- tangents and the sets Q_t ----------------------------------------------------------------------------------------
@@ -209,24 +179,12 @@ PARTS = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 1024))
 HALVINGS = 60
 """How often an interval is halved in rationals."""
 
-SMALL = 1e-30
-"""A complex step."""
-
-Check = Callable[[Case, bool], tuple[Any, str]]
+AtPoint = Callable[[Requests, TrajectoryPoint], tuple[Any, str]]
 
 
-def in_floats_and_rationals(check: Check) -> Routes:
-    """A check (margin, sentence) in floating point and in rationals; a violation in floating point must be confirmed."""
-
-    def confirm(case: Case) -> Verdict:
-        margin, words = check(case, True)
-        return Verdict("njc", not margin > 0, float(margin), words, "rational arithmetic")
-
-    def trial(case: Case) -> Verdict:
-        margin, words = check(case, False)
-        return confirm(case) if margin > TOLERANCE else Verdict("njc", True, float(margin), words, "floating point")
-
-    return Routes(trial, confirm)
+def at_points(check: AtPoint) -> Routes:
+    """A check (margin, sentence) at the case's point, halved so that it is inside of D."""
+    return of_data(lambda case, d: Found(*check(d, inside(case))))
 
 
 def tangent(x: Sequence[Any], slope: Sequence[Any]) -> list[Any]:
@@ -235,110 +193,76 @@ def tangent(x: Sequence[Any], slope: Sequence[Any]) -> list[Any]:
     return [w / height for w in slope]
 
 
-def _slope_in_floats(d: Requests, x: Floats) -> Floats:
-    steps = x + 1j * SMALL * np.eye(len(x))
-    result: Floats = np.array([-np.log(1.0 - np.concatenate([step @ d.matrix(), step])).sum().imag / SMALL for step in steps])
-    return result
-
-
-def equality_on_the_tangent(case: Case, exact: bool) -> tuple[Any, str]:
+def equality_on_the_tangent(case: Case, d: Requests) -> Found:
     """The tangent at y meets no other point of Q_t, and where (4) holds for all users it does with equality (D 4).
 
     Of the case's points y is the one with the larger f; (4) is for the case's entitlements, and for those of y by (7).
     """
-    d, x, y = data(case), *sorted((inside(case, k) for k in (0, 1)), key=lambda at: -prod(at.s))
-    nu = tangent(y.x, y.nu if exact else _slope_in_floats(d, floats(y.x)))
+    x, y = sorted((inside(case, k) for k in (0, 1)), key=lambda at: -prod(at.s))
+    nu = tangent(y.x, y.nu)
     other = sum(a * b for a, b in zip(nu, x.x, strict=True)) - 1
-    margins = [(other if other > 0 else ONE) if x.x != y.x and other >= (0 if exact else TOLERANCE) else -ONE]
+    margins = [(other if other > 0 else ONE) if x.x != y.x and other >= 0 else -ONE]
     for e in (d.entitlement, y.e):
         gaps = [n * v - w for n, v, w in zip(nu, y.x, e, strict=True)]
-        margins.append(max(gaps) if min(gaps) >= (0 if exact else -TOLERANCE) else -ONE)
-    return max(margins), f"at {brackets(y.x)} the tangent is {brackets(nu)}, and {brackets(x.x)} is as low"
+        margins.append(max(gaps) if min(gaps) >= 0 else -ONE)
+    return Found(max(margins), f"at {brackets(y.x)} the tangent is {brackets(nu)}, and {brackets(x.x)} is as low")
 
 
-def combination_of_requests(case: Case, exact: bool) -> tuple[Any, str]:
+def combination_of_requests(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """The tangent at x is an average of the planes sum_i r_ij y_i = load_j through x, with weights load_j / s_j (D 5.2)."""
-    at = inside(case)
     weights = [(1 - s) / s for s in at.s]
     mean = [sum((r / s for r, s in zip(row, at.s, strict=True)), ZERO) / sum(weights) for row in at.r]
-    slope = [sum(along(at, unit)[0], ZERO) for unit in at.units] if exact else _slope_in_floats(data(case), floats(at.x))
-    nu = tangent(at.x, slope)
+    nu = tangent(at.x, [sum(along(at, unit)[0], ZERO) for unit in at.units])
     return max(abs(a - b) for a, b in zip(nu, mean, strict=True)), f"at {brackets(at.x)} the tangent is {brackets(nu)}"
 
 
-def growing_sets(case: Case, exact: bool) -> tuple[Any, str]:
+def growing_sets(case: Case, d: Requests) -> Found:
     """Of x in D the part 1 - h is in Q_t for t = m log(1 / h), and f is smaller the smaller the part is (D 5.2, a to c)."""
-    d, x = data(case), point_of_case(case)
-    points, count = {h: tuple((1 - h) * v for v in x) for h in PARTS[::-1]}, d.R + len(x)
-    levels = [-prod(slack(d, part)) if exact else barrier_value(d, floats(part)) for part in points.values()]
-    bounds = [-(h**count) if exact else count * log(1 / h) for h in points]
-    margins = [level - most for level, most in zip(levels, bounds, strict=True)]
-    return max([*margins, *(b - a for a, b in pairwise(levels))]), f"a part of {brackets(x)} has a larger f than it should"
+    x = point_of_case(case)
+    levels = {h: -prod(slack(d, tuple((1 - h) * v for v in x))) for h in PARTS[::-1]}
+    margins = [level + h ** (d.R + len(x)) for h, level in levels.items()]
+    margins += [b - a for a, b in pairwise(levels.values())]
+    return Found(max(margins), f"a part of {brackets(x)} has a larger f than it should")
 
 
-def curvature(case: Case, exact: bool) -> tuple[Any, str]:
-    """With two users the boundary of Q_t is a curve x_2 = f(x_1) with f'' < 0 (D 5.3): f rises to both sides of a tangent."""
-    d, at = _two(case), inside(case)
+def curvature(d: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """With two users the boundary of Q_t is a curve x_2 = f(x_1) with f'' < 0 (D 5.3)."""
+    _two(d)
     right, up = at.nu
-    bend: Any = sum(((up * a - right * b) ** 2 for a, b in zip(*at.b, strict=True)), ZERO)
-    if not exact:
-        x, way = floats(at.x), floats((up, -right)) / float(up + right)
-        step = 1e-3 * float(min(*x, *map(float, at.s))) * way
-        bend = barrier_value(d, x + step) + barrier_value(d, x - step) - 2 * barrier_value(d, x)
-    return (-bend if bend > 0 else ONE), f"at {brackets(at.x)} the curve does not bend"
+    bend = sum(((up * a - right * b) ** 2 for a, b in zip(*at.b, strict=True)), ZERO)
+    return (-bend or ONE), f"at {brackets(at.x)} the curve does not bend"
 
 
-def other_barrier(case: Case, exact: bool) -> tuple[Any, str]:
-    """F(x) - sum_i log x_i is positive inside of D and infinite on its boundary (D Remark 2).
-
-    In rationals by its factors s and x; in floats by its growth near the boundary.
-    """
-    d, x = data(case), point_of_case(case)
-    words = f"f(x) - sum_i log x_i is not as it should be at x = {brackets(x)}"
-    factors = prod((*slack(d, x), *x))
-    if exact:
-        return (-ONE if (factors == 0 if min(*slack(d, x), *x) == 0 else 0 < factors < 1) else ONE), words
-
-    def value(y: Floats) -> float:
-        return barrier_value(d, y) - float(np.log(y).sum())
-
-    return (-value(floats(x)) if min(*slack(d, x), *x) else 10.0 - growth(d, floats(x), value)), words
+def other_barrier(case: Case, d: Requests) -> Found:
+    """F(x) - sum_i log x_i is positive inside of D and infinite on its boundary (D Remark 2), by its factors s and x."""
+    x = point_of_case(case)
+    factors = [*slack(d, x), *x]
+    right = prod(factors) == 0 if min(factors) == 0 else 0 < prod(factors) < 1
+    return Found(-1 if right else 1, f"f(x) - sum_i log x_i is not as it should be at x = {brackets(x)}")
 
 
 # ---- points on levels, and their limits -------------------------------------------------------------------------------
 
 
-def point_by_newton(case: Case) -> Verdict:
-    """On the level of f through a point, the point where sum_i e_i log x_i is largest has nu_i x_i = e_i (D 5.3)."""
-    d, at = _two(case), inside(case)
-    level = barrier_value(d, floats(at.x))
-    low, high = -20.0, 20.0
-    for _ in range(HALVINGS // 2):
-        middle = (low + high) / 2
-        low, high = (middle, high) if barrier_value(d, central(d, np.exp(middle))) < level else (low, middle)
-    x = central(d, np.exp(low))
-    far = float(np.abs(tangent(x, _slope_in_floats(d, x)) * x - floats(d.entitlement)).max())
-    margin = max(far, abs(barrier_value(d, x) - level)) - NEAR
-    return Verdict("njc", not margin > 0, margin, f"no point of the level {level:.3g} was found", "Newton's method")
+def point_on_the_level(d: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """On the level of f through x is a point with nu_i x_i = e_i (D 5.3).
+
+    By halving: from one end of the curve to the other nu_1 x_1 / nu_2 x_2 passes e_1 / e_2, as D argues.
+    """
+    _two(d)
+    x = equal_on_level(d, prod(at.s, start=ONE))
+    gap = max(abs(v - e) for v, e in zip(worth(d, x), d.entitlement, strict=True))
+    return float(gap) - NEAR, f"near {brackets(x)} nu_i x_i is {float(gap):.1e} off"
 
 
-def point_on_the_level(case: Case) -> Verdict:
-    """The same by halving: from one end of the curve to the other nu_1 x_1 / nu_2 x_2 passes e_1 / e_2, as D argues."""
-    d, at = _two(case), inside(case)
-    x = _equal_on_level(d, prod(at.s, start=ONE))
-    gap = max(abs(v - e) for v, e in zip(_worth(d, x), d.entitlement, strict=True))
-    words = f"near {brackets(x)} nu_i x_i is {float(gap):.1e} off"
-    return Verdict("njc", gap <= NEAR, float(gap) - NEAR, words, "halving in rationals")
-
-
-def _worth(d: Requests, x: Rationals) -> list[Fraction]:
+def worth(d: Requests, x: Rationals) -> list[Fraction]:
     """(N,) nu_i x_i of the tangent at x."""
     s = slack(d, x)
     parts = [v * sum((r / w for r, w in zip(row, s, strict=True)), ZERO) for v, row in zip(x, with_dummies(d), strict=True)]
     return [part / sum(parts) for part in parts]
 
 
-def _equal_on_level(d: Requests, level: Fraction) -> Rationals:
+def equal_on_level(d: Requests, level: Fraction) -> Rationals:
     """The point of the curve prod s = level with nu_1 x_1 = e_1, by halving."""
 
     def inner(x: Rationals) -> bool:
@@ -348,7 +272,7 @@ def _equal_on_level(d: Requests, level: Fraction) -> Rationals:
         return first, _halved(lambda v: inner((first, v)))
 
     end = _halved(lambda v: inner((v, ZERO)))
-    return at(end * _halved(lambda part: _worth(d, at(end * part))[0] < d.entitlement[0]))
+    return at(end * _halved(lambda part: worth(d, at(end * part))[0] < d.entitlement[0]))
 
 
 def _halved(holds: Callable[[Fraction], bool]) -> Fraction:
@@ -360,29 +284,16 @@ def _halved(holds: Callable[[Fraction], bool]) -> Fraction:
     return low
 
 
-def limit_of_levels(points: Callable[[Requests], list[Any]], case: Case) -> Verdict:
+def limit_of_levels(_: Case, d: Requests) -> Found:
     """Points on levels of f tend to the allocation without complaints: their loss in sum e log x is at most m / c (D 5.3)."""
-    d = _two(case)
-    (y, *_), far = by_equations(d), []
-    for x in points(d):
-        s = [1 - v for v in (*(x @ d.matrix() if isinstance(x, np.ndarray) else d.loads(x)), *x)]
-        far.append(_loss(d, x, y) - float(len(s) / sum((1 - v) / v for v in s)) - NEAR)
-    words = f"points on levels of f do not come near to {brackets(y)}"
-    return Verdict("njc", not max(far) > 0, max(far), words, "points on two levels")
+    _two(d)
+    (y, *_more), far = all_fair(d), []
+    for x in (equal_on_level(d, level) for level in (Fraction(1, 2**10), Fraction(1, 2**25))):
+        s = slack(d, x)
+        far.append(loss(d, x, y) - float(len(s) / sum((1 - v) / v for v in s)) - NEAR)
+    return Found(max(far), f"points on levels of f do not come near to {brackets(y)}")
 
 
-def _loss(d: Requests, x: Any, y: Any) -> float:
+def loss(d: Requests, x: Any, y: Any) -> float:
+    """What x has less of sum e log x than y."""
     return sum(float(e) * log(float(b) / float(a)) for e, a, b in zip(d.entitlement, x, y, strict=True))
-
-
-def _two_levels(d: Requests) -> list[Any]:
-    """By halving in rationals."""
-    return [_equal_on_level(d, level) for level in (Fraction(1, 2**10), Fraction(1, 2**25))]
-
-
-def _two_centres(d: Requests) -> list[Any]:
-    """By Newton's method."""
-    return [central(d, c) for c in (10.0, 1e3)]
-
-
-limits = Routes(partial(limit_of_levels, _two_centres), partial(limit_of_levels, _two_levels))

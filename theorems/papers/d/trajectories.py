@@ -1,4 +1,4 @@
-r"""The function f of D 5.4 and its trajectory: by D's formulas, by power series in rationals, and by Newton's method.
+r"""The function f of D 5.4 and its trajectory: by D's formulas, by power series in rationals, and by the integrator.
 
 With the N dummy resources of D 5, s_j = 1 - sum_k x_k r_kj, b_ij = r_ij / s_j and m resources in all,
 
@@ -6,19 +6,17 @@ With the N dummy resources of D 5, s_j = 1 - sum_k x_k r_kj, b_ij = r_ij / s_j a
     x_i nu_i = c e_i,   c = sum_i x_i nu_i                          (D 7)      M = diag(nu) + diag(x) B B^T             (D 13)
 
 Every x > 0 inside of D is on the trajectory of the entitlements that (7) gives it, and of no others, so claims about points
-need no integration. `central` finds the point with a given c as the maximum of sum_i e_i log x_i - f(x) / c, by (12).
+need no integration.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
@@ -28,26 +26,24 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Routes
+from fairalloc.theorems.judges.trials import Routes, once
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
     Found,
-    Route,
+    all_fair,
     brackets,
     complaint,
     data,
     fractions,
     full,
+    of_data,
     point_of_case,
     users,
 )
 
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
-
-SCALES = (1.0, 10.0, 1e3)
-"""Values of c at which Newton's method looks for points of the trajectory."""
 
 
 @dataclass(frozen=True)
@@ -155,16 +151,15 @@ Formula = Callable[[TrajectoryPoint], tuple[Any, Any, str]]
 
 
 def at_points(formula: Formula) -> Routes:
-    """A formula at a point of a trajectory: (what it says, what power series say, words), in doubles and in rationals."""
+    """A formula at a point of a trajectory: (what it says, what power series say, words)."""
 
-    def tried(allowed: float, case: Case) -> Verdict:
+    def judge(case: Case, _: Requests) -> Found:
         at = inside(case)
         said, true, words = formula(at)
         far = max((abs(a - b) for a, b in zip(said, true, strict=True)), default=ZERO)
-        how = "power series in rationals" if not allowed else "the same with a tolerance"
-        return Verdict("njc", not far > allowed, float(far) - allowed, f"at x = {brackets(at.x)} {words}", how)
+        return Found(far, f"at x = {brackets(at.x)} {words}")
 
-    return Routes(partial(tried, TOLERANCE), partial(tried, 0.0))
+    return of_data(judge)
 
 
 def gradient(at: TrajectoryPoint) -> tuple[Any, Any, str]:
@@ -222,69 +217,22 @@ def gradient_not_zero(at: TrajectoryPoint) -> tuple[Any, Any, str]:
     return [ONE if all(n > 0 for n in at.nu) else ZERO], [ONE], "the gradient of f is 0"
 
 
-def barrier_signs(case: Case) -> Verdict:
+def barrier_signs(case: Case, d: Requests) -> Found:
     """F is positive inside of D and infinite on its boundary (D Remark 1): where no term is infinite, f is finite."""
     x = point_of_case(case)
-    wrong = min(x) == 0 and min(slack(data(case), x)) > 0
-    words = f"x = {brackets(x)} is on the boundary of D, and f(x) is finite"
-    return Verdict("njc", not wrong, 1.0 if wrong else -1.0, words, "rational arithmetic")
+    wrong = min(x) == 0 and min(slack(d, x)) > 0
+    return Found(1 if wrong else -1, f"x = {brackets(x)} is on the boundary of D, and f(x) is finite")
 
 
-def barrier_grows(case: Case) -> Verdict:
-    """The same by values of f: positive at an inner point; it diverges on the way to a point of the boundary.
-
-    From 2^-20 to 2^-40 of the way, a term that diverges grows by 20 log 2, others hardly.
-    """
-    d, x = data(case), floats(point_of_case(case))
-    edge = min(x.min(), 1 - x.max(), 1 - (x @ d.matrix()).max()) <= TOLERANCE
-    margin = 10.0 - growth(d, x, partial(barrier_value, d)) if edge else -barrier_value(d, x)
-    return Verdict("njc", not margin > 0, margin, "at the boundary f hardly grows", "floating point")
-
-
-def growth(d: Requests, x: Floats, value: Callable[[Floats], float]) -> float:
-    """What a function grows from 2^-20 to 2^-40 of the way to x from inside."""
-    inner = np.full(len(x), 0.5 / max(1.0, float((np.ones(len(x)) @ d.matrix()).max())))
-    early, late = (value(x + 0.5**k * (inner - x)) for k in (20, 40))
-    return late - early
-
-
-def starts_at_zero(exact: bool, case: Case) -> Verdict:
+def starts_at_zero(case: Case, d: Requests) -> Found:
     """f(x) = 0 only at x = 0 (D Remark 4)."""
-    d, x = data(case), point_of_case(case)
+    x = point_of_case(case)
     if min(slack(d, x)) == 0:
         raise NotApplicable("f is infinite there")
-    zero = min(slack(d, x)) == 1 if exact else barrier_value(d, floats(x)) == 0
-    same = zero == (max(x) == 0)
-    how = "rational arithmetic" if exact else "floating point"
-    return Verdict("njc", same, -1.0 if same else 1.0, f"f is 0 at x = {brackets(x)}", how)
+    return Found(-1 if (min(slack(d, x)) == 1) == (max(x) == 0) else 1, f"f is 0 at x = {brackets(x)}")
 
 
-# ---- along trajectories: by the integrator, and by Newton's method ------------------------------------------------------
-
-
-def central(d: Requests, c: float, weights: Floats | None = None) -> Floats:
-    """(N,) the maximum of  sum_i e_i log x_i + (1 / c) sum_j w_j log s_j  by a damped Newton method in log x; default w = 1."""
-    r, e = np.hstack([d.matrix(), np.eye(len(d.parts))]), floats(d.entitlement)
-    w = np.ones(r.shape[1]) if weights is None else weights
-
-    def value(y: Floats) -> float:
-        s = 1.0 - np.exp(np.minimum(y, 1.0)) @ r
-        return float(e @ y + w @ np.log(s) / c) if s.min() > 0 else -np.inf
-
-    y = np.full(len(e), -np.log(2 * len(e) + 1.0))
-    for _ in range(500):
-        x = np.exp(y)
-        b = r / (1.0 - x @ r)
-        slope = e - x * (b @ w) / c
-        if np.abs(slope).max() <= 1e-13:
-            break
-        step = np.linalg.solve((np.diag(x * (b @ w)) + (x[:, None] * b * w) @ (b.T * x)) / c, slope)
-        size, now = 1.0, value(y)
-        while value(y + size * step) < now and size > 1e-12:
-            size /= 2
-        y = y + size * step
-    result: Floats = np.exp(y)
-    return result
+# ---- along trajectories -------------------------------------------------------------------------------------------------
 
 
 def weighting(case: Case) -> Floats:
@@ -297,28 +245,22 @@ def weighting(case: Case) -> Floats:
 Points = list[tuple[float, Floats]]
 """Times, f(x) = t by (11), and points of a trajectory."""
 
+PointsOf = Callable[[Case], Points]
 
-def _integrated(case: Case, accuracy: float) -> Points:
+
+def integrated(accuracy: float, case: Case) -> Points:
     """All that the integrator gives but the first."""
     way = trajectory(data(case), accuracy, weighting=weighting(case))
     return list(zip(way.t[1:], way.x[1:], strict=True))
 
 
-def _by_newton(case: Case, _: float) -> Points:
-    """Points that fulfil (12) for several c."""
-    points = [central(data(case), c, weighting(case)) for c in SCALES]
-    return [(barrier_value(data(case), x), x) for x in points]
-
-
-def on_trajectories(check: Callable[[Case, TrajectoryEquations, Points], tuple[float, str]], accuracy: float) -> Routes:
-    """A check of points of a trajectory that are integrated to some accuracy, and of points of Newton's method."""
-
-    def decide(points: Callable[[Case, float], Points], case: Case) -> Verdict:
-        path = TrajectoryEquations(data(case), Limits(), weighting(case))
-        margin, words = check(case, path, points(case, accuracy))
-        return _verdict(margin, words, "integration" if points is _integrated else "Newton's method")
-
-    return Routes(partial(decide, _integrated), partial(decide, _by_newton))
+def on_trajectories(check: Callable[[Case, TrajectoryEquations, Points], tuple[float, str]], points: PointsOf) -> Routes:
+    """A check of points of a trajectory, in floating point."""
+    return once(
+        lambda case: _verdict(
+            *check(case, TrajectoryEquations(data(case), Limits(), weighting(case)), points(case)), "floating point"
+        )
+    )
 
 
 def exists(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
@@ -343,7 +285,7 @@ def tends_to_the_market(case: Case, path: TrajectoryEquations, points: Points) -
     return lost - float(path.w.sum()) / path.scale(x) - NEAR, words
 
 
-def limit_is_fair_by_integration(case: Case) -> Verdict:
+def limit_is_fair(case: Case) -> Verdict:
     """The end of the trajectory is an NJC allocation up to the accuracy asked for (D Lemma 3; "a controllable error")."""
     asked = float(case.parameters.get("accuracy", 1e-5))
     way = trajectory(data(case), asked)
@@ -352,13 +294,13 @@ def limit_is_fair_by_integration(case: Case) -> Verdict:
     return _verdict(way.complaint - 2 * asked, way.message, "integration")
 
 
-def limit_is_fair_by_newton(case: Case) -> Verdict:
-    """The point next to which the trajectory comes, the market's, is an NJC allocation; decided in rationals."""
+def market_is_fair(case: Case) -> Verdict:
+    """The market's allocation, to which the trajectory tends (D.L2.true), is an NJC allocation; in rationals."""
     d = data(case)
     x = fractions(d, solve(case.instance, "njc", "njc-market"))
-    near = float(np.abs(central(d, 1e3) - floats(x)).max())
-    words = f"x = {brackets(x)}, which is {near:.1e} from the trajectory, has a complaint"
-    return _verdict(float(complaint(d, x)), words, "rational arithmetic")
+    return _verdict(
+        float(complaint(d, x)), f"x = {brackets(x)}, where the trajectory ends, has a complaint", "rational arithmetic"
+    )
 
 
 def _verdict(margin: float, words: str, how: str) -> Verdict:
@@ -366,10 +308,9 @@ def _verdict(margin: float, words: str, how: str) -> Verdict:
     return Verdict("njc", bool(margin <= 0), margin, words if not margin <= 0 else "not " + words, how)
 
 
-def vanishing_numerators(case: Case, route: Route) -> Found:
+def vanishing_numerators(_: Case, d: Requests) -> Found:
     """At the limit x_i r_ij = e_i for every bottleneck j, as the proof of D Lemma 3 says."""
-    d = data(case)
-    x, *more = route(d)
+    x, *more = all_fair(d)
     gaps = [(abs(v * part.get(j, ZERO) - e), i + 1, j + 1) for j in full(d, x) for i, v, part, e in users(d, x)]
     if more or not gaps:
         raise NotApplicable("the claim is tried where the only NJC allocation must be the limit and has a bottleneck")
