@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from traceback import extract_tb
 from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
@@ -59,3 +60,17 @@ def seen_by_script(judge: Callable[[Case], Verdict], name: str) -> Callable[[Cas
         return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}, which its script does not see")
 
     return confirm
+
+
+def asserted(check: Callable[[Case], None]) -> Callable[[Case], Verdict]:
+    """The check of a printed example, by assertions of what is printed."""
+
+    def decide(case: Case) -> Verdict:
+        try:
+            check(case)
+        except AssertionError as error:
+            wrong = str(error) or extract_tb(error.__traceback__)[-1].line
+            return Verdict("printed example", False, 1.0, f"false: {wrong}", "rational arithmetic")
+        return Verdict("printed example", True, 0.0, "all is as printed", "rational arithmetic")
+
+    return decide

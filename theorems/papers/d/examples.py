@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
-from traceback import extract_tb
 from typing import Any
 
-from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.exact.rationals import Rationals, asset_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.checked import asserted
 from fairalloc.theorems.judges.trials import Routes, once
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, complaint, data, full
 from fairalloc.theorems.papers.d.regions import reduced
@@ -21,18 +20,7 @@ F = Fraction
 
 def printed(check: Callable[[Requests, list[Rationals]], None]) -> Routes:
     """A printed example and all its NJC allocations."""
-
-    def decide(case: Case) -> Verdict:
-        d = data(case)
-        found, name = all_fair(d), check.__name__.replace("_", " ")
-        try:
-            check(d, found)
-        except AssertionError as error:
-            wrong = str(error) or extract_tb(error.__traceback__)[-1].line
-            return Verdict("njc", False, 1.0, f"false: {wrong}", "rational arithmetic")
-        return Verdict("njc", True, 0.0, f"{name}: as printed", "rational arithmetic")
-
-    return once(decide)
+    return once(asserted(lambda case: check(data(case), all_fair(data(case)))))
 
 
 def rationals(*values: Any) -> Rationals:

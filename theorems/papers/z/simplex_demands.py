@@ -132,16 +132,16 @@ class Manipulation:
 
     def refutes_first(self) -> bool:
         """Whether Y is not LMMF for D, by a step to Y'."""
-        return improved(self.h, self.first, self.second, *self.by_truth)
+        return improved(self.h, self.first, self.second)
 
     def refutes_second(self) -> bool:
         """Whether Y' is not LMMF for D', by a step to Y."""
-        return improved(self.dual, self.second, self.first, *self.by_report)
+        return improved(self.dual, self.second, self.first)
 
 
-def improved(h: Holdings, start: Any, end: Any, u: list[Any], _: list[Any]) -> bool:
+def improved(h: Holdings, start: Any, end: Any) -> bool:
     """Whether a tiny step leads to a larger allocation."""
-    return is_larger(utilities_of(h, start * (1 - TINY) + end * TINY), u)
+    return is_larger(utilities_of(h, start * (1 - TINY) + end * TINY), utilities_of(h, start))
 
 
 def is_larger(one: list[Any], other: list[Any]) -> bool:
