@@ -97,6 +97,8 @@ def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any
 @making
 def unpriced_point(case: Case) -> dict[str, Any]:
     """The case's point, at which all prices are 0."""
+    if case.parameters["price"]:
+        raise NotApplicable("a resource has a price")
     return {"prices": [[F(0)] * case.instance.R for _ in range(case.instance.K)], "tasks": given(case)["points"][0]}
 
 
