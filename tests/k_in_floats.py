@@ -4,7 +4,7 @@ U_i is read along moves, derivatives are difference quotients, the direction of 
 for x and nonnegative least squares for the projection. The tests see that both agree, and that each is seen to fail.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import hypot
 from typing import Any
 
@@ -14,14 +14,17 @@ from scipy.optimize import linprog, nnls
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import others_changed
 from fairalloc.theorems.judges.convergence import arcs_of_servers
+from fairalloc.theorems.judges.game import solved
 from fairalloc.theorems.papers.k.marginals import alphas
 from fairalloc.theorems.papers.k.printed_formulas import EPSILON
 from fairalloc.theorems.papers.k.problem_3 import price_factor
@@ -177,6 +180,58 @@ def _priced(case: Case, here: Any, worth: Floats, part: Floats) -> bool:
         return not worth.size
     found = linprog(np.zeros(part.shape[1]), -part[~runs], -worth[~runs] + NEAR, part[runs], worth[runs])
     return bool(found.status == 0)
+
+
+# ---- 4.4 and 5.1 -------------------------------------------------------------------------------------------------------------
+
+
+def bounded_by_program(case: Case) -> Verdict:
+    """K 4.4: at an equilibrium for alpha = 2 a linear program finds the largest lambda_ir that (28)-(29) allow, against (43)."""
+    instance = case.instance
+    found = solved(instance, {"alpha": 2})
+    margins = [_largest(instance, found, here) for here in arcs_of_servers(instance)]
+    margin = max(margins)
+    words = f"a multiplier is {margin + 1:.3g} times what (43) allows, or more"
+    return Verdict("boundedness", not margin > 0, margin, words, "LP")
+
+
+MANY = 10.0
+"""How many times its bound a multiplier may be in the program, which is unbounded without."""
+
+
+def _largest(instance: Instance, found: Allocation, here: Sequence[int]) -> float:
+    """Max over r of lambda_ir by its bound (43), less 1 and a thousandth."""
+    arcs, phi = instance.arcs, instance.weights
+    i, near = int(arcs.server[here[0]]), 1e-6
+    users, gamma, d = arcs.user[here], arcs.gamma[here], arcs.demand[here]
+    served = found.x[here] > near * gamma
+    need = (found.tasks[users] / (phi[users] * gamma)) ** -2.0 / gamma
+    least = phi / phi.sum() * np.bincount(arcs.user, arcs.gamma, instance.N)
+    most = (least[users] / (phi[users] * gamma)) ** -2.0 / gamma
+    bounds = np.divide(most[:, None], d, out=np.full(d.shape, np.inf), where=served[:, None] & (d > 0)).min(axis=0)
+    bound = np.where(np.isfinite(bounds), bounds, 1.0)
+    pool = instance.pools[i]
+    full = pool - found.x[here] @ d <= near * pool
+    matrix = np.concatenate([d[served] * bound, -d * bound, np.eye(len(bound))])
+    sides = np.concatenate([need[served] * (1 + near), -need * (1 - 10 * near), np.where(full, MANY, 0.0)])
+    largest = [maximum(row, matrix, sides, False) for row in np.eye(len(bound))]
+    return max((best.value for best in largest if best is not None), default=0.0) - 1.001
+
+
+def projection_in_floats(case: Case) -> Verdict:
+    """K 5.1: (46) in R^N for the gradient (-1 for who is eligible, 0 for others), by nonnegative least squares.
+
+    Each resource of each server in turn is the full one, with lambda = 0.
+    """
+    instance, worst = case.instance, -1.0
+    d = np.array([rows[0] for rows in instance.demands])
+    for here in arcs_of_servers(instance):
+        users = np.isin(np.arange(instance.N), instance.arcs.user[here])
+        for r in range(instance.R):
+            v = projected(users.astype(float), d[:, [r]] / max(d[:, r].max(), 1e-300), np.array([False]))
+            worst = max(worst, float(np.abs(v[~users]).max(initial=0.0)))
+    margin = worst - 1e-9
+    return Verdict("feasibility", not margin > 0, margin, f"v has {worst:.3g} for a user who is not eligible", "least squares")
 
 
 # ---- 4.2 and (98), 5.1, 5.2 -----------------------------------------------------------------------------------------------
@@ -545,6 +600,8 @@ SECOND = {
 """Of what one exact route tries and confirms, by statement."""
 
 EXACT = {
+    "K.4.4.bounded": bounded_by_program,
+    "K.5.1.eligible": projection_in_floats,
     "K.L3": descends(letter=False),
     "K.L3.letter": descends(letter=True),
     "K.L4": stops(letter=False),

@@ -132,8 +132,8 @@ def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> Any:
     rest = np.repeat(instance.capacities, instance.counts, axis=0)
     share = np.divide(demand, rest.sum(axis=0), out=np.zeros_like(demand), where=demand > 0).max(axis=1)
     tasks, active = np.zeros(instance.N), np.ones(instance.N, bool)
-    if best_fit and not demand[:, 0].all():
-        raise NotApplicable("(9) divides by the demand of the first resource")
+    if not demand[:, 0].all() or (1 / share).sum() > most:
+        raise NotApplicable(f"(9) divides by the demand of the first resource, or more than {most} tasks may fit")
     while active.any() and tasks.sum() < most:
         level = np.where(active, share * tasks, np.inf)
         n = int(np.argmax(level <= level.min() * (1 + TIED)))

@@ -3,16 +3,24 @@
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import given
 from fairalloc.theorems.lone.definitions import alone, fits, listed, virtual_shares
 from fairalloc.theorems.lone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root
-from fairalloc.theorems.papers.k.marginals import alphas
+from fairalloc.theorems.papers.k.marginals import alphas, totals
 from fairalloc.theorems.papers.k.small_steps import numbers
 
 F = Fraction
+
+
+@making
+def served_point(case: Case) -> dict[str, Any]:
+    """NotApplicable where a user has no task at the case's point."""
+    totals(case.instance, case.points[0])
+    return {}
 
 
 @check
@@ -89,6 +97,8 @@ def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any
 @making
 def unpriced_point(case: Case) -> dict[str, Any]:
     """The case's point, at which all prices are 0."""
+    if case.parameters["price"]:
+        raise NotApplicable("a resource has a price")
     return {"prices": [[F(0)] * case.instance.R for _ in range(case.instance.K)], "tasks": given(case)["points"][0]}
 
 
@@ -115,6 +125,8 @@ def price_where_there_is_room(problem: Any, alpha: int, tasks: Any, prices: Any)
 def normal_cone(case: Case) -> dict[str, Any]:
     """The data of a point of PS-MFA, and for each server factors of d_r of its full resources that add up to -grad_x."""
     data, R = given(case), case.instance.R
+    if "prices" not in data:
+        raise NotApplicable("the case has no prices of its own")
     (tasks,), problem, powers = data["points"], data["problem"], alphas(case)
     prices = [list(data["prices"][i * R : (i + 1) * R]) for i in range(case.instance.K)]
     by_x, _ = merit_gradient(problem, powers, tasks, prices)

@@ -151,7 +151,8 @@ def test_lemma_4_is_refuted_in_rationals_under_assumption_2(name):
     item = STATEMENTS[name]
     assert item.hypotheses.outsiders
     assert min(min(row) for row in LEMMA_4.instance.exact.capacities) > 0
-    assert item.violated(LEMMA_4).margin > 1
+    assert item.violated(LEMMA_4).holds is False
+    assert LONE[name].found(LONE[name].made(LEMMA_4))["slope"] > 1
     assert item.trial(LEMMA_4).holds is False
     inside = LEMMA_4.instance.replace(eligible=np.ones((4, 3), dtype=bool))
     assert not item.applies_to(replace(LEMMA_4, instance=inside, points=((F(0),) * len(inside.arcs),)))

@@ -7,10 +7,10 @@ r"""K 3.1, 3.2, 4.4 and 5.1 at given tasks: existence, Theorem 1, bounds on mult
 What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (judges/convergence.py). No prices are used.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -24,9 +24,8 @@ from fairalloc.theorems.judges.common import certified, is_nash_bargain
 from fairalloc.theorems.judges.convergence import arcs_of_servers, gain_left, rational, vertices
 from fairalloc.theorems.judges.game import fitted
 from fairalloc.theorems.papers.k.marginals import totals
-from fairalloc.theorems.papers.k.surds import Surd, total
 
-ZERO = Fraction(0)
+ONE = Fraction(1)
 
 
 # ---- existence, and algorithms that end at an equilibrium ------------------------------------------------------------------
@@ -61,22 +60,21 @@ def _ends(case: Case) -> list[Rationals]:
 def theorem_1(case: Case) -> Verdict:
     """K Theorem 1 in rationals: towards every vertex of every server, and towards the case's second point.
 
-    U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive. alpha is 1 or
-    half of a whole number: all numbers are sums of square roots of rationals, or, for alpha = 1, U_i is one of logarithms.
+    U_i is concave in x_i, so moving all the way gains at most (16), and a small step gains iff (16) is positive.
     """
     aims = [
         (here, aim) for here in arcs_of_servers(case.instance) for aim in [*vertices(case.instance, here), _second(case, here)]
     ]
     worst = max(Reallocation.of(case, here, aim).fault() for here, aim in aims)
     sentence = f"of {len(aims)} moves one gains {worst:.3g} more than (16) says"
-    return Verdict("equivalence", worst <= 0, worst, sentence, "vertices in square roots of rationals")
+    return Verdict("equivalence", worst <= 0, worst, sentence, "vertices in rationals, and balls")
 
 
 def concave(case: Case) -> Verdict:
     """K 3.1: U_i is below its tangents, from the first point all the way to the second, at each server."""
     moves = [Reallocation.of(case, here, _second(case, here)) for here in arcs_of_servers(case.instance)]
     worst = max(move.above_tangent() for move in moves)
-    return Verdict("concavity", worst <= 0, worst, f"U_i is {worst:.3g} above a tangent", "square roots of rationals")
+    return Verdict("concavity", worst <= 0, worst, f"U_i is {worst:.3g} above a tangent", "balls")
 
 
 def _second(case: Case, here: Sequence[int]) -> list[Fraction]:
@@ -84,40 +82,25 @@ def _second(case: Case, here: Sequence[int]) -> list[Fraction]:
     return [case.points[1][a] for a in here]
 
 
-@dataclass(frozen=True)
-class Rise:
-    """A change of U_i: a sum of square roots, and parts of logarithms of rationals, {argument: factor}."""
-
-    roots: Surd
-    logarithms: Mapping[Fraction, Fraction] = field(default_factory=dict)
-
-    def sign(self, less: Surd) -> int:
-        """The sign of the change minus `less`; 0 where logarithms of MOST_BITS do not show another one."""
-        from flint import arb, ctx
-
-        roots, bits = self.roots - less, 128
-        if not self.logarithms:
-            return roots.sign()
-        while bits <= MOST_BITS:
-            with ctx.workprec(bits):
-                parts = [as_ball(factor) * as_ball(one).log() for one, factor in self.logarithms.items()]
-                total = sum([*parts, *(as_ball(q) * as_ball(s).sqrt() for s, q in roots.terms.items())], arb(0))
-                if total > 0 or total < 0:
-                    return 1 if total > 0 else -1
-            bits *= 2
-        return 0
-
-    def __float__(self) -> float:
-        return float(self.roots) + sum(float(factor) * math.log(one) for one, factor in self.logarithms.items())
-
-
 MOST_BITS = 1024
-"""Of logarithms."""
+"""Of balls: what is not told from 0 in these counts as 0."""
+
+
+def sign(value: Callable[[], Any]) -> int:
+    """The sign of a number that a function computes in balls of any precision."""
+    from flint import ctx
+
+    for bits in (128, 256, 512, MOST_BITS):
+        with ctx.workprec(bits):
+            ball = value()
+            if ball > 0 or ball < 0:
+                return 1 if ball > 0 else -1
+    return 0
 
 
 @dataclass(frozen=True)
 class Reallocation:
-    """A change of one server's tasks: shares z before, the step, phi gamma, phi and alpha, 1 or half of a whole number."""
+    """A change of one server's tasks: shares z before, the step, phi gamma, phi and alpha."""
 
     z: Sequence[Fraction]
     step: Sequence[Fraction]
@@ -138,42 +121,48 @@ class Reallocation:
             Fraction(alpha[int(instance.arcs.server[here[0]])] if isinstance(alpha, tuple) else alpha),
         )
 
-    def slope(self) -> Surd:
-        """The left side of (16)."""
+    def slope(self) -> Any:
+        """The left side of (16), as a ball."""
         parts = zip(self.step, self.unit, self.phi, self.z, strict=True)
-        return total([_power(s, -self.alpha) * (v * p / one) for v, one, p, s in parts])
+        return sum(_power(s, -self.alpha) * as_ball(v * p / one) for v, one, p, s in parts)
 
-    def gained(self, part: Fraction) -> Rise | None:
-        """U_i after this part of the step minus U_i; None = minus infinity."""
-        after = [s + part * v / one for s, v, one in zip(self.z, self.step, self.unit, strict=True)]
-        if min(after) <= 0 and self.alpha >= 1:
-            return None
-        moved = [(p, a, b) for p, a, b in zip(self.phi, self.z, after, strict=True) if a != b]
-        if self.alpha == 1:
-            factors: dict[Fraction, Fraction] = {}
-            for p, a, b in moved:
-                factors[b / a] = factors.get(b / a, ZERO) + p
-            return Rise(Surd(), factors)
-        power = 1 - self.alpha
-        return Rise(total([(_power(b, power) - _power(a, power)) * (p / power) for p, a, b in moved]))
+    def after(self, part: Fraction) -> list[Fraction]:
+        """Shares after this part of the step."""
+        return [s + part * v / one for s, v, one in zip(self.z, self.step, self.unit, strict=True)]
+
+    def gained(self, part: Fraction = ONE) -> Any:
+        """U_i after this part of the step minus U_i, as a ball."""
+        power, each = 1 - self.alpha, list(zip(self.phi, self.z, self.after(part), strict=True))
+        if not power:
+            return sum(as_ball(p) * as_ball(b / a).log() for p, a, b in each)
+        return sum((_power(b, power) - _power(a, power)) * as_ball(p / power) for p, a, b in each)
+
+    def gains(self, part: Fraction) -> bool:
+        """Whether this part of the step raises U_i, which is minus infinity where alpha >= 1 and a user is left with nothing."""
+        return not self.ruins(part) and sign(lambda: self.gained(part)) > 0
+
+    def ruins(self, part: Fraction = ONE) -> bool:
+        """Whether U_i is minus infinity after this part of the step."""
+        return min(self.after(part)) <= 0 and self.alpha >= 1
 
     def above_tangent(self) -> float:
         """How much more U_i rises than (16) says; negative = no more."""
-        slope, whole = self.slope(), self.gained(Fraction(1))
-        return float(whole) - float(slope) if whole is not None and whole.sign(slope) > 0 else -1.0
+        more = -1 if self.ruins() else sign(lambda: self.gained() - self.slope())
+        return float(self.gained() - self.slope()) if more > 0 else -1.0
 
     def fault(self) -> float:
         """The same, or (16) itself where it is positive and no small step gains; negative = as claimed."""
-        above, slope = self.above_tangent(), self.slope()
-        if above > 0 or slope.sign() <= 0:
+        above = self.above_tangent()
+        if above > 0 or sign(self.slope) <= 0 or any(self.gains(Fraction(1, 2**k)) for k in range(200)):
             return above
-        gains = (self.gained(Fraction(1, 2**k)) for k in range(200))
-        return -1.0 if any(g is not None and g.sign(Surd()) > 0 for g in gains) else float(slope)
+        return float(self.slope())
 
 
-def _power(base: Fraction, exponent: Fraction) -> Surd:
-    """The base to half of a whole number."""
-    return Surd.of(base ** math.floor(exponent), Fraction(1) if exponent.denominator == 1 else base)
+def _power(base: Fraction, exponent: Fraction) -> Any:
+    """A power as a ball."""
+    if exponent.denominator == 1:
+        return as_ball(base) ** int(exponent)
+    return (as_ball(base).log() * as_ball(exponent)).exp() if base else as_ball(base)
 
 
 # ---- 4.4 and 5.1 --------------------------------------------------------------------------------------------------------------
