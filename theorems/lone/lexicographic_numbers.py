@@ -23,9 +23,6 @@ from fairalloc.theorems.lone.lexicographic import answer
 F = Fraction
 
 
-# ---- Pareto optimality ----------------------------------------------------------------------------------------------------
-
-
 @making
 def mmf_prices(case: Case) -> dict[str, Any]:
     """The prices of the first round of LMMF, scaled so that a task of everybody together costs 1; and LMMF's tasks."""
@@ -80,9 +77,6 @@ def low_utilisation(rule: str, problem: Any, tasks: Any, rounds: Any, other_task
     ratio = max(b / a for a, b in zip(*used))
     assert ratio < F(2, 5)
     return {"ratio": ratio}
-
-
-# ---- printed numbers ------------------------------------------------------------------------------------------------------
 
 
 @check
@@ -147,9 +141,6 @@ def least_utility_without_a_largest(demands: Any, capacities: Any, x: Any) -> An
     return {"tasks": x, "least": least, "better": better, "room": room, "need": second}
 
 
-# ---- one pool and several servers -----------------------------------------------------------------------------------------
-
-
 @making
 def pool_and_prices(case: Case) -> dict[str, Any]:
     """DRF in the pool of all servers, and the prices of DRFH at which shares of 1 for all cost 1."""
@@ -179,9 +170,6 @@ def first_fit(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     filled, fair = whole_tasks(problem[0], problem[1], False), [sum(x) for x in tasks]
     assert filled != fair
     return {"filled": " and ".join(map(str, filled)), "fair": " and ".join(map(str, fair))}
-
-
-# ---- the iterations of Z III-A, and pivots --------------------------------------------------------------------------------
 
 
 @making

@@ -30,9 +30,6 @@ def of_ps_dsf(case: Case) -> dict[str, Any]:
     return {"tasks": by_place(case.instance, rational_answer(case.instance, "ps-dsf").x)}
 
 
-# ---- properties of every PS-DSF allocation --------------------------------------------------------------------------------
-
-
 def steps_of(problem: Any, n: int, sign: int, most: Fraction) -> list[str]:
     """The steps that prove sign x_n <= most for every PS-DSF allocation."""
     return CaseTree(problem, [F(sign * int(m == n)) for m in range(len(problem[0]))], most).steps()
@@ -111,9 +108,6 @@ def misreport_of_ps_dsf(
     assert every_ps_dsf(problem, up, before, iter(steps_before), ([], [], []))
     assert every_ps_dsf(report, down, -after / own, iter(steps_after), ([], [], []))
     return {"user": user + 1, "before": before, "after": after}
-
-
-# ---- printed numbers of P -------------------------------------------------------------------------------------------------
 
 
 @check

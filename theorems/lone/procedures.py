@@ -10,9 +10,6 @@ from fairalloc.theorems.lone.every_answer import at_most
 F = Fraction
 
 
-# ---- P --------------------------------------------------------------------------------------------------------------------
-
-
 @check
 def induction_for_sharing(problem: Any) -> Any:
     """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain."""
@@ -90,9 +87,6 @@ def rounds_without_end(problem: Any) -> Any:
     assert 0 < ratio < 1
     assert all(changes[h + 1] == [ratio * v for v in changes[h]] for h in range(1, len(changes) - 1))
     return {"rounds": len(changes), "ratio": ratio}
-
-
-# ---- W --------------------------------------------------------------------------------------------------------------------
 
 
 @check

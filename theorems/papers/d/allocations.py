@@ -30,8 +30,6 @@ from fairalloc.theorems.papers.d.complaints import (
 )
 from fairalloc.theorems.papers.d.trajectories import with_dummies
 
-# ---- at each allocation -----------------------------------------------------------------------------------------------
-
 
 def pareto(d: Requests, x: Rationals) -> tuple[Any, str]:
     """Nobody can get more while all others keep what they have: some resource it uses is full (D 3, D 4)."""
@@ -114,9 +112,6 @@ def common_bottleneck(d: Requests, x: Rationals) -> tuple[Any, str]:
     return (1 if bad else -1), f"resource {bad[0] if bad else '-'} is full without being dominant for all"
 
 
-# ---- two conditions that say the same ---------------------------------------------------------------------------------
-
-
 def alike(words: str, condition: Callable[[Requests, Rationals], bool]) -> Routes:
     """A condition holds exactly at allocations without complaints, of the case's point and of all NJC allocations."""
 
@@ -140,9 +135,6 @@ def rests(d: Requests, x: Rationals) -> bool:
     """A scheduler that promotes users by the least gap over full resources promotes nobody (D 6)."""
     gaps = [(v, min((e - v * part.get(j, ZERO) for j in full(d, x)), default=ONE)) for _, v, part, e in users(d, x)]
     return all(gap <= 0 or v == 1 for v, gap in gaps)
-
-
-# ---- all allocations --------------------------------------------------------------------------------------------------
 
 
 def existence(_: Case, d: Requests) -> Found:
@@ -189,9 +181,6 @@ def _serial(d: Requests, count: int) -> Rationals:
         spare = [1 - load for load in d.loads(x)]
         x[i] = min([ONE, *(spare[j] / r for j, r in d.parts[i].items())])
     return tuple(x)
-
-
-# ---- misreports and imitation -----------------------------------------------------------------------------------------
 
 
 def misreporting(best: bool, case: Case, d: Requests) -> Found:
@@ -245,9 +234,6 @@ def market_envy(case: Case, answer: Answer) -> Verdict:
     gap, words = envy(d, x)
     sentence = f"at x = {brackets(x)} {words}"
     return Verdict("envy-freeness", not gap > allowed, float(gap), sentence, "floating point" if allowed else "certificate")
-
-
-# ---- DRF --------------------------------------------------------------------------------------------------------------
 
 
 def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> Found:

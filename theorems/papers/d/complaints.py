@@ -81,9 +81,6 @@ def brackets(x: Iterable[Any]) -> str:
     return "(" + ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in x) + ")"
 
 
-# ---- all allocations that fulfil them, and claims about them ----------------------------------------------------------
-
-
 def all_fair(d: Requests) -> list[Rationals]:
     """The vertices of every P_I, by double description (analysis/solution_sets/njc_answers.py)."""
     return sorted({vertex for _, _, vertices in polytopes(d) for vertex in vertices})

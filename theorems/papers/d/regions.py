@@ -33,8 +33,6 @@ from fairalloc.theorems.papers.d.complaints import (
 )
 from fairalloc.theorems.papers.d.trajectories import NEAR, TrajectoryPoint, along, inside, slack, with_dummies
 
-# ---- what can be left out ---------------------------------------------------------------------------------------------
-
 
 def slack_resource_removed(_: Case, d: Requests) -> Found:
     """A resource that cannot be filled can be left out: solutions without it are solutions with it."""
@@ -134,9 +132,6 @@ def order_of_rows(_: Case, d: Requests) -> Found:
     return Found(1 if one != other else -1, "the inequalities that remain are not the same")
 
 
-# ---- the region -------------------------------------------------------------------------------------------------------
-
-
 def simplex(_: Case, d: Requests) -> Found:
     """D is a simplex, the hull of N + 1 points (D prints N, of which the hull has no interior)."""
     count = len(domain_vertices(d))
@@ -170,8 +165,6 @@ def _two(d: Requests) -> None:
     if len(d.parts) != 2:
         raise NotApplicable("the claim is about two users")
 
-
-# ---- tangents and the sets Q_t ----------------------------------------------------------------------------------------
 
 PARTS = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 1024))
 """Parts by which a point is drawn to 0."""
@@ -239,9 +232,6 @@ def other_barrier(case: Case, d: Requests) -> Found:
     factors = [*slack(d, x), *x]
     right = prod(factors) == 0 if min(factors) == 0 else 0 < prod(factors) < 1
     return Found(-1 if right else 1, f"f(x) - sum_i log x_i is not as it should be at x = {brackets(x)}")
-
-
-# ---- points on levels, and their limits -------------------------------------------------------------------------------
 
 
 def point_on_the_level(d: Requests, at: TrajectoryPoint) -> tuple[Any, str]:

@@ -145,8 +145,6 @@ def floats(x: Sequence[Any]) -> Floats:
     return np.array([float(v) for v in x])
 
 
-# ---- formulas at a point of a trajectory, as printed --------------------------------------------------------------------
-
 Formula = Callable[[TrajectoryPoint], tuple[Any, Any, str]]
 
 
@@ -230,9 +228,6 @@ def starts_at_zero(case: Case, d: Requests) -> Found:
     if min(slack(d, x)) == 0:
         raise NotApplicable("f is infinite there")
     return Found(-1 if (min(slack(d, x)) == 1) == (max(x) == 0) else 1, f"f is 0 at x = {brackets(x)}")
-
-
-# ---- along trajectories -------------------------------------------------------------------------------------------------
 
 
 def weighting(case: Case) -> Floats:

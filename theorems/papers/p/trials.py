@@ -9,13 +9,12 @@ import numpy as np
 
 from fairalloc.analysis.properties.strategyproofness import without
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.game.psdsf_distributed import section_v
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.checked import checked, seen_by_script
+from fairalloc.theorems.judges.checked import asserted, checked, seen_by_script
 from fairalloc.theorems.judges.common import (
     Row,
     about_mechanism,
@@ -30,6 +29,7 @@ from fairalloc.theorems.judges.convergence import converges, converges_exactly
 from fairalloc.theorems.judges.game import about_ps_dsf
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Routes, once
+from fairalloc.theorems.lone.certificates import by_place, of_eligible
 from fairalloc.theorems.papers.p import algorithm_1, definition_2, sentences
 from fairalloc.theorems.papers.p.algorithm_1 import EXACT
 from fairalloc.theorems.papers.p.definition_2 import raised_by_releasing
@@ -38,57 +38,23 @@ from fairalloc.theorems.status import FLOATING_POINT
 F = Fraction
 
 
-def _fig1(case: Case) -> Sequence[Row]:
-    share = certified(case.instance, "drfh")
-    return [
-        *((f"C-DRFH, x_{n + 1}", text, share.tasks[n]) for n, text in enumerate(("60/11", "72/11"))),
-        ("C-DRFH, x_21", "6", min(share.tasks[1], F(6))),
-    ]
-
-
-def _fig1_tsf(case: Case) -> Sequence[Row]:
-    instance, h = case.instance, certified(case.instance, "tsf")
-    alone = [sum((monopoly(instance, n, i) for i in range(2)), F(0)) for n in range(2)]
-    return [("gamma_1", "6", alone[0]), ("gamma_2", "12", alone[1]), ("x_1", "4", h.tasks[0]), ("x_2", "8", h.tasks[1])]
+def _fig1_tsf(case: Case) -> None:
+    """gamma_1 = 6 and gamma_2 = 12, and TSF gives 4 and 8."""
+    assert [sum(monopoly(case.instance, n, i) for i in range(2)) for n in range(2)] == [6, 12]
+    assert list(certified(case.instance, "tsf").tasks) == [4, 8]
 
 
 def over_eligible(case: Case, answer: Answer) -> Verdict:
     """Strategyproofness of drfh with the dominant resource over a user's own eligible servers (P II-B, [15])."""
-
-    def own(instance: Instance) -> Allocation:
-        whole, exact = global_dominant_share(instance), instance.exact
-        weights = []
-        for n, demand in enumerate(exact.demands):
-            servers = [i for i in range(instance.K) if instance.placement[n, i]]
-            totals = [sum((exact.capacities[i][r] * int(instance.counts[i]) for i in servers), F(0)) for r in range(instance.R)]
-            if any(d and not c for d, c in zip(demand[0], totals, strict=True)):
-                raise NotApplicable("a user may use no server with what it demands")
-            share = max(d / c for d, c in zip(demand[0], totals, strict=True) if d)
-            weights.append(exact.weights[n] * whole[n] / share)
-        made = answer(instance.replace(weights=weights))
-        return replace(made, instance=instance)
-
+    own = lambda instance: replace(answer(of_eligible(instance)), instance=instance)  # noqa: E731
     return property_judge("strategyproofness")(case, own)
 
 
-def _fig2(case: Case) -> Sequence[Row]:
-    instance, h = case.instance, certified(case.instance, "ps-dsf")
-    s = {(n, i): h.tasks[n - 1] / monopoly(instance, n - 1, i - 1) for n, i in ((1, 1), (2, 1), (3, 1), (4, 1), (3, 2), (4, 2))}
-    printed = {(3, 1): "2/3", (4, 1): "1", (1, 1): "0.6", (2, 1): "0.6", (3, 2): "2/3", (4, 2): "2/3"}
-    return [(f"s_{n}{i}", printed[n, i], s[n, i]) for n, i in printed]
-
-
-def _fig4(case: Case) -> Sequence[Row]:
-    h = certified(case.instance, "ps-dsf")
-    arcs = case.instance.arcs
-    x = {(int(n), int(i)): v for n, i, v in zip(arcs.user, arcs.server, h.x, strict=True)}
-    return [
-        ("x_1", "1.5", h.tasks[0]),
-        ("x_2", "1", h.tasks[1]),
-        ("x_11", "1.2", x[0, 0]),
-        ("x_23", "0.8", x[1, 2]),
-        ("part of channel 2 that user 1 has", "1/2", x[0, 1] / F("0.6")),
-    ]
+def _fig4(case: Case) -> None:
+    """1.5 and 1, with x_11 = 1.2, x_23 = 0.8 and half of channel 2 each."""
+    (first, second) = by_place(case.instance, certified(case.instance, "ps-dsf").x)
+    assert (sum(first), sum(second)) == (F("1.5"), 1)
+    assert (first[0], first[1] / F("0.6"), second[2]) == (F("1.2"), F(1, 2), F("0.8"))
 
 
 def _one_ratio(case: Case, answer: Answer) -> Verdict:
@@ -134,22 +100,15 @@ def _table3(n: int) -> Routes:
 
 def _table4(mechanism: str, n: int) -> Routes:
     """Tasks on A and B are unique as a sum only, for the classes are alike; on C and D each."""
+    printed = TABLE4[mechanism][n]
 
     def rows(case: Case) -> Sequence[Row]:
-        h, printed, arcs = certified(case.instance, mechanism), TABLE4[mechanism][n], case.instance.arcs
-        x = [sum((v for m, j, v in zip(arcs.user, arcs.server, h.x, strict=True) if (m, j) == (n, i)), F(0)) for i in range(4)]
-        return [
-            (f"class A, with {printed[1]} on class B", _rounded(printed[0]), x[0] + x[1] - F(printed[1])),
-            ("class C", printed[2], x[2]),
-            ("class D", printed[3], x[3]),
-        ]
+        x = by_place(case.instance, certified(case.instance, mechanism).x)[n]
+        first = printed[0] if "." in printed[0] else f"{printed[0]}."  # as rounded as it is printed
+        on_a = (f"class A, with {printed[1]} on class B", first, x[0] + x[1] - F(printed[1]))
+        return [on_a, ("class C", printed[2], x[2]), ("class D", printed[3], x[3])]
 
     return printed_numbers(rows)
-
-
-def _rounded(printed: str) -> str:
-    """A printed number, marked as rounded to the digits it has."""
-    return printed if "." in printed else f"{printed}."
 
 
 def _used(instance: Instance, resource: int, classes: Sequence[int]) -> Mapping[str, Fraction]:
@@ -219,10 +178,10 @@ SEEN = {
 trials: dict[str, Routes] = {
     "P.II-B.eligible": about_mechanism("drfh", over_eligible),
     "P.II-B.fair": printed_tasks("ps-dsf", "6", "6"),
-    "P.II-B.C-DRFH": printed_numbers(_fig1),
-    "P.II-B.TSF": printed_numbers(_fig1_tsf),
+    "P.II-B.C-DRFH": printed_tasks("drfh", "60/11", "72/11"),
+    "P.II-B.TSF": once(asserted(_fig1_tsf)),
     "P.III-A.tasks": printed_tasks("ps-dsf", "3.6", "3.6", "8", "8"),
-    "P.III-A.shares": printed_numbers(_fig2),
+    "P.III-A.shares": once(checked("P.III-A.shares", lambda found: 1 - found["share"])),
     "P.II-A.max-min": once(partial(definition_2.max_min, raised_by_releasing)),
     "P.III-A.indices": once(checked("P.III-A.indices", lambda found: found["share"] - F(8, 12))),
     "P.A1.increase": once(sentences.increase),
@@ -243,7 +202,7 @@ trials: dict[str, Routes] = {
         converges("ps-dsf", "psdsf-algorithm-1", "mid"), converges_exactly("ps-dsf", "psdsf-algorithm-1", "mid")
     ),
     "P.III-D": Routes(converges("ps-dsf", "psdsf-distributed", "mid"), converges_exactly("ps-dsf", "psdsf-distributed", "mid")),
-    "P.IV.Fig4": printed_numbers(_fig4),
+    "P.IV.Fig4": once(asserted(_fig4)),
     "P.IV": about_ps_dsf(property_judge("sharing-incentive")),
     **{f"P.Table3.user{n + 1}": _table3(n) for n in range(4)},
     **{f"P.Table4.{name}.user{n + 1}": _table4(name, n) for name in TABLE4 for n in range(4)},
