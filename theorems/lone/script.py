@@ -73,8 +73,6 @@ class LoneScript:
         """What the argument returns; AssertionError where the witness does not refute the claim."""
         return self.argument.found(self.data)
 
-    # ---- Python
-
     def python(self) -> str:
         """The script."""
         function = self.argument.function
@@ -83,8 +81,6 @@ class LoneScript:
         said = _said(f"{self.about.id}: {self.argument.sentence}")
         top = f'"""{_heading(self)}\n"""\n\nfrom fractions import Fraction as F'
         return "\n\n\n".join([top, *parts, f"{call}\n{said}\n"])
-
-    # ---- LaTeX
 
     def latex(self) -> str:
         """An `example` environment: the claim, the data as tables, the inequality that fails, and what all letters are."""
@@ -156,15 +152,11 @@ def _open(places: Sequence[Sequence[int]]) -> str:
 
 def _heading(script: LoneScript) -> str:
     """The claim with its place, what is assumed, and what is shown."""
-    item, lines = script.about, [f"{script.about.id} is {_shown(script)}. It says ({script.about.place}):"]
+    shown = "confirmed" if script.about.wants_violation else "refuted"
+    item, lines = script.about, [f"{script.about.id} is {shown}. It says ({script.about.place}):"]
     lines += ["", *textwrap.wrap(item.text, WIDTH, initial_indent="    ", subsequent_indent="    ")]
     about = f"Assumed: {_assumed(script)}. Shown {ANSWERS[script.argument.answers]}."
     return "\n".join([*lines, "", *textwrap.wrap(about, WIDTH)]).replace("\\", "\\\\")
-
-
-def _shown(script: LoneScript) -> str:
-    """What the witness does to the claim."""
-    return "confirmed" if script.about.wants_violation else "refuted"
 
 
 def _assumed(script: LoneScript) -> str:
@@ -225,20 +217,14 @@ def _calling(name: str, names: str, end: str = "") -> list[str]:
     return [line] if len(line) <= WIDTH else [f"{name}(", f"    {names}", f"){end}"]
 
 
-# ---- data -----------------------------------------------------------------------------------------------------------------
-
-
 def _data(values: Mapping[str, Any]) -> list[str]:
-    """An assignment for each: rationals as integers or text, rows below each other where they are long."""
+    """An assignment for each: rationals as integers or text, lists over several lines where they are long."""
     lines = []
     for name, value in values.items():
-        if name in PROBLEMS:
-            lines.append(f"{name} = ({', '.join(PROBLEMS[name])})")
-            continue
-        literal = _literal(value)
-        wrapped = f"exact({literal})" if _is_rational(value) else literal
-        line = f"{name} = {wrapped}"
-        lines.append(line if len(line) <= WIDTH else f"{name} = {_long(value)}")
+        start, end = ("exact(", ")") if name not in PROBLEMS and _is_rational(value) else ("", "")
+        literal = f"({', '.join(PROBLEMS[name])})" if name in PROBLEMS else _literal(value)
+        line = f"{name} = {start}{literal}{end}"
+        lines += [line] if len(line) <= WIDTH else [f"{name} = {start}[", *_lines(value, "    "), f"]{end}"]
     return lines
 
 
@@ -257,14 +243,8 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
-def _long(value: Any) -> str:
-    """A list over several lines: nested lists below each other, others as many parts in a line as fit."""
-    inner = "\n".join(_lines(value, "    "))
-    return f"exact([\n{inner}\n])" if _is_rational(value) else f"[\n{inner}\n]"
-
-
 def _lines(parts: Any, indent: str) -> list[str]:
-    """The parts of a list."""
+    """The parts of a list: nested lists below each other, others as many in a line as fit."""
     if not any(isinstance(part, list | tuple) for part in parts):
         text = ", ".join(_literal(part).replace(" ", GLUE) for part in parts)
         lines = textwrap.wrap(text + ",", WIDTH - len(indent), break_long_words=False)

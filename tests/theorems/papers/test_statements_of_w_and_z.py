@@ -274,12 +274,12 @@ def test_the_allocation_after_a_misreport_is_what_tasks_take_by_the_report():
     told = Misreport((2,), (((F(1, 2), F(1, 2)),),), (None,))
     points = (F(1, 4), F(1, 2), F(1, 2)), (F(1, 8), F(1, 2), F(3, 4))
     case = Case(Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]]), told, points)
-    at = simplex_demands.Manipulation.of(case)
+    at = simplex_demands.Manipulation(case)
     assert at.second[2].tolist() == [[F(3, 8), F(3, 8)]]
     assert at.by_truth == ([F(1, 4), F(1, 2), F(1, 2)], [F(1, 8), F(1, 2), F(3, 8)])
     assert (at.pivots, at.rise, at.gain) == (([0], [0]), F(-1, 8), F(-1, 8))
     crowded = replace(case, points=(points[0], (F(1, 2), F(1, 2), F(1))))
-    assert simplex_demands.Manipulation.of(crowded).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
+    assert simplex_demands.Manipulation(crowded).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
 
 
 def test_larger_by_counting_is_larger_by_sorting():

@@ -17,7 +17,6 @@ from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
@@ -26,7 +25,6 @@ from fairalloc.theorems.papers.d.complaints import (
     brackets,
     complaint,
     domain_vertices,
-    of_data,
     point_of_case,
     users,
     without,
@@ -172,13 +170,6 @@ PARTS = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 1024))
 HALVINGS = 60
 """How often an interval is halved in rationals."""
 
-AtPoint = Callable[[Requests, TrajectoryPoint], tuple[Any, str]]
-
-
-def at_points(check: AtPoint) -> Routes:
-    """A check (margin, sentence) at the case's point, halved so that it is inside of D."""
-    return of_data(lambda case, d: Found(*check(d, inside(case))))
-
 
 def tangent(x: Sequence[Any], slope: Sequence[Any]) -> list[Any]:
     """(N,) nu of the tangent sum_i nu_i y_i = 1 at x of the set Q_t on whose boundary x is, of the gradient of f."""
@@ -206,7 +197,7 @@ def combination_of_requests(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]
     weights = [(1 - s) / s for s in at.s]
     mean = [sum((r / s for r, s in zip(row, at.s, strict=True)), ZERO) / sum(weights) for row in at.r]
     nu = tangent(at.x, [sum(along(at, unit)[0], ZERO) for unit in at.units])
-    return max(abs(a - b) for a, b in zip(nu, mean, strict=True)), f"at {brackets(at.x)} the tangent is {brackets(nu)}"
+    return max(abs(a - b) for a, b in zip(nu, mean, strict=True)), f"the tangent is {brackets(nu)}"
 
 
 def growing_sets(case: Case, d: Requests) -> Found:
@@ -223,7 +214,7 @@ def curvature(d: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     _two(d)
     right, up = at.nu
     bend = sum(((up * a - right * b) ** 2 for a, b in zip(*at.b, strict=True)), ZERO)
-    return (-bend or ONE), f"at {brackets(at.x)} the curve does not bend"
+    return (-bend or ONE), "the curve does not bend"
 
 
 def other_barrier(case: Case, d: Requests) -> Found:

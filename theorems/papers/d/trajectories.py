@@ -145,46 +145,46 @@ def floats(x: Sequence[Any]) -> Floats:
     return np.array([float(v) for v in x])
 
 
-Formula = Callable[[TrajectoryPoint], tuple[Any, Any, str]]
+def at_points(check: Callable[[Requests, TrajectoryPoint], tuple[Any, str]]) -> Routes:
+    """A check at the case's point, halved so that it is inside of D."""
 
-
-def at_points(formula: Formula) -> Routes:
-    """A formula at a point of a trajectory: (what it says, what power series say, words)."""
-
-    def judge(case: Case, _: Requests) -> Found:
-        at = inside(case)
-        said, true, words = formula(at)
-        far = max((abs(a - b) for a, b in zip(said, true, strict=True)), default=ZERO)
-        return Found(far, f"at x = {brackets(at.x)} {words}")
+    def judge(case: Case, d: Requests) -> Found:
+        margin, words = check(d, inside(case))
+        return Found(margin, f"at x = {brackets(inside(case).x)} {words}")
 
     return of_data(judge)
 
 
-def gradient(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def far(said: Sequence[Any], true: Sequence[Any]) -> Any:
+    """How far numbers are from what power series say."""
+    return max((abs(a - b) for a, b in zip(said, true, strict=True)), default=ZERO)
+
+
+def gradient(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(6) is the gradient of (5)."""
-    return at.nu, [sum(along(at, v)[0]) for v in at.units], "(6) is another vector"
+    return far(at.nu, [sum(along(at, v)[0]) for v in at.units]), "(6) is another vector"
 
 
-def equation_8(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def equation_8(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(8) follows from (7)."""
     parts = [
         [(x * r - (1 - s) * e) / s for r, s in zip(row, at.s, strict=True)] for x, row, e in zip(at.x, at.r, at.e, strict=True)
     ]
-    return [sum(row) for row in parts], [ZERO] * len(parts), "(8) fails"
+    return max(abs(sum(row)) for row in parts), "(8) fails"
 
 
-def printed_11(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def printed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(11) differentiated as printed: each sum_k x'_k r_kj / s_j is 1."""
     first, *_ = along(at, at.velocity())[0]
-    return [first], [ONE], f"on the trajectory of e = {brackets(at.e)} the left side for resource 1 is {first}"
+    return abs(first - 1), f"on the trajectory of e = {brackets(at.e)} the left side for resource 1 is {first}"
 
 
-def summed_11(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def summed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(11) differentiated: the sum over j of all these is 1."""
-    return [sum(along(at, at.velocity())[0])], [ONE], "f does not grow at the rate 1"
+    return abs(sum(along(at, at.velocity())[0]) - 1), "f does not grow at the rate 1"
 
 
-def equation_13(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def equation_13(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(13) with both sums over j: the derivative of x_i nu_i along dx/dt is dc/dt e_i."""
     v, b = at.velocity(), at.b
     said = [
@@ -192,27 +192,27 @@ def equation_13(at: TrajectoryPoint) -> tuple[Any, Any, str]:
         for x, row, w in zip(at.x, b, v, strict=True)
     ]
     true = along(at, v)[1]
-    return [*said, *true], [*true, *(sum(true) * e for e in at.e)], "(13) fails"
+    return far([*said, *true], [*true, *(sum(true) * e for e in at.e)]), "(13) fails"
 
 
-def symmetric(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def symmetric(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """The matrix in the compact form of (13) is symmetric."""
     columns = [along(at, v)[1] for v in at.units]
     pairs = [(columns[i][k], columns[k][i]) for i in range(len(columns)) for k in range(i)]
     entries = ", ".join(f"{a} and {b}" for a, b in pairs if a != b)
-    return [a for a, _ in pairs], [b for _, b in pairs], f"opposite entries are {entries}"
+    return far(*zip(*pairs, strict=True)) if pairs else ZERO, f"opposite entries are {entries}"
 
 
-def unique_velocity(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def unique_velocity(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(13) has one solution, and scaling by a positive number makes f grow at the rate 1."""
     regular = solved(at.matrix, at.e) is not None
     rising = regular and sum(v * n for v, n in zip(at.velocity(), at.nu, strict=True)) == 1
-    return [ONE if rising and sum(along(at, at.velocity())[1]) > 0 else ZERO], [ONE], "the matrix of (13) is singular, or f falls"
+    return (0 if rising and sum(along(at, at.velocity())[1]) > 0 else 1), "the matrix of (13) is singular, or f falls"
 
 
-def gradient_not_zero(at: TrajectoryPoint) -> tuple[Any, Any, str]:
+def gradient_not_zero(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """The gradient is not 0, so that level sets are hypersurfaces with one normal each (D Remark 3, Definition 2)."""
-    return [ONE if all(n > 0 for n in at.nu) else ZERO], [ONE], "the gradient of f is 0"
+    return (0 if min(at.nu) > 0 else 1), "the gradient of f is 0"
 
 
 def barrier_signs(case: Case, d: Requests) -> Found:

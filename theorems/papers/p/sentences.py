@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from fairalloc.theorems.judges.trials import Answer
 from fairalloc.theorems.papers.p.algorithm_1 import EXACT, ServerInRationals, procedure
 
 F = Fraction
-NEAR = 1e-7
 
 
 def utilisation(case: Case) -> Verdict:
@@ -72,19 +70,12 @@ def least_share(servers: tuple[int, ...]) -> Callable[[Case], Verdict]:
 
     def confirm(case: Case) -> Verdict:
         h, arcs = certified(case.instance, "ps-dsf"), exact_arcs(case.instance)
-        units, count = unit(case.instance, arcs), len(h.x)
-        own = [a for a in range(count) if case.instance.arcs.server[a] in servers]
+        units, own = unit(case.instance, arcs), [a for a, i in enumerate(case.instance.arcs.server) if i in servers]
         least = min(h.tasks[arcs.user[a]] / units[a] for a in own)
-        matrix: Any = np.full((arcs.rows + len(own), count + 1), F(0), dtype=object)
-        for a, load in enumerate(arcs.load):
-            for row, part in load:
-                matrix[row, a] = part
-        for k, a in enumerate(own, start=arcs.rows):
-            matrix[k, count] = units[a]
-            matrix[k, [b for b in range(count) if arcs.user[b] == arcs.user[a]]] = F(-1)
-        sides = np.array([F(int(k < arcs.rows)) for k in range(len(matrix))], dtype=object)
-        cost = np.array([F(int(k == count)) for k in range(count + 1)], dtype=object)
-        best = maximum(cost, matrix, sides, True)
+        rows = [[*(dict(load).get(row, F(0)) for load in arcs.load), F(0)] for row in range(arcs.rows)]
+        rows += [[*(F(-int(n == arcs.user[a])) for n in arcs.user), units[a]] for a in own]
+        sides, cost = [F(1)] * arcs.rows + [F(0)] * len(own), [F(0)] * len(units) + [F(1)]
+        best = maximum(np.array(cost), np.array(rows, dtype=object), np.array(sides), True)
         if best is None:
             raise NotApplicable("a linear program was not solved")
         margin = best.value - least

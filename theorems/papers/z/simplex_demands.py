@@ -5,8 +5,6 @@ they are tried on any two allocations, where they say something.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import permutations
 from typing import Any
 
@@ -71,60 +69,40 @@ def misreporting_with_leftovers(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "strategyproofness", min(gains), words)
 
 
-@dataclass(frozen=True)
 class Manipulation:
     """Y, of what tasks take by the true demands D, and Y', of what they take by the report D' of user i; any such allocations.
 
-    Attributes
-    ----------
     h, dual : what users can run by D and by D'
     first, second : Y and Y', (N, 1, R)
-    i : who misreports
+    by_truth, by_report : utilities u in Y and in Y', and u' in Y' and in Y
     """
 
-    h: Holdings
-    dual: Holdings
-    first: Any
-    second: Any
-    i: int
-
-    @classmethod
-    def of(cls, case: Case) -> "Manipulation":
+    def __init__(self, case: Case) -> None:
         """Y is the first point of a case. In Y' user i runs its tasks of the second point by its report, and all that fits."""
         if case.misreport is None:
             raise NotApplicable("nobody misreports")
-        (i,) = case.misreport.users
-        (h, (first, second)), dual = bundles_of(case), _dual(case, True)
-        rows = dual.demand[dual.own(i)]
-        second[i] = second[i].sum() * rows.sum(axis=0) / len(rows)
-        used = second.sum(axis=0)
-        spare = [c / u for c, u in zip(h.pools[0], used[0], strict=True) if u > c]
-        return cls(h, dual, first, second * min(spare, default=1), i)
+        (self.i,) = case.misreport.users
+        (self.h, (self.first, second)), self.dual = bundles_of(case), _dual(case, True)
+        rows = self.dual.demand[self.dual.own(self.i)]
+        second[self.i] = second[self.i].sum() * rows.sum(axis=0) / len(rows)
+        spare = [c / u for c, u in zip(self.h.pools[0], second.sum(axis=0)[0], strict=True) if u > c]
+        self.second = second * min(spare, default=1)
+        self.by_truth = [utilities_of(self.h, part) for part in (self.first, self.second)]
+        self.by_report = [utilities_of(self.dual, part) for part in (self.second, self.first)]
 
-    @cached_property
-    def by_truth(self) -> tuple[list[Any], list[Any]]:
-        """Utilities u in Y and in Y'."""
-        return utilities_of(self.h, self.first), utilities_of(self.h, self.second)
-
-    @cached_property
-    def by_report(self) -> tuple[list[Any], list[Any]]:
-        """Utilities u' in Y' and in Y."""
-        return utilities_of(self.dual, self.second), utilities_of(self.dual, self.first)
-
-    @cached_property
+    @property
     def pivots(self) -> tuple[list[int], list[int]]:
         """theta(Y, Y') and theta(Y', Y), by u."""
         u, v = self.by_truth
         return some_pivots(u, v), pivots_of(v, u)
 
-    @cached_property
+    @property
     def rise(self) -> Any:
         """What the pivots of Y' have in Y' beyond what those of Y have in Y."""
-        (q, *_), (other, *_) = self.pivots
-        u, v = self.by_truth
+        (u, v), ((q, *_), (other, *_)) = self.by_truth, self.pivots
         return v[other] - u[q]
 
-    @cached_property
+    @property
     def gain(self) -> Any:
         """What user i has more in Y' than in Y."""
         u, v = self.by_truth
@@ -157,7 +135,7 @@ def step_of_theorem_1(check: Callable[[Manipulation], bool]) -> Routes:
     """How a step of the proof is tried and confirmed."""
 
     def decide(case: Case) -> Verdict:
-        at = Manipulation.of(case)
+        at = Manipulation(case)
         holds, (u, v) = check(at), at.by_truth
         words = f"Y gives {[str(a) for a in u]} and Y' {[str(b) for b in v]}, and user {at.i + 1} misreports"
         return verdict_of(at.h, "theorem 1", -1 if holds else 1, words)
