@@ -5,19 +5,8 @@ from typing import Any
 
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.arguments import check, making
-from fairalloc.theorems.lone.certificates import (
-    by_place,
-    given,
-    most_tasks,
-    rational_answer,
-)
-from fairalloc.theorems.lone.definitions import (
-    alone,
-    dominating,
-    of_totals,
-    per_server,
-    virtual_shares,
-)
+from fairalloc.theorems.lone.certificates import by_place, given, most_tasks, rational_answer
+from fairalloc.theorems.lone.definitions import alone, dominating, of_totals, per_server, virtual_shares
 from fairalloc.theorems.lone.every_answer import CaseTree, every_ps_dsf
 from fairalloc.theorems.lone.merit import full_resources
 

@@ -11,6 +11,7 @@ from itertools import product
 from types import SimpleNamespace
 
 import d_in_floats
+import endless_rounds
 import k_in_floats
 import numpy as np
 import p_in_floats
@@ -371,11 +372,40 @@ def test_minima_that_fall_are_seen(monkeypatch):
 def test_rounds_that_go_on_for_ever():
     """Changes in one ratio are not enough: the script must show that they go on."""
     assert seen("P.A1.ends", LATER) == (False, False)
+    assert endless_rounds.ends(LATER).holds is False
     four = Instance([[1], [1], [1], [1]], [[1], [1], [1]], eligible=[[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]])
     assert algorithm_1.ends(Case(four)).holds is False
     assert seen("P.A1.ends", Case(four)) == (False, None), "one user more than the script is about"
     ended = Case(Instance([[1], [1]], [[1], [1]]))
     assert "ends after" in STATEMENTS["P.A1.ends"].confirm(ended).sentence
+
+
+def test_rounds_that_go_on_for_ever_are_proved_to():
+    """A quarter of the change before; another ratio, or a limit that is reached, is no such proof."""
+    rounds = endless_rounds.ExactRounds.of(LATER.instance)
+    x = algorithm_1.drf_on_each_server(LATER.instance, rounds.places)
+    once, _ = rounds.after(x)
+    change = {a: once[a] - x[a] for a in x}
+    assert not any(once[a] + change[a] / 3 == v for a, v in rounds.after(once)[0].items() if change[a])
+    twice, _ = rounds.after(once)
+    change = {a: twice[a] - once[a] for a in once}
+    assert rounds.go_on_from(twice, change, F(1, 4))
+    assert not rounds.go_on_from(twice, change, F(1, 3))
+    ended = Case(Instance([[1], [1]], [[1], [1]]))
+    assert "ends after" in endless_rounds.ends(ended).sentence
+
+
+def test_signs_of_rational_functions_hold_below_the_bound():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        bounds = [F(1)]
+        e = endless_rounds.Germ.variable(bounds)
+        a, b, c, d = (F(int(v)) for v in rng.integers(-4, 5, 4))
+        made = (a + b * e) * (e - c) / (1 + e * e * 3) - d * e / (2 + e)
+        sign = made.sign()
+        small = min(bounds) * F(99, 100)
+        value = (a + b * small) * (small - c) / (1 + small * small * 3) - d * small / (2 + small)
+        assert sign == (value > 0) - (value < 0)
 
 
 def _rises(case):

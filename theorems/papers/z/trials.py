@@ -7,11 +7,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.checked import asserted, checked, seen_by_script
-from fairalloc.theorems.judges.common import (
-    about_mechanism,
-    few_rounds,
-    leximin,
-)
+from fairalloc.theorems.judges.common import about_mechanism, few_rounds, leximin
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Routes, once
 from fairalloc.theorems.papers.z import examples, extensions, printed_mechanisms, simplex_demands, utilities
