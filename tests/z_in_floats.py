@@ -1,7 +1,9 @@
 """Claims of Z in floating point: second implementations of what theorems/papers/z decides exactly, by unrelated routes."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -10,9 +12,11 @@ from scipy.optimize import linprog
 
 from fairalloc.analysis.certificates.nash_bargaining import nb_gap
 from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.market import market
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
@@ -156,6 +160,58 @@ def bought_in_a_market(case: Case) -> Verdict:
     return decided(market(solve(case.reported, "nb", accuracy="high")).residual, "no market equilibrium at these prices")
 
 
+NEAR = 1e-5
+"""How much of resource 1 everybody who leaps has at least."""
+
+
+@dataclass(frozen=True)
+class Leapers:
+    """Allocations in which some users have at least `floor` of resource 1, and all others nothing of it.
+
+    Attributes
+    ----------
+    h : demands and pools
+    leap : whether user n is one of them
+    """
+
+    h: Holdings
+    leap: tuple[bool, ...]
+
+    def most(self, floor: Any) -> Any:
+        """The largest least utility f, None where there is no such allocation."""
+        return self._largest(0, floor)
+
+    def _largest(self, which: int, other: Any) -> Any:
+        """The largest of (least utility, floor), where the other one is given."""
+        h, arcs = self.h, self.h.instance.arcs
+        size, count = h.instance.N, len(arcs)
+        own = h.zeros(size, count)
+        own[arcs.user, np.arange(count)] = h.array(np.ones(count, dtype=int))
+        leap, one = h.array([int(v) for v in self.leap]), h.array([1])[0]
+        zero, ones = h.zeros(size, 1), h.zeros(size, 1) + one
+        f = np.hstack([-own * h.demand.sum(axis=1), ones if which == 0 else zero])
+        first = np.hstack([own * h.demand[:, 0], zero])
+        floors = np.hstack([-own * h.demand[:, 0], ones if which == 1 else zero])[self.leap, :]
+        load = np.hstack([h.demand.T, h.zeros(h.instance.R, 1)])
+        rows = np.concatenate([f, first[[not v for v in self.leap]], floors, load])
+        least = leap * (float(extensions.LEAP)) - (other if which == 1 else 0)
+        sides = [least, h.zeros(size - sum(self.leap)), h.zeros(sum(self.leap)) - (other if which == 0 else 0), h.pools[0]]
+        only = h.zeros(count + 1)
+        only[count] = one
+        found = maximum(only, rows, np.concatenate(sides), h.exact)
+        return None if found is None else found.value
+
+
+def least_utility_is_attained(case: Case) -> Verdict:
+    """By what is lost where everybody who leaps has a little of resource 1."""
+    h = Holdings(Allocation(case.instance, np.zeros(len(case.instance.arcs))), False)
+    everybody = [Leapers(h, leap) for leap in product((False, True), repeat=case.instance.N)]
+    found = [(who.most(0.0), who.most(NEAR)) for who in everybody]
+    best = max(value for value, near in found if near is not None)
+    attained = any(near is not None and best - near <= NEAR * TOLERANCE for _, near in found)
+    return decided(-1.0 if attained else 1.0, f"the least utility can be as near to {best} as wanted")
+
+
 # ---- Proposition 2: NB by a barrier method that counts its Newton steps -------------------------------------------------
 
 FACTOR = 10.0
@@ -255,3 +311,6 @@ SECOND = {
     "Z.V.NB.CE": few_newton_steps,
 }
 """Of what one exact route tries and confirms, by statement."""
+
+OTHER = {"Z.VI.results.LMMF": least_utility_is_attained}
+"""Of exact trials, of which a script confirms the violations that its check is about."""

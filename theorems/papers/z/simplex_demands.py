@@ -87,8 +87,8 @@ class Manipulation:
         second[self.i] = second[self.i].sum() * rows.sum(axis=0) / len(rows)
         spare = [c / u for c, u in zip(self.h.pools[0], second.sum(axis=0)[0], strict=True) if u > c]
         self.second = second * min(spare, default=1)
-        self.by_truth = [utilities_of(self.h, part) for part in (self.first, self.second)]
-        self.by_report = [utilities_of(self.dual, part) for part in (self.second, self.first)]
+        self.by_truth = utilities_of(self.h, self.first), utilities_of(self.h, self.second)
+        self.by_report = utilities_of(self.dual, self.second), utilities_of(self.dual, self.first)
 
     @property
     def pivots(self) -> tuple[list[int], list[int]]:
