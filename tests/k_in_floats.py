@@ -25,8 +25,8 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import others_changed
 from fairalloc.theorems.judges.convergence import arcs_of_servers
 from fairalloc.theorems.judges.game import solved
+from fairalloc.theorems.papers.k.formulas import EPSILON
 from fairalloc.theorems.papers.k.marginals import alphas
-from fairalloc.theorems.papers.k.printed_formulas import EPSILON
 from fairalloc.theorems.papers.k.problem_3 import price_factor
 from fairalloc.theorems.papers.k.sentences import pairs
 

@@ -36,7 +36,7 @@ from fairalloc.theorems.judges.game import (
     utilisation,
 )
 from fairalloc.theorems.judges.trials import Routes, once
-from fairalloc.theorems.papers.k import directions, printed_formulas, problem_1, problem_3, sentences, small_steps, theorem_7
+from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3, sentences
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT
 
@@ -146,11 +146,11 @@ def _deviation(h: Holdings) -> float:
 
 
 cases: dict[str, Case] = {
-    "alike": theorem_7.ALIKE,
+    "alike": formulas.ALIKE,
     "tied": TIED,
     "lemma-3": directions.LEMMA_3,
     "lemma-4": directions.LEMMA_4,
-    "run": small_steps.RUN,
+    "run": directions.RUN,
     "cluster": CLUSTER,
 }
 
@@ -193,12 +193,12 @@ trials: dict[str, Routes] = {
     "K.T7": once(
         missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
     ),
-    "K.E105": once(theorem_7.omega),
-    "K.E107": Routes(theorem_7.rank, checked("K.E107")),
+    "K.E105": once(formulas.omega),
+    "K.E107": Routes(formulas.rank, checked("K.E107")),
     "K.T7.bottleneck": once(problem_1.unique_by_market),
-    "K.3.4.ties": Routes(printed_formulas.one_equilibrium, checked("K.3.4.ties")),
-    "K.E104": Routes(printed_formulas.price_by_104, checked("K.E104")),
-    "K.E104.equal": once(printed_formulas.price_by_104),
+    "K.3.4.ties": Routes(formulas.one_equilibrium, checked("K.3.4.ties")),
+    "K.E104": Routes(formulas.price_by_104, checked("K.E104")),
+    "K.E104.equal": once(formulas.price_by_104),
     "K.L3": Routes(problem_3.descends(False), checked("K.L3")),
     "K.L3.letter": Routes(problem_3.descends(True), checked("K.L3.letter")),
     "K.E110": once(problem_3.projection_descends),
@@ -208,13 +208,13 @@ trials: dict[str, Routes] = {
     **{name: Routes(problem_3.stops(False), checked(name)) for name in ("K.L4", "K.T8")},
     **{name: Routes(problem_3.stops(True), checked(name)) for name in ("K.L4.letter", "K.T8.letter")},
     "K.L4.priced": once(problem_3.zero_direction),
-    "K.T8.steps": Routes(small_steps.tried, checked("K.T8.steps")),
+    "K.T8.steps": Routes(directions.tried, checked("K.T8.steps")),
     "K.T8.start": Routes(converges("alpha-pf-vds", "ps-mfa"), converges_exactly("alpha-pf-vds", "ps-mfa")),
     "K.5.2": Routes(converges("alpha-pf-vds", "vds-distributed"), converges_exactly("alpha-pf-vds", "vds-distributed")),
     "K.5.2.rest": once(problem_3.rests),
-    "K.E57": once(printed_formulas.approximate_prices),
-    "K.Fn8": Routes(printed_formulas.penalty(printed=True), checked("K.Fn8")),
-    "K.Fn8.true": once(printed_formulas.penalty(printed=False)),
+    "K.E57": once(formulas.approximate_prices),
+    "K.Fn8": Routes(formulas.penalty(printed=True), checked("K.Fn8")),
+    "K.Fn8.true": once(formulas.penalty(printed=False)),
     "K.6.2.utilisation": not_rising_in_alpha(utilisation),
     "K.6.2.deviation": not_rising_in_alpha(_deviation),
     "K.E58": about_ps_dsf(least_served),
