@@ -21,16 +21,13 @@ below t, (52) and (53) hold, and lambda stays 0, for nothing becomes full. As dP
 is alpha or more in every iteration, so with epsilon < alpha PS-MFA never ends, and where x tends to the gradient is not 0.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
-from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.merit import dot, slopes
-from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 
 F = Fraction
 
@@ -131,9 +128,6 @@ LEMMA_4 = lemma_4_point()
 # ---- Theorem 8: steps that become small ------------------------------------------------------------------------------------
 
 
-STEPS = 24
-"""Iterations that are run; the bounds are for all."""
-
 RUN = Case(
     Instance([[1], [1]], [[1], [1]], eligible=[[1, 0], [0, 1]]),
     points=((F(1, 2), F(1, 2)),),
@@ -152,16 +146,3 @@ def numbers(case: Case) -> tuple[int, Fraction, Fraction, Fraction]:
     if len(start) > 1 or not all(0 < x < 1 for x in start):
         raise NotApplicable("the users do not start alike between 0 and 1")
     return int(case.parameters["alpha"]), start.pop(), F(case.parameters["first"]), F(case.parameters["shrink"])
-
-
-def tried(case: Case) -> Verdict:
-    """Some of the steps in floating point, with the gradient on the system itself, and the sum of all steps to come."""
-    alpha, start, first, shrink = numbers(case)
-    x, end, q = float(start), float(1 + start) / 2, float(shrink)
-    step = float(first) * (end - x) / (2 * x**-alpha * (1 + 2 * alpha * x ** (-alpha - 1)))
-    for _ in range(STEPS):
-        point = replace(case, points=((F(x),) * case.instance.N,), parameters={"alpha": alpha, "price": 0})
-        v = -float(ExactMeritPoint.of(point).by_x()[0])
-        x, step = x + step * v, step * q
-    moves = first <= 1 - shrink and x + step * q / (1 - q) * v < end
-    return Verdict("termination", not moves, abs(v) if moves else -1.0, f"|v| is {abs(v):.3g} at x = {x:.4g}", f"{STEPS} steps")

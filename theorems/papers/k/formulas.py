@@ -1,4 +1,4 @@
-r"""Formulas of K against what they are said to be: (104) to (107), (57), footnote 8, and two equilibria at ties.
+r"""Formulas of K against what they are said to be: (104) to (107), (57) and footnote 8.
 
     (22)   g_i'(z) = (A / z)^alpha + B / z,   z_ni = x_n / (phi_n gamma_ni),   h = g' / gamma, the price d lambda where f_ni = 0
     (104)  d_nr lambda_ir = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B / x
@@ -28,10 +28,9 @@ import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import as_flint, exact_arcs, exact_monopolies
+from fairalloc.models.exact.rationals import exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.convergence import gain_left
 from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
 
 F = Fraction
@@ -69,48 +68,10 @@ def price_by_104(case: Case) -> Verdict:
 
 def omega(case: Case) -> Verdict:
     """(106) is the derivative of -h: alpha first / x + second / x for the terms of h."""
-    alpha, _, _, have, terms = _terms(case)
-    return _alike(
-        ((printed, (alpha * h[0] + h[1]) / x) for printed, x, h in zip(_omegas(case), have, terms, strict=True)), "(106)"
-    )
-
-
-def _omegas(case: Case) -> list[Fraction]:
-    """(A,) omega as printed."""
     alpha, _, B, have, terms = _terms(case)
-    return [alpha * sum(h) / x + B * (1 - alpha) / x**2 for x, h in zip(have, terms, strict=True)]
-
-
-def rank(case: Case) -> Verdict:
-    """(107) has column rank N + S."""
-    from flint import fmpq_mat
-
-    rows = _matrix(case)
-    found = int(fmpq_mat(len(rows), len(rows[0]), [as_flint(v) for row in rows for v in row]).rank())
-    missing, words = len(rows[0]) - found, f"the matrix has rank {found} and {len(rows[0])} columns"
-    return Verdict("rank", not missing, float(missing or -1), words, "rational arithmetic")
-
-
-def _matrix(case: Case) -> list[list[Fraction]]:
-    """[D | V]; NotApplicable where this is no solution with one resource that every server's users pay for."""
-    instance, x, prices = case.instance, case.points[0], dict[int, Fraction]()
-    user, server, arcs = exact_arcs(instance).user, instance.arcs.server.tolist(), exact_arcs(instance)
-    demands = [instance.exact.demands[n][0][0] for n in user]
-    costs = [sum(h) / d if d else None for h, d in zip(_terms(case)[-1], demands, strict=True)]
-    for i, tasks, cost in zip(server, x, costs, strict=True):
-        if tasks and (cost is None or prices.setdefault(i, cost) != cost):
-            raise NotApplicable("the users of a server do not pay alike for its first resource")
-    full = all(load == 1 for load in arcs.loads(x))
-    if instance.R > 1 or not full or any(prices[i] < cost for i, cost in zip(server, costs, strict=True) if cost):
-        raise NotApplicable("this is not a solution with one resource")
-    rows = []
-    for n, i, tasks, d, slope in zip(user, server, x, demands, _omegas(case), strict=True):
-        row = [F(0)] * (instance.K + instance.N)
-        row[i], row[instance.K + n] = d, slope
-        rows += [row] * bool(tasks)
-    if len(rows) < instance.K + instance.N:
-        raise NotApplicable("fewer than N + S users and servers are in the equations")
-    return rows
+    printed = [alpha * sum(h) / x + B * (1 - alpha) / x**2 for x, h in zip(have, terms, strict=True)]
+    right = [(alpha * h[0] + h[1]) / x for x, h in zip(have, terms, strict=True)]
+    return _alike(zip(printed, right, strict=True), "(106)")
 
 
 # ---- footnote 8 ------------------------------------------------------------------------------------------------------------
@@ -165,16 +126,3 @@ def _kept(shares: Any, epsilon: F) -> Verdict:
     margin = float(max(margins))
     words = f"a user has {margin:.3g} of the server less than 1 - epsilon times its part"
     return Verdict("sharing", max(margins) <= 0, margin, words, "rational arithmetic")
-
-
-# ---- ties ------------------------------------------------------------------------------------------------------------------
-
-
-def one_equilibrium(case: Case) -> Verdict:
-    """The case's two points are not both equilibria with different tasks, by (16) at each server's vertices, for whole alpha."""
-    first, second = (totals(case.instance, x) for x in case.points)
-    gain = max(gain_left(case.instance, x, case.parameters)[1] for x in case.points)
-    far = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
-    both = far > 0 and gain <= 0
-    words = f"the points are {'' if both else 'not '}two equilibria with different tasks"
-    return Verdict("uniqueness", not both, float(far) if both else -1.0, words, "vertices in rationals")
