@@ -30,7 +30,6 @@ from fairalloc.theorems.judges.game import solved
 from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.formulas import EPSILON
 from fairalloc.theorems.papers.k.marginals import alphas
-from fairalloc.theorems.papers.k.problem_3 import price_factor
 from fairalloc.theorems.papers.k.sentences import pairs
 
 NEAR = 1e-7
@@ -438,7 +437,7 @@ def one_equilibrium_in_floats(case: Case) -> Verdict:
 
 
 class MeritPoint:
-    """Tasks of the case's point and prices on its full resources: `price` price_factor what the first user served there needs.
+    """Tasks of the case's point and prices on its full resources: `price` times what the first user served there needs.
 
     With price 1 a user who alone is served by a server with one full resource has f = 0 there.
     """
@@ -457,7 +456,7 @@ class MeritPoint:
         for i, r in zip(*np.nonzero(self.full), strict=True):
             users = np.flatnonzero((self.game.server == i) & (self.y > 0) & (self.game.w[:, r] > 0))
             if len(users) and not self.mu[i].any():
-                self.mu[i, r] = float(price_factor(case, i)) * g[users[0]] / self.game.w[users[0], r]
+                self.mu[i, r] = float(case.parameters.get("price", 1)) * g[users[0]] / self.game.w[users[0], r]
         self.by_y, self.by_mu = self.merit.gradient(self.y, self.mu)
 
     @property
@@ -538,7 +537,7 @@ class PsMfaDirection:
         for row in full:
             served = np.flatnonzero((x > 0) & (part[:, row] > 0))
             if len(served) and not price[row // R * R : (row // R + 1) * R].any():
-                price[row] = float(price_factor(case, int(row) // R)) * self.need[served[0]] / part[served[0], row]
+                price[row] = float(case.parameters.get("price", 1)) * self.need[served[0]] / part[served[0], row]
         return price
 
     def _gradient(self, x: Floats, f: Floats, part: Floats, rise: Floats, user: Any) -> tuple[Floats, Floats]:

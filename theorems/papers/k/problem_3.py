@@ -63,7 +63,7 @@ class ExactMeritPoint:
         for row in full:
             served = [a for a, p in enumerate(part) if x[a] and row in p]
             if served and not any(other // instance.R == row // instance.R for other in price):
-                price[row] = price_factor(case, row // instance.R) * need[served[0]] / part[served[0]][row]
+                price[row] = Fraction(case.parameters.get("price", 1)) * need[served[0]] / part[served[0]][row]
         price = {row: value for row, value in price.items() if value}
         cost = [sum((p[row] * value for row, value in price.items() if row in p), ZERO) for p in part]
         f = tuple(paid - g for paid, g in zip(cost, need, strict=True))
@@ -114,12 +114,6 @@ class ExactMeritPoint:
                 along = {row: _dot(d, v).sign() for row, d in normals.items()}
                 if right and all(sign == 0 or (sign < 0 and row not in self.price) for row, sign in along.items()):
                     yield v
-
-
-def price_factor(case: Case, server: int) -> Fraction:
-    """The parameter `price`, or its entry for the server."""
-    price = case.parameters.get("price", 1)
-    return Fraction(price[server] if isinstance(price, tuple) else price)
 
 
 def psi_slope(a: Fraction, b: Fraction) -> Surd:

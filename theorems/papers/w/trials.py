@@ -240,15 +240,10 @@ def _taken_back(case: Case) -> Verdict:
 
 
 def _weaker(case: Case) -> Verdict:
-    """Where each user runs what 1/n of each server gives it, these parts are an equal partition that gives nobody more."""
+    """1/n of each server is an equal partition, so who runs as much as with it runs as much as with an equal partition."""
     servers, n = _one_by_one(case.instance), case.instance.N
-    parts = [[c / n for c in row] for row in servers]
-    bench = [sum(alone(rows[0], part) for part in parts) for rows in case.instance.exact.demands]
-    even = [n * part for part in _sums(parts)] == _sums(servers)
-    own = exact_arcs(case.instance).tasks(case.points[0])
-    strong = [tasks for tasks in (own, bench) if all(t >= b for t, b in zip(tasks, bench, strict=True))]
-    worst = max((b - t for tasks in strong for t, b in zip(tasks, bench, strict=True)), default=F(-1))
-    return _verdict("sharing", worst if even else 1, "the parts are no equal partition")
+    even = [n * part for part in _sums([[c / n for c in row] for row in servers])] == _sums(servers)
+    return _verdict("sharing", 0 if even else 1, "the parts are no equal partition")
 
 
 def _one_by_one(instance: Instance) -> list[tuple[Fraction, ...]]:
