@@ -5,6 +5,8 @@ for x and nonnegative least squares for the projection. The tests see that both 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from math import hypot
 from typing import Any
 
@@ -25,12 +27,15 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import others_changed
 from fairalloc.theorems.judges.convergence import arcs_of_servers
 from fairalloc.theorems.judges.game import solved
+from fairalloc.theorems.papers.k.directions import numbers
+from fairalloc.theorems.papers.k.formulas import EPSILON
 from fairalloc.theorems.papers.k.marginals import alphas
-from fairalloc.theorems.papers.k.printed_formulas import EPSILON
-from fairalloc.theorems.papers.k.problem_3 import price_factor
 from fairalloc.theorems.papers.k.sentences import pairs
 
 NEAR = 1e-7
+STEPS = 24
+"""Of a run."""
+
 ALIKE = 1e-4
 """Relative error of a difference quotient."""
 
@@ -393,11 +398,46 @@ def omega_in_floats(case: Case) -> Verdict:
     return Verdict("formula", off <= 1e-6, off - 1e-6, f"(106) is off by {off:.3g}, relative", "difference quotients")
 
 
+def rank(case: Case) -> Verdict:
+    """(107) has column rank N + S, by singular values; NotApplicable where users and servers are not alike as in (104)."""
+    instance, x = case.instance, point_of(case)
+    arcs, have, (alpha, A, B) = instance.arcs, served(case, x), (float(case.parameters[name]) for name in ("alpha", "A", "B"))
+    phi, d = instance.weights[arcs.user], arcs.demand[:, 0]
+    h = (A * phi * arcs.gamma / have) ** alpha / arcs.gamma + B * phi / have
+    runs = np.flatnonzero(x > 0)
+    price = np.array([(h / d)[runs][arcs.server[runs] == i][0] for i in range(instance.K)])
+    if instance.R > 1 or np.abs(h / d - price[arcs.server])[runs].max() > NEAR or np.abs(arcs.load @ x - 1).max() > NEAR:
+        raise NotApplicable("this is not a solution with one resource, of which the users of a server pay alike")
+    matrix = np.zeros((len(runs), instance.K + instance.N))
+    rows = np.arange(len(runs))
+    matrix[rows, arcs.server[runs]] = d[runs]
+    matrix[rows, instance.K + arcs.user[runs]] = (alpha * h / have + B * (1 - alpha) / have**2)[runs]
+    missing = matrix.shape[1] - int(np.linalg.matrix_rank(matrix))
+    if len(matrix) < matrix.shape[1]:
+        raise NotApplicable("fewer than N + S users and servers are in the equations")
+    return Verdict("rank", not missing, float(missing or -1), f"{missing} columns are dependent", "singular values")
+
+
+def one_equilibrium_in_floats(case: Case) -> Verdict:
+    """The same by the residual of the game."""
+    instance = case.instance
+    points = [np.array([float(v) for v in x]) for x in case.points]
+    tasks = [np.bincount(instance.arcs.user, x, instance.N) for x in points]
+    if not min(t.min() for t in tasks) > 0:
+        raise NotApplicable("a user has no task")
+    game = Game(instance, float(case.parameters["alpha"]))
+    left = max(game.residual(Allocation(instance, x)) for x in points)
+    far = float((np.abs(tasks[0] - tasks[1]) / np.maximum(*tasks)).max())
+    both = far > 1e-6 and left <= 1e-9
+    words = f"the residuals are {left:.1e}, and the tasks differ by {far:.3g}"
+    return Verdict("uniqueness", not both, far if both else -max(left, 1e-9), words, "residuals in floating point")
+
+
 # ---- Problem 3 and the direction of PS-MFA -----------------------------------------------------------------------------------
 
 
 class MeritPoint:
-    """Tasks of the case's point and prices on its full resources: `price` price_factor what the first user served there needs.
+    """Tasks of the case's point and prices on its full resources: `price` times what the first user served there needs.
 
     With price 1 a user who alone is served by a server with one full resource has f = 0 there.
     """
@@ -416,7 +456,7 @@ class MeritPoint:
         for i, r in zip(*np.nonzero(self.full), strict=True):
             users = np.flatnonzero((self.game.server == i) & (self.y > 0) & (self.game.w[:, r] > 0))
             if len(users) and not self.mu[i].any():
-                self.mu[i, r] = float(price_factor(case, i)) * g[users[0]] / self.game.w[users[0], r]
+                self.mu[i, r] = float(case.parameters.get("price", 1)) * g[users[0]] / self.game.w[users[0], r]
         self.by_y, self.by_mu = self.merit.gradient(self.y, self.mu)
 
     @property
@@ -497,7 +537,7 @@ class PsMfaDirection:
         for row in full:
             served = np.flatnonzero((x > 0) & (part[:, row] > 0))
             if len(served) and not price[row // R * R : (row // R + 1) * R].any():
-                price[row] = float(price_factor(case, int(row) // R)) * self.need[served[0]] / part[served[0], row]
+                price[row] = float(case.parameters.get("price", 1)) * self.need[served[0]] / part[served[0], row]
         return price
 
     def _gradient(self, x: Floats, f: Floats, part: Floats, rise: Floats, user: Any) -> tuple[Floats, Floats]:
@@ -574,7 +614,48 @@ def stay_complementary(case: Case) -> Verdict:
     return Verdict("feasibility", rise <= 0, rise, f"the price of a resource with room rises by {rise:.2g}", "floating point")
 
 
+def factors_in_floats(case: Case) -> Verdict:
+    """(116): where v_x = 0, a full resource with beta = 0 has varsigma = 0 in (115); by least squares."""
+    at, instance = PsMfaDirection(case), case.instance
+    for i in range(instance.K):
+        here = instance.arcs.server == i
+        rows = [row for row in at.full if row // instance.R == i]
+        if not rows or np.abs(at.v_x[here]).max() > 1e-6:
+            continue
+        columns = np.array([[float(d[0][row % instance.R]) for row in rows] for d in instance.exact.demands])
+        gradient = np.zeros(instance.N)
+        gradient[instance.arcs.user[here]] = at.by_x[here]
+        found = np.linalg.lstsq(columns, -gradient, rcond=None)[0]
+        if np.any((np.abs(columns.T @ gradient) <= 1e-6) & (np.abs(found) > 1e-3)):
+            return Verdict("factor", False, 1.0, "beta is 0 and varsigma is not", "floating point")
+    return Verdict("factor", True, -1.0, "varsigma is 0 where beta is", "floating point")
+
+
+def small_steps(case: Case) -> Verdict:
+    """Some of the steps, with the direction of PS-MFA on the system itself, and the sum of all steps to come."""
+    alpha, start, *rule = numbers(case)
+    (first, q), x, end = map(float, rule), float(start), float(1 + start) / 2
+    step = first * (end - x) / (2 * x**-alpha * (1 + 2 * alpha * x ** (-alpha - 1)))
+    for _ in range(STEPS):
+        at = PsMfaDirection(replace(case, points=((Fraction(x),) * case.instance.N,), parameters={"alpha": alpha, "price": 0}))
+        x, step = x + step * float(at.v_x[0]), step * q
+    far = x + step * q / (1 - q) * float(at.v_x[0])
+    moves = first / (1 - q) <= 1 and far < end
+    size = float(np.abs(at.v_x).max())
+    return Verdict("termination", not moves, size if moves else -1.0, f"|v| is {size:.3g} at x = {x:.4g}", f"{STEPS} steps")
+
+
 SECOND = {
+    "K.L3": descends(letter=False),
+    "K.L3.letter": descends(letter=True),
+    "K.L4": stops(letter=False),
+    "K.L4.letter": stops(letter=True),
+    "K.T8": stops(letter=False),
+    "K.T8.letter": stops(letter=True),
+    "K.T8.steps": small_steps,
+    "K.E107": rank,
+    "K.E116": factors_in_floats,
+    "K.3.4.ties": one_equilibrium_in_floats,
     "K.3.1.existence": equilibrium_found,
     "K.3.1.concave": concave_in_floats,
     "K.E23": multipliers_in_floats,
@@ -597,15 +678,11 @@ SECOND = {
     "K.E57": approximate_prices_in_floats,
     "K.Fn8.true": penalty_in_floats(printed=False),
 }
-"""Of what one exact route tries and confirms, by statement."""
+"""Of what one exact route, or the check of a script, tries and confirms, by statement."""
 
 EXACT = {
     "K.4.4.bounded": bounded_by_program,
     "K.5.1.eligible": projection_in_floats,
-    "K.L3": descends(letter=False),
-    "K.L3.letter": descends(letter=True),
-    "K.L4": stops(letter=False),
-    "K.L4.letter": stops(letter=True),
     "K.E111": descent_by_price,
     "K.E48": stay_complementary,
     "K.E104": price_by_104_in_floats,

@@ -7,13 +7,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.arguments import check, making
-from fairalloc.theorems.lone.certificates import (
-    by_place,
-    given,
-    least_prices,
-    lexicographic_answer,
-    rounded,
-)
+from fairalloc.theorems.lone.certificates import by_place, given, least_prices, lexicographic_answer, rounded
 from fairalloc.theorems.lone.definitions import (
     alone,
     arcs,

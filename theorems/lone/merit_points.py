@@ -10,8 +10,8 @@ from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import given
 from fairalloc.theorems.lone.definitions import alone, fits, listed, virtual_shares
 from fairalloc.theorems.lone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root
+from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.marginals import alphas, totals
-from fairalloc.theorems.papers.k.small_steps import numbers
 
 F = Fraction
 

@@ -7,7 +7,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import by_place, given, most_tasks, rational_answer
 from fairalloc.theorems.lone.definitions import alone, dominating, of_totals, per_server, virtual_shares
-from fairalloc.theorems.lone.every_answer import CaseTree, every_ps_dsf
+from fairalloc.theorems.lone.every_answer import every_ps_dsf, ps_dsf_steps
 from fairalloc.theorems.lone.merit import full_resources
 
 F = Fraction
@@ -21,7 +21,7 @@ def of_ps_dsf(case: Case) -> dict[str, Any]:
 
 def steps_of(problem: Any, n: int, sign: int, most: Fraction) -> list[str]:
     """The steps that prove sign x_n <= most for every PS-DSF allocation."""
-    return CaseTree(problem, [F(sign * int(m == n)) for m in range(len(problem[0]))], most).steps()
+    return ps_dsf_steps(problem, [F(sign * int(m == n)) for m in range(len(problem[0]))], most)
 
 
 @making

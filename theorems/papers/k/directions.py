@@ -1,4 +1,4 @@
-r"""Two points that refute K Lemmas 3 and 4, at which all of the direction v of PS-MFA (K 45-48) is rational.
+r"""Points that refute K Lemmas 3 and 4, where all of the direction v of PS-MFA (K 45-48) is rational, and a run of Theorem 8.
 
 Psi and v are those of problem_3.py. Two readings: **to the letter** every price moves by (47)-(48), also that of a resource with
 room, though (40) wants it to be 0; **repaired**, only prices of full resources move. At the points both readings fail alike:
@@ -7,10 +7,23 @@ price moves without changing Psi (Lemma 3), or beta <= 0 (Lemma 4).
 
 docs/ERRATA.md says where K's proofs fail, and why the lemmas are true for one server, and for alpha = 1. Under Assumption 1 v = 0
 has beta_r = 0 for all full r (47), and by (115) |grad_x_i|^2 = sum_r s_r beta_r = 0.
+
+**Theorem 8.** Users 1 and 2 each have a server to themselves, with one unit of the one resource, of which a task needs one;
+each demands what the other's server has and is not eligible there, so Assumption 2 holds. Both start at x^1 < 1 with lambda =
+0. With rho = sqrt(x^2 + f^2), at 0 < x < 1, where nothing is full,
+
+    f = -x^-alpha,   psi_FB = rho - x - f,   v_x = psi_FB (1 - x / rho) + psi_FB (1 - f / rho) alpha x^(-alpha - 1)      (K 93)
+
+and alpha <= v_x <= M = 2 (x^1)^-alpha (1 + 2 alpha (x^1)^(-alpha - 1)) for x^1 <= x <= t < 1 (`steps_that_become_small`).
+
+**Steps.** eta^h = first (t - x^1) / M q^(h - 1), where first / (1 - q) <= 1: all moves together are at most t - x^1, so x stays
+below t, (52) and (53) hold, and lambda stays 0, for nothing becomes full. As dPsi/dx = -v_x < 0, every step satisfies (51). |v|
+is alpha or more in every iteration, so with epsilon < alpha PS-MFA never ends, and where x tends to the gradient is not 0.
 """
 
 from fractions import Fraction
 
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
@@ -110,3 +123,26 @@ def lemma_4_point() -> Case:
 
 
 LEMMA_4 = lemma_4_point()
+
+
+# ---- Theorem 8: steps that become small ------------------------------------------------------------------------------------
+
+
+RUN = Case(
+    Instance([[1], [1]], [[1], [1]], eligible=[[1, 0], [0, 1]]),
+    points=((F(1, 2), F(1, 2)),),
+    parameters={"alpha": 2, "first": F(1, 2), "shrink": F(1, 2)},
+)
+"""Where the users start, and first and q of the docstring."""
+
+
+def numbers(case: Case) -> tuple[int, Fraction, Fraction, Fraction]:
+    """Alpha, x^1, first and q; NotApplicable where the case is not of the kind that the docstring is about."""
+    instance, start = case.instance, set(case.points[0])
+    alone = len(instance.arcs) == instance.N == instance.K and instance.R == 1
+    ones = {v for v, *_ in instance.exact.capacities} | {d[0][0] for d in instance.exact.demands} | {*instance.exact.weights}
+    if not alone or ones != {F(1)}:
+        raise NotApplicable("not every user has a server of capacity 1 to itself")
+    if len(start) > 1 or not all(0 < x < 1 for x in start):
+        raise NotApplicable("the users do not start alike between 0 and 1")
+    return int(case.parameters["alpha"]), start.pop(), F(case.parameters["first"]), F(case.parameters["shrink"])

@@ -32,15 +32,7 @@ def totals(instance: Instance, x: Rationals) -> list[Fraction]:
 def worths(
     instance: Instance, x: Rationals, alpha: Sequence[int], A: Fraction = Fraction(1), B: Fraction = Fraction(0)
 ) -> list[tuple[Fraction, Fraction]]:
-    """(A,) both terms of h at tasks x (A,), of which a solution pays the sum for what runs.
-
-    Parameters
-    ----------
-    instance : the system
-    x : tasks on its arcs
-    alpha : of each server
-    A, B : of (22)
-    """
+    """(A,) both terms of h at tasks x (A,) for alpha of each server; a solution pays their sum for what runs."""
     arcs, phi = exact_arcs(instance), instance.exact.weights
     each = zip(arcs.user, instance.arcs.server.tolist(), unit(instance, arcs), totals(instance, x), strict=True)
     return [((A * one / have) ** int(alpha[i]) * phi[n] / one, B * phi[n] / have) for n, i, one, have in each]

@@ -24,6 +24,7 @@ from fairalloc.theorems.judges.common import certified, is_nash_bargain
 from fairalloc.theorems.judges.convergence import arcs_of_servers, gain_left, rational, vertices
 from fairalloc.theorems.judges.game import fitted
 from fairalloc.theorems.papers.k.marginals import totals
+from fairalloc.theorems.papers.k.surds import sign
 
 ONE = Fraction(1)
 
@@ -86,18 +87,6 @@ MOST_BITS = 1024
 """Of balls: what is not told from 0 in these counts as 0."""
 
 
-def sign(value: Callable[[], Any]) -> int:
-    """The sign of a number that a function computes in balls of any precision."""
-    from flint import ctx
-
-    for bits in (128, 256, 512, MOST_BITS):
-        with ctx.workprec(bits):
-            ball = value()
-            if ball > 0 or ball < 0:
-                return 1 if ball > 0 else -1
-    return 0
-
-
 @dataclass(frozen=True)
 class Reallocation:
     """A change of one server's tasks: shares z before, the step, phi gamma, phi and alpha."""
@@ -139,7 +128,7 @@ class Reallocation:
 
     def gains(self, part: Fraction) -> bool:
         """Whether this part of the step raises U_i, which is minus infinity where alpha >= 1 and a user is left with nothing."""
-        return not self.ruins(part) and sign(lambda: self.gained(part)) > 0
+        return not self.ruins(part) and sign(lambda: self.gained(part), MOST_BITS) > 0
 
     def ruins(self, part: Fraction = ONE) -> bool:
         """Whether U_i is minus infinity after this part of the step."""
@@ -147,13 +136,13 @@ class Reallocation:
 
     def above_tangent(self) -> float:
         """How much more U_i rises than (16) says; negative = no more."""
-        more = -1 if self.ruins() else sign(lambda: self.gained() - self.slope())
+        more = -1 if self.ruins() else sign(lambda: self.gained() - self.slope(), MOST_BITS)
         return float(self.gained() - self.slope()) if more > 0 else -1.0
 
     def fault(self) -> float:
         """The same, or (16) itself where it is positive and no small step gains; negative = as claimed."""
         above = self.above_tangent()
-        if above > 0 or sign(self.slope) <= 0 or any(self.gains(Fraction(1, 2**k)) for k in range(200)):
+        if above > 0 or sign(self.slope, MOST_BITS) <= 0 or any(self.gains(Fraction(1, 2**k)) for k in range(200)):
             return above
         return float(self.slope())
 

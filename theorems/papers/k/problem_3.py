@@ -14,11 +14,10 @@ whose sign is decided. The projection (46) is found among all sets of full resou
 capacities, users who are not eligible have no part of v (K 15).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
@@ -33,7 +32,7 @@ METHOD = "square roots of rationals"
 
 @dataclass(frozen=True)
 class ExactMeritPoint:
-    """Tasks of the case's point and its prices.
+    """Tasks of the case's point, and prices: `price` times what the first user served at a full resource needs.
 
     Attributes
     ----------
@@ -55,17 +54,21 @@ class ExactMeritPoint:
 
     @classmethod
     def of(cls, case: Case) -> "ExactMeritPoint":
-        """The case's point; NotApplicable where it does not satisfy (38)-(40), or a user has no task."""
-        instance, x, arcs, server = case.instance, case.points[0], exact_arcs(case.instance), case.instance.arcs.server.tolist()
-        need = [first for first, _ in worths(instance, x, alphas(case))]
-        part, loads = tuple(dict(load) for load in arcs.load), arcs.loads(x)
-        full = tuple(row for row, load in enumerate(loads) if load == 1)
-        price = _own_prices(case, loads) if "prices" in case.parameters else _prices_of_first_users(case, part, full, need)
+        """The case's point; NotApplicable where a user has no task, for g' is not defined there."""
+        instance, x, arcs, alpha = case.instance, case.points[0], exact_arcs(case.instance), int(case.parameters["alpha"])
+        need, have = [first for first, _ in worths(instance, x, alphas(case))], totals(instance, x)
+        part, server = tuple(dict(load) for load in arcs.load), tuple(instance.arcs.server.tolist())
+        full = tuple(row for row, load in enumerate(arcs.loads(x)) if load == 1)
+        price: dict[int, Fraction] = {}
+        for row in full:
+            served = [a for a, p in enumerate(part) if x[a] and row in p]
+            if served and not any(other // instance.R == row // instance.R for other in price):
+                price[row] = Fraction(case.parameters.get("price", 1)) * need[served[0]] / part[served[0]][row]
+        price = {row: value for row, value in price.items() if value}
         cost = [sum((p[row] * value for row, value in price.items() if row in p), ZERO) for p in part]
         f = tuple(paid - g for paid, g in zip(cost, need, strict=True))
-        each = zip(server, need, totals(instance, x), strict=True)
-        rise = tuple(int(alphas(case)[i]) * g / have for i, g, have in each)
-        return cls(arcs.user, tuple(server), part, tuple(x), f, rise, full, price)
+        rise = tuple(alpha * g / own for g, own in zip(need, have, strict=True))
+        return cls(arcs.user, server, part, tuple(x), f, rise, full, price)
 
     def complementary(self) -> bool:
         """(K 29)."""
@@ -73,12 +76,12 @@ class ExactMeritPoint:
 
     def by_f(self) -> list[Surd]:
         """(A,) dpsi/df."""
-        return [_slope(f, x) for x, f in zip(self.x, self.f, strict=True)]
+        return [psi_slope(f, x) for x, f in zip(self.x, self.f, strict=True)]
 
     def by_x(self) -> list[Surd]:
         """(A,) dPsi/dx_ni (K 93)."""
         pull = [slope * rise for slope, rise in zip(self.by_f(), self.rise, strict=True)]
-        own = [_slope(x, f) for x, f in zip(self.x, self.f, strict=True)]
+        own = [psi_slope(x, f) for x, f in zip(self.x, self.f, strict=True)]
         of = {n: total([p for p, m in zip(pull, self.user, strict=True) if m == n]) for n in set(self.user)}
         return [first + of[n] for first, n in zip(own, self.user, strict=True)]
 
@@ -91,26 +94,13 @@ class ExactMeritPoint:
         """(K 45)."""
         return total([slope * -p[row] for slope, p in zip(by_x, self.part, strict=True) if row in p])
 
-    def moves(self, by_x: Sequence[Surd]) -> bool:
-        """Whether v_x (46) is not 0 at some server."""
-        return any(part.sign() for server in set(self.server) for part in self.projection(server, by_x)[1])
-
-    def normals(self, server: int) -> dict[int, list[Fraction]]:
-        """{row: d_r of the users there} of the full resources of a server that somebody demands."""
-        here = [part for part, i in zip(self.part, self.server, strict=True) if i == server]
-        rows = sorted({row for part in here for row in part if row in self.full})
-        return {row: [part.get(row, ZERO) for part in here] for row in rows}
-
     def projection(self, server: int, by_x: Sequence[Surd]) -> tuple[list[Surd], list[Surd]]:
         """-grad_x_i Psi and its projection (46)."""
-        g = [slope * Fraction(-1) for slope, i in zip(by_x, self.server, strict=True) if i == server]
-        return g, next(self._projections(g, self.normals(server)))
-
-    def price_moves(self, row: int, slope: Surd, by_x: Sequence[Surd]) -> bool:
-        """Whether v_lambda of a resource is not 0 (47-48), to the letter."""
-        beta = self.beta(row, by_x)
-        v = slope * Fraction(-1) + (beta if slope.sign() * beta.sign() <= 0 else Surd())
-        return bool(v.sign() if row in self.price else v.sign() > 0)
+        here = [a for a, i in enumerate(self.server) if i == server]
+        rows = sorted({row for a in here for row in self.part[a] if row in self.full})
+        normals = {row: [self.part[a].get(row, ZERO) for a in here] for row in rows}
+        g = [by_x[a] * Fraction(-1) for a in here]
+        return g, next(self._projections(g, normals))
 
     def _projections(self, g: Sequence[Surd], normals: Mapping[int, Sequence[Fraction]]) -> Iterator[list[Surd]]:
         """V = g - sum_r s_r d_r with v.d_r = 0 or v.d_r <= 0 (lambda = 0), s_r >= 0 where lambda = 0, s_r = 0 where v.d_r < 0."""
@@ -126,35 +116,8 @@ class ExactMeritPoint:
                     yield v
 
 
-def price_factor(case: Case, server: int) -> Fraction:
-    """The parameter `price`, or its entry for the server."""
-    price = case.parameters.get("price", 1)
-    return Fraction(price[server] if isinstance(price, tuple) else price)
-
-
-def _own_prices(case: Case, loads: Rationals) -> dict[int, Fraction]:
-    """The prices of the case, of whole capacities."""
-    capacities = [
-        c * int(count) for row, count in zip(case.instance.exact.capacities, case.instance.counts, strict=True) for c in row
-    ]
-    prices = {row: price * c for row, (price, c) in enumerate(zip(case.parameters["prices"], capacities, strict=True)) if price}
-    if max(loads) > 1 or any(price < 0 or loads[row] < 1 for row, price in prices.items()):
-        raise NotApplicable("the point does not satisfy (38)-(40)")
-    return prices
-
-
-def _prices_of_first_users(case: Case, part: Any, full: Sequence[int], need: Sequence[Fraction]) -> dict[int, Fraction]:
-    """A price for one full resource of each server, `price` times what the first user served there needs."""
-    x, R, found = case.points[0], case.instance.R, dict[int, Fraction]()
-    for row in full:
-        served = [a for a, p in enumerate(part) if x[a] and row in p]
-        if served and not any(other // R == row // R for other in found):
-            found[row] = price_factor(case, row // R) * need[served[0]] / part[served[0]][row]
-    return {row: value for row, value in found.items() if value}
-
-
-def _slope(a: Fraction, b: Fraction) -> Surd:
-    """dpsi/da."""
+def psi_slope(a: Fraction, b: Fraction) -> Surd:
+    """dpsi/da of (36)."""
     s = a * a + b * b
     return Surd.of(2 * a + b) - Surd.of(1 + a * (a + b) / s, s) if s else Surd()
 
@@ -221,79 +184,42 @@ def projection_descends(case: Case) -> Verdict:
     return _verdict("descent", left.sign() >= 0, f"the slope along v_x is {float(left):.3g} less than -|v_x|^2")
 
 
-# ---- the direction: `letter` = every price moves by (47)-(48), as is printed, and not only those of full resources (40) ------
+# ---- the direction --------------------------------------------------------------------------------------------------------
 
 
 def stay_complementary(case: Case) -> Verdict:
     """(40) after a small step (47)-(50), to the letter: the price of a resource with room stays 0."""
     point = ExactMeritPoint.of(case)
-    rising = [row for row in _moving(point, letter=True) if row not in point.full]
+    rising = [row for row in _moving(point) if row not in point.full]
     return _verdict("feasibility", not rising, f"{_named(case, rising)} has room, and its price 0 rises, whatever the step")
 
 
 def descent_by_price(case: Case) -> Verdict:
-    """(K 111): dPsi/dlambda v_lambda < 0 for every price that moves."""
-    stuck = [row for row, slope in _moving(ExactMeritPoint.of(case), letter=False).items() if not slope.terms]
+    """(K 111): dPsi/dlambda v_lambda < 0 for every price of a full resource that moves."""
+    point = ExactMeritPoint.of(case)
+    stuck = [row for row, slope in _moving(point).items() if row in point.full and not slope.terms]
     return _verdict("descent", not stuck, f"dPsi/dlambda = 0 for {_named(case, stuck)}, but v_lambda = beta > 0")
 
 
-def descends(letter: bool) -> Callable[[Case], Verdict]:
-    """K Lemma 3: v = 0, or the slope of Psi along v is negative.
-
-    The slope along the projection v_x is -|v_x|^2 or less (110), and no price adds to the slope (111). So it is 0 iff v_x = 0 and
-    each price that moves has dPsi/dlambda = 0.
-    """
-
-    def check(case: Case) -> Verdict:
-        point = ExactMeritPoint.of(case)
-        moving = _moving(point, letter)
-        flat = bool(moving) and not any(slope.terms for slope in moving.values()) and not point.moves(point.by_x())
-        return _verdict("descent", not flat, "prices move, nothing else does, and Psi depends on none of them")
-
-    return check
-
-
-def stops(letter: bool) -> Callable[[Case], Verdict]:
-    """K Lemma 4: something moves, or the gradient by x is 0."""
-
-    def check(case: Case) -> Verdict:
-        point = ExactMeritPoint.of(case)
-        by_x = point.by_x()
-        stuck = any(slope.terms for slope in by_x) and not _moving(point, letter) and not point.moves(by_x)
-        return _verdict("direction", not stuck, "v = 0, and the gradient by x is not")
-
-    return check
-
-
 def zero_direction(case: Case) -> Verdict:
-    """K Lemma 4 under Assumption 1."""
-    point = ExactMeritPoint.of(case)
+    """K Lemma 4 under Assumption 1: something moves, the prices of full resources among it, or the gradient by x is 0."""
+    point, by_x = ExactMeritPoint.of(case), ExactMeritPoint.of(case).by_x()
     if any(row not in point.price for part in point.part for row in part if row in point.full):
         raise NotApplicable("a full resource has no price: Assumption 1 does not hold")
-    return stops(letter=False)(case)
+    moves = any(row in point.full for row in _moving(point)) or any(
+        part.sign() for server in set(point.server) for part in point.projection(server, by_x)[1]
+    )
+    return _verdict("direction", moves or not any(slope.terms for slope in by_x), "v = 0, and the gradient by x is not")
 
 
-def factors(case: Case) -> Verdict:
-    """(116): where v_x = 0, a full resource with beta = 0 has varsigma = 0 in (115); NotApplicable where d_r are dependent."""
-    point = ExactMeritPoint.of(case)
-    by_x, wrong = point.by_x(), list[int]()
-    for server in sorted(set(point.server)):
-        g, v = point.projection(server, by_x)
-        normals = point.normals(server)
-        if any(part.sign() for part in v) or not normals:
-            continue
-        found = _projected_out(list(normals.values()), g)
-        if found is None:
-            raise NotApplicable("the demands for full resources are dependent")
-        wrong += [row for row, factor in zip(normals, found[0], strict=True) if factor.terms and not point.beta(row, by_x).terms]
-    return _verdict("factor", not wrong, f"beta is 0 and varsigma is not for {_named(case, wrong)}")
-
-
-def _moving(point: ExactMeritPoint, letter: bool) -> dict[int, Surd]:
-    """{row: dPsi/dlambda} of the prices that move."""
-    by_x = point.by_x()
-    each = {row: slope for row, slope in point.by_price().items() if letter or row in point.full}
-    return {row: slope for row, slope in each.items() if point.price_moves(row, slope, by_x)}
+def _moving(point: ExactMeritPoint) -> dict[int, Surd]:
+    """{row: dPsi/dlambda} of the prices that move (47-48), to the letter."""
+    by_x, found = point.by_x(), dict[int, Surd]()
+    for row, slope in point.by_price().items():
+        beta = point.beta(row, by_x)
+        v = slope * Fraction(-1) + (beta if slope.sign() * beta.sign() <= 0 else Surd())
+        found |= {row: slope} if (v.sign() if row in point.price else v.sign() > 0) else {}
+    return found
 
 
 def _named(case: Case, rows: Sequence[int]) -> str:

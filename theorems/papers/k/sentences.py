@@ -15,7 +15,7 @@ from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
 from fairalloc.theorems.judges.trials import Answer, Undecided
 from fairalloc.theorems.lone.merit import dot
 from fairalloc.theorems.papers.k.marginals import alphas, worths
-from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint
+from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, psi_slope
 from fairalloc.theorems.papers.k.surds import Surd, total
 
 F = Fraction
@@ -89,12 +89,6 @@ def pairs(case: Case) -> list[tuple[Fraction, Fraction]]:
     return list(dict.fromkeys(found))
 
 
-def _slopes(a: Fraction, b: Fraction) -> Surd:
-    """D psi / d a of (36), from (35), times sqrt(a^2 + b^2), which has the same sign; of 0 and 0 it is 0."""
-    h = Surd.of(1, a * a + b * b)
-    return (h - Surd.of(a + b)).times(Surd.of(a) - h)
-
-
 def _is_solved(a: Fraction, b: Fraction) -> bool:
     return a >= 0 and b >= 0 and a * b == 0
 
@@ -109,7 +103,7 @@ def signs(case: Case) -> Verdict:
     """(98) and (99): no opposite signs, and both are 0 iff psi is; in square roots of rationals."""
     wrong = []
     for a, b in pairs(case):
-        first, second = _slopes(a, b).sign(), _slopes(b, a).sign()
+        first, second = psi_slope(a, b).sign(), psi_slope(b, a).sign()
         wrong += [(a, b)] if first * second < 0 or (first == second == 0) != _is_solved(a, b) else []
     return Verdict("signs", not wrong, 1.0 if wrong else -1.0, f"the derivatives are wrong at {wrong[:1]}", METHOD)
 

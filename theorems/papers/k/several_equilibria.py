@@ -11,26 +11,22 @@ mu, which solves v_ST mu = h_S. It is a strict solution where
 
     mu_T > 0,      f > 0 off S                                                                                            (*)
 
-**It is isolated.** At a solution (x', mu') near by, x' on S, mu' on T, f' off S and the slacks off T are still positive. By
-complementarity x' = 0 off S, mu' = 0 off T, T is full and f' = 0 on S: the equations that x and mu are the only solution of. A
-connected set of more than one point has no isolated one, so two strict solutions refute Lemma 2; and each is locally
-unique without being unique, which refutes Corollary 4. With c_ir > 0 no multiplier is undetermined.
+It is isolated (`two_isolated_equilibria`, lone/equilibria.py). A connected set of more than one point has no isolated one, so two
+strict solutions refute Lemma 2; and each is locally unique without being unique, which refutes Corollary 4.
 
-Steps, for each case:
-
-1. For each server, all its basic solutions, in floating point (`basic_solutions`).
-2. All combinations with one basic solution for each server, and their tasks (`_combinations`).
-3. For each B of GRID and each combination the least relative slack of (*) (`least_slack`).
-4. For each B the best combination, and the best one with other tasks; the B where the second is best decides (`two_best`). The
-   margin of the trial is the slack of the second.
-5. Confirmation: their x in rationals (`exact_tasks`), of which the script of these statements shows all this.
+1. For each server, all its basic solutions, in floating point.
+2. All combinations with one basic solution for each server, and their tasks.
+3. For each B of GRID and each combination the least relative slack of (*).
+4. For each B the best combination, and the best one with other tasks; the B where the second is best decides. The margin of the
+   trial is the slack of the second.
+5. Confirmation: their x in rationals, of which the script of these statements shows all this.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,19 +48,15 @@ ROUNDING = 1e-9
 """Slacks of this size are not rounding."""
 
 
-@dataclass(frozen=True)
-class ServerBasicSolution:
-    """A basic solution of one server: the arcs that are served, the resources that are full, in order, and tasks on these
-    arcs.
-    """
+class ServerBasicSolution(NamedTuple):
+    """The arcs of a server that are served, the resources that are full, in order, and tasks on these arcs."""
 
     served: tuple[int, ...]
     full: tuple[int, ...]
     x: Floats
 
 
-@dataclass(frozen=True)
-class SolutionPair:
+class SolutionPair(NamedTuple):
     """Two combinations of basic solutions, (K,) each, the B at which they are best, and the least slack of the second."""
 
     least: float
@@ -85,12 +77,10 @@ def two_solutions(case: Case) -> Verdict:
 def _domain(case: Case) -> Game:
     """The game; NotApplicable where multipliers are undetermined, or tasks are known to be unique."""
     instance = case.instance
-    if not instance.single_variant:
-        raise NotApplicable("a basic solution of the game needs one demand vector for each user")
+    if not instance.single_variant or any(count > 1 for count in instance.counts):
+        raise NotApplicable("users have one demand vector each here, and every row is one server")
     if not all(c > 0 for row in instance.exact.capacities for c in row):
         raise NotApplicable("a capacity is 0, so its multiplier is free to be any number")
-    if any(count > 1 for count in instance.counts):
-        raise NotApplicable("a server has a count above 1, but here every row must be one server")
     game = Game(instance, case.parameters["alpha"])
     if instance.K == 1 or all(np.any(np.all(game.w[game.server == i] == 1, axis=0)) for i in range(instance.K)):
         raise NotApplicable("tasks are unique, for there is one server, or every server has a bottleneck resource (K Theorem 4)")

@@ -19,24 +19,12 @@ from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges import game
 from fairalloc.theorems.judges.checked import checked
 from fairalloc.theorems.judges.common import Row, certified, monopoly, printed_numbers, printed_tasks
 from fairalloc.theorems.judges.convergence import converges, converges_exactly
-from fairalloc.theorems.judges.game import (
-    about_equilibria,
-    about_ps_dsf,
-    least_served,
-    limit_rate,
-    limit_rate_of_servers,
-    missing,
-    not_rising_in_alpha,
-    proportional,
-    same_as_fds,
-    same_as_ps_dsf,
-    utilisation,
-)
 from fairalloc.theorems.judges.trials import Routes, once
-from fairalloc.theorems.papers.k import directions, printed_formulas, problem_1, problem_3, sentences, small_steps, theorem_7
+from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3, sentences
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT
 
@@ -84,7 +72,7 @@ def _fig3_shares(case: Case) -> Sequence[Row]:
 
 def _fig2(case: Case) -> Verdict:
     """Used parts of every capacity under PS-DSF, DRFH and TSF."""
-    use = {name: utilisation(certified(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
+    use = {name: game.utilisation(certified(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
     margin = max(use["drfh"], use["tsf"]) - use["ps-dsf"]
     sentence = "mean used part " + ", ".join(f"{name} {float(v):.4g}" for name, v in use.items())
     return Verdict("utilisation", bool(margin < 0), float(margin), sentence, "rational arithmetic")
@@ -98,13 +86,8 @@ def _fig3_server1(case: Case) -> Verdict:
         here = np.where(case.instance.arcs.server == 0, found.x, 0.0)
         tasks = np.bincount(case.instance.arcs.user, here, 4)
         worst = max(worst, float(np.abs(tasks - [2, 6, 0, 0]).max()))
-    return Verdict(
-        "printed numbers",
-        worst <= 1e-6,
-        worst - 1e-6,
-        f"server 1 is off (2, 6, 0, 0) by {worst:.1e}",
-        f"{FLOATING_POINT}: eight solves",
-    )
+    words, method = f"server 1 is off (2, 6, 0, 0) by {worst:.1e}", f"{FLOATING_POINT}: eight solves"
+    return Verdict("printed numbers", worst <= 1e-6, worst - 1e-6, words, method)
 
 
 def _fig3_efficient(case: Case) -> Verdict:
@@ -112,12 +95,11 @@ def _fig3_efficient(case: Case) -> Verdict:
     use, apart = [], []
     for alpha in (1, 3, "inf"):
         found = solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha)
-        use.append(float(utilisation(Holdings(found, False))))
+        use.append(float(game.utilisation(Holdings(found, False))))
         apart.append(abs(found.tasks[2] / 16 - found.tasks[3] / 8))
     margin = max(use[1] - use[0], use[2] - use[1], apart[1] - apart[0], apart[2] - apart[1])
-    sentence = (
-        f"mean used part {use[0]:.4f}, {use[1]:.4f}, {use[2]:.4f}, shares apart {apart[0]:.4f}, {apart[1]:.4f}, {apart[2]:.4f}"
-    )
+    used, shares = (", ".join(f"{v:.4f}" for v in each) for each in (use, apart))
+    sentence = f"mean used part {used}, shares apart {shares}"
     return Verdict("trade-off", margin < 0, margin, sentence, f"{FLOATING_POINT}: three solves")
 
 
@@ -146,16 +128,21 @@ def _deviation(h: Holdings) -> float:
 
 
 cases: dict[str, Case] = {
-    "alike": theorem_7.ALIKE,
+    "alike": formulas.ALIKE,
     "tied": TIED,
     "lemma-3": directions.LEMMA_3,
     "lemma-4": directions.LEMMA_4,
-    "run": small_steps.RUN,
+    "run": directions.RUN,
     "cluster": CLUSTER,
 }
 
 
+BY_SCRIPT = "K.E107 K.3.4.ties K.L3 K.L3.letter K.E116 K.L4 K.L4.letter K.T8 K.T8.letter K.T8.steps"
+"""Claims that a point or a run of the authors of this package refutes, which the checks of their scripts try and confirm."""
+
+
 trials: dict[str, Routes] = {
+    **{name: once(checked(name)) for name in BY_SCRIPT.split()},
     "K.2.2.Fig1.ps-dsf": printed_tasks("ps-dsf", "2", "6", "8", "8"),
     "K.2.2.Fig1.drfh": printed_tasks("drfh", "3", "3", "8", "8"),
     "K.2.2.Fig1.gamma": printed_numbers(_fig1),
@@ -166,7 +153,7 @@ trials: dict[str, Routes] = {
     "K.2.3.Fig2": once(_fig2),
     "K.3.1.existence": once(problem_1.equilibrium_exists),
     "K.3.1.concave": once(problem_1.concave),
-    "K.3.2.idle": about_equilibria(sentences.all_used),
+    "K.3.2.idle": game.about_equilibria(sentences.all_used),
     "K.E23": once(sentences.multipliers),
     "K.E28": once(sentences.solved_for_nu),
     "K.E36": once(sentences.complementary_function),
@@ -175,49 +162,41 @@ trials: dict[str, Routes] = {
     "K.5.2.local": once(sentences.local),
     "K.5.1.assumption-2": once(sentences.assumption_2),
     "K.T1": once(problem_1.theorem_1),
-    "K.T2.proportional": about_equilibria(proportional),
-    "K.T2.limit": about_equilibria(limit_rate),
+    "K.T2.proportional": game.about_equilibria(game.proportional),
+    "K.T2.limit": game.about_equilibria(game.limit_rate),
     "K.3.2.server1": once(_fig3_server1),
     "K.3.2.Fig3": once(_fig3_efficient),
-    "K.3.3.one-server": about_equilibria(same_as_fds),
-    "K.T4": same_as_ps_dsf(),
-    "K.T5": same_as_ps_dsf(time_shared),
+    "K.3.3.one-server": game.about_equilibria(game.same_as_fds),
+    "K.T4": game.same_as_ps_dsf(),
+    "K.T5": game.same_as_ps_dsf(time_shared),
     "K.3.4.mixed.definition": once(problem_1.theorem_1),
-    "K.3.4.mixed.limit": about_equilibria(limit_rate_of_servers),
-    "K.3.4.mixed.one": about_equilibria(proportional),
-    "K.C3": about_equilibria(limit_rate),
+    "K.3.4.mixed.limit": game.about_equilibria(game.limit_rate_of_servers),
+    "K.3.4.mixed.one": game.about_equilibria(game.proportional),
+    "K.C3": game.about_equilibria(game.limit_rate),
     "K.L1": once(problem_3.complementary),
     "K.T6": once(problem_3.stationary),
     "K.4.4.bounded": Routes(problem_1.bounded_multipliers, checked("K.4.4.bounded")),
     **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
     "K.T7": once(
-        missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
+        game.missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
     ),
-    "K.E105": once(theorem_7.omega),
-    "K.E107": Routes(theorem_7.rank, checked("K.E107")),
+    "K.E105": once(formulas.omega),
     "K.T7.bottleneck": once(problem_1.unique_by_market),
-    "K.3.4.ties": Routes(printed_formulas.one_equilibrium, checked("K.3.4.ties")),
-    "K.E104": Routes(printed_formulas.price_by_104, checked("K.E104")),
-    "K.E104.equal": once(printed_formulas.price_by_104),
-    "K.L3": Routes(problem_3.descends(False), checked("K.L3")),
-    "K.L3.letter": Routes(problem_3.descends(True), checked("K.L3.letter")),
+    "K.E104": Routes(formulas.price_by_104, checked("K.E104")),
+    "K.E104.equal": once(formulas.price_by_104),
     "K.E110": once(problem_3.projection_descends),
-    "K.E116": Routes(problem_3.factors, checked("K.E116")),
     "K.E111": Routes(problem_3.descent_by_price, checked("K.E111")),
     "K.E48": Routes(problem_3.stay_complementary, checked("K.E48")),
-    **{name: Routes(problem_3.stops(False), checked(name)) for name in ("K.L4", "K.T8")},
-    **{name: Routes(problem_3.stops(True), checked(name)) for name in ("K.L4.letter", "K.T8.letter")},
     "K.L4.priced": once(problem_3.zero_direction),
-    "K.T8.steps": Routes(small_steps.tried, checked("K.T8.steps")),
     "K.T8.start": Routes(converges("alpha-pf-vds", "ps-mfa"), converges_exactly("alpha-pf-vds", "ps-mfa")),
     "K.5.2": Routes(converges("alpha-pf-vds", "vds-distributed"), converges_exactly("alpha-pf-vds", "vds-distributed")),
     "K.5.2.rest": once(problem_3.rests),
-    "K.E57": once(printed_formulas.approximate_prices),
-    "K.Fn8": Routes(printed_formulas.penalty(printed=True), checked("K.Fn8")),
-    "K.Fn8.true": once(printed_formulas.penalty(printed=False)),
-    "K.6.2.utilisation": not_rising_in_alpha(utilisation),
-    "K.6.2.deviation": not_rising_in_alpha(_deviation),
-    "K.E58": about_ps_dsf(least_served),
+    "K.E57": once(formulas.approximate_prices),
+    "K.Fn8": Routes(formulas.penalty(printed=True), checked("K.Fn8")),
+    "K.Fn8.true": once(formulas.penalty(printed=False)),
+    "K.6.2.utilisation": game.not_rising_in_alpha(game.utilisation),
+    "K.6.2.deviation": game.not_rising_in_alpha(_deviation),
+    "K.E58": game.about_ps_dsf(game.least_served),
     "K.5.1.eligible": Routes(problem_1.projection_moves_eligible, checked("K.5.1.eligible")),
     "K.6.3.proportional": once(_almost_proportional),
 }

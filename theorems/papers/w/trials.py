@@ -170,17 +170,11 @@ def _fig2(case: Case) -> Sequence[Row]:
 
 
 def _fig3(case: Case) -> Sequence[Row]:
-    h = certified(case.instance, "drf-per-server")
-    return [
-        *(
-            (f"tasks of user {n + 1} on server {i + 1}", printed, v)
-            for (n, i, printed), v in zip(((0, 0, "5"), (0, 1, "1"), (1, 0, "1"), (1, 1, "5")), h.x, strict=True)
-        ),
-        ("CPU of user 1 on server 1", "1", h.bundles[0, 0, 0]),
-        ("CPU of user 2 on server 1", "1", h.bundles[1, 0, 0]),
-        ("tasks of user 1", "6", h.tasks[0]),
-        ("tasks of user 2", "6", h.tasks[1]),
-    ]
+    h, printed = certified(case.instance, "drf-per-server"), ("5", "1", "1", "5")
+    places = [f"user {n} on server {i}" for n in (1, 2) for i in (1, 2)]
+    rows: list[Row] = [(f"tasks of {place}", text, v) for place, text, v in zip(places, printed, h.x, strict=True)]
+    rows += [(f"CPU of user {n + 1} on server 1", "1", h.bundles[n, 0, 0]) for n in (0, 1)]
+    return [*rows, *((f"tasks of user {n + 1}", "6", h.tasks[n]) for n in (0, 1))]
 
 
 def _fig4(case: Case) -> Sequence[Row]:
@@ -197,18 +191,14 @@ def _partitions(case: Case) -> Sequence[Row]:
         "(a)": ([(F(1), F(6)), (F(6), F(1))], [(F(1), F(6)), (F(6), F(1))]),
         "(b)": ([(F(3, 2), F(11, 2)), (F(11, 2), F(3, 2))], [(F(1, 2), F(13, 2)), (F(13, 2), F(1, 2))]),
     }
-    amounts = [
-        (f"{what} of user {n} in {name}", "7", sum(part[r] for part in own))
-        for name, parts in divided.items()
-        for n, own in enumerate(parts, 1)
-        for r, what in enumerate(("CPU", "memory"))
-    ]
-    runs = [
-        [sum(alone(rows[0], part) for part in own) for rows, own in zip(case.instance.exact.demands, parts, strict=True)]
-        for parts in divided.values()
-    ]
-    differ = [F(a != b) for a, b in zip(*runs, strict=True)]
-    return [*amounts, *((f"whether user {n} runs different numbers of tasks", "1", v) for n, v in enumerate(differ, 1))]
+    rows: list[Row] = []
+    for name, parts in divided.items():
+        for n, own in enumerate(parts, 1):
+            rows += [(f"{what} of user {n} in {name}", "7", v) for what, v in zip(("CPU", "memory"), _sums(own), strict=True)]
+    for n, (demand,) in enumerate(case.instance.exact.demands):
+        first, second = (sum(alone(demand, part) for part in parts[n]) for parts in divided.values())
+        rows.append((f"whether user {n + 1} runs different numbers of tasks", "1", F(first != second)))
+    return rows
 
 
 def _prop4(case: Case) -> Sequence[Row]:
@@ -236,7 +226,7 @@ def _sums(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
     return [sum(column, F(0)) for column in zip(*rows, strict=True)]
 
 
-# ---- sections 3.2, 4.3 and 4.5.2: steps ---------------------------------------------------------------------------------
+# ---- sections 3 and 4: steps and properties ---------------------------------------------------------------------------------
 
 
 def _taken_back(case: Case) -> Verdict:
@@ -250,15 +240,10 @@ def _taken_back(case: Case) -> Verdict:
 
 
 def _weaker(case: Case) -> Verdict:
-    """Where each user runs what 1/n of each server gives it, these parts are an equal partition that gives nobody more."""
+    """1/n of each server is an equal partition, so who runs as much as with it runs as much as with an equal partition."""
     servers, n = _one_by_one(case.instance), case.instance.N
-    parts = [[c / n for c in row] for row in servers]
-    bench = [sum(alone(rows[0], part) for part in parts) for rows in case.instance.exact.demands]
-    even = [n * part for part in _sums(parts)] == _sums(servers)
-    own = exact_arcs(case.instance).tasks(case.points[0])
-    strong = [tasks for tasks in (own, bench) if all(t >= b for t, b in zip(tasks, bench, strict=True))]
-    worst = max((b - t for tasks in strong for t, b in zip(tasks, bench, strict=True)), default=F(-1))
-    return _verdict("sharing", worst if even else 1, "the parts are no equal partition")
+    even = [n * part for part in _sums([[c / n for c in row] for row in servers])] == _sums(servers)
+    return _verdict("sharing", 0 if even else 1, "the parts are no equal partition")
 
 
 def _one_by_one(instance: Instance) -> list[tuple[Fraction, ...]]:
@@ -271,19 +256,13 @@ P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
 """The shares of both users of one server before user 2 gives up epsilon (W 4.3)."""
 
 
-# ---- section 3.4: low utilisation of per-server DRF -----------------------------------------------------------------
+LOW = Case(
+    Instance([["1/100", 1, 1], [1, "1/100", 1], [1, 1, "1/100"]], [[1, 100, 100], [100, 1, 100], [100, 100, 1]]),
+)
+"""Server i has little of resource i, of which user i demands little and all others much.
 
-RARE = F(1, 100)
-
-
-def _arbitrarily_low(count: int) -> Case:
-    """`count` users, servers and resources: server i has little of resource i, of which user i demands little and all others
-    much.
-
-    DRF splits resource i of server i equally, so user i runs a part 1/count of what the server can do for it alone.
-    """
-    demands = [[RARE if r == n else 1 for r in range(count)] for n in range(count)]
-    return Case(Instance(demands, [[1 if r == i else 100 for r in range(count)] for i in range(count)]))
+DRF splits resource i of server i equally, so each of N such users runs a part 1/N of what its server can do for it alone.
+"""
 
 
 def _wasteful(case: Case, answer: Answer) -> Verdict:
@@ -311,9 +290,6 @@ def _parts_by_weight(case: Case, answer: Answer) -> Verdict:
     n = int(np.argmax([float(v) for v in gains]))
     words = f"user {h.instance.users[n]!r} runs {float(gains[n]):.3g} of a server more with its part by weight"
     return verdict_of(h, "weak-sharing-incentive", gains[n], words)
-
-
-# ---- section 4.6 ----------------------------------------------------------------------------------------------------
 
 
 def _common_resource(instance: Instance) -> int:
@@ -392,16 +368,8 @@ TABLE1 = Case(
     Instance(
         [["1/5", "3/10"], ["1/2", "1/10"], ["1/10", "3/10"]],
         [
-            ["1/2", "1/2"],
-            ["1/2", "1/4"],
-            ["1/2", "3/4"],
-            [1, 1],
-            ["1/4", "1/4"],
-            ["1/2", "3/25"],
-            ["1/2", "3/100"],
-            ["1/2", "97/100"],
-            [1, "1/2"],
-            ["1/2", "3/50"],
+            *(["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"], [1, 1], ["1/4", "1/4"]),
+            *(["1/2", "3/25"], ["1/2", "3/100"], ["1/2", "97/100"], [1, "1/2"], ["1/2", "3/50"]),
         ],
         counts=[6732, 3863, 1001, 795, 126, 52, 5, 5, 3, 1],
     )
@@ -423,15 +391,12 @@ def _table2(_: Case) -> Sequence[Row]:
 
 def _fig5(_: Case) -> Sequence[Row]:
     """40% of 52.75 CPUs at 0.2 a task and 62% of 51.32 of memory at 0.3 must be the same number of tasks: they are 106."""
-    tasks = F(106)
-    return [
-        ("CPU share of user 1", "0.40", tasks / 5 / F("52.75")),
-        ("memory share of user 1", "0.62", tasks * 3 / 10 / F("51.32")),
-    ]
+    shares = {"CPU": ("0.40", F(106) / 5 / F("52.75")), "memory": ("0.62", F(106) * 3 / 10 / F("51.32"))}
+    return [(f"{what} share of user 1", *both) for what, both in shares.items()]
 
 
 cases: dict[str, Case] = {
-    "s3-4-low": _arbitrarily_low(3),
+    "s3-4-low": LOW,
     "e9": Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
     "table1": TABLE1,
     "p2": P2,

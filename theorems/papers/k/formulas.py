@@ -1,20 +1,26 @@
-r"""Formulas of K against what they are said to be: (104), (57), footnote 8, and two equilibria at ties.
+r"""Formulas of K against what they are said to be: (104) to (107), (57) and footnote 8.
 
-    (22)   g_i'(z) = (A / z)^alpha + B / z,   z_ni = x_n / (phi_n gamma_ni)
-    (104)  d_nr lambda_ir = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B / x,   where f_ni = 0, that is d lambda = g' / gamma
+    (22)   g_i'(z) = (A / z)^alpha + B / z,   z_ni = x_n / (phi_n gamma_ni),   h = g' / gamma, the price d lambda where f_ni = 0
+    (104)  d_nr lambda_ir = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B / x
+    (105)  d_n dlambda_i + omega_ni dx_n = 0   for x_ni > 0,   omega_ni = alpha h / x + B (1 - alpha) / x^2                  (106)
+    (107)  these equations as a matrix [D | V], a column for each server and for each user
     (55)   v_ni = -f_ni = g_i'(z_ni) / gamma_ni - sum_r lambda_ir d_nr,   while x_ni > 0
     (57)   lambda_ir = [e_ir]^+ / epsilon^2,   e_ir = sum_m x_mi d_mr - c_ir + epsilon
     Fn. 8  (57) is to relax (13) and to add sum_r e_ir^2 / (2 epsilon^2) to the objective
 
-Since g' / gamma = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B phi / x, (104) lacks phi, and so do (103) and (106). The
-derivative of ([e_ir]^+)^2 / (2 epsilon^2) by x_ni is lambda_ir d_nr: it has to be subtracted, and only where e_ir > 0.
+Since h = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B phi / x, (104) lacks phi, and so do (103) and (106). The derivative
+of ([e_ir]^+)^2 / (2 epsilon^2) by x_ni is lambda_ir d_nr: it has to be subtracted, and only where e_ir > 0.
+
+(105) holds to first order iff -omega_ni is the derivative of h by x_n. K infers from N + S or more rows that the rank of [D | V]
+is N + S, since no column of V is a combination of columns of D, nor the other way round; but one of both may be 0 (`ALIKE`). That
+(102) then fails is not in (107).
 
 Where (55)-(57) rest, users keep 1 - e times (41), with e = epsilon in parts of the least capacity, for alpha >= 1: that bounds
 their prices, so that loads tend to capacities. It is tried for alpha = 1 at each server of a point by itself, with the
 users who have tasks there and weights for which these rest, phi_n = x_n sum_r lambda_r d_nr.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -23,30 +29,49 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, exact_monopolies
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.convergence import gain_left
 from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
 
 F = Fraction
+
+ALIKE = Case(Instance([[1], [1]], [[1], [1]]), points=((F(1, 2),) * 4,), parameters={"alpha": 2, "A": 1, "B": 1})
+"""h = 2 and omega = 3 at all arcs, and dlambda = -3, dx = 1 solves (105)."""
 
 EPSILON = F(1, 4)
 """Of (57), in parts of capacity."""
 
 
-# ---- (104) -----------------------------------------------------------------------------------------------------------------
+# ---- (104) to (107) ---------------------------------------------------------------------------------------------------------
+
+
+def _terms(case: Case) -> tuple[int, Fraction, Fraction, list[Fraction], list[tuple[Fraction, Fraction]]]:
+    """Alpha, A, B, (A,) the tasks of each arc's user, and both terms of h, at the case's point."""
+    A, B = (F(str(case.parameters[name])) for name in "AB")
+    x, terms = case.points[0], worths(case.instance, case.points[0], alphas(case), A, B)
+    return int(case.parameters["alpha"]), A, B, totals(case.instance, x), terms
+
+
+def _alike(each: Iterable[tuple[Fraction, Fraction]], what: str) -> Verdict:
+    """Whether each printed number is the right one."""
+    off = max(abs(printed / right - 1) for printed, right in each)
+    return Verdict("formula", not off, float(off), f"{what} is off by {float(off):.3g}, relative", "rational arithmetic")
 
 
 def price_by_104(case: Case) -> Verdict:
-    """(104) as printed is g' / gamma at the case's tasks, in rationals."""
-    instance, x, worst = case.instance, case.points[0], F(0)
-    alpha, A, B = int(case.parameters["alpha"]), F(str(case.parameters["A"])), F(str(case.parameters["B"]))
-    needed = worths(instance, x, alphas(case), A, B)
-    for n, have, gamma, terms in zip(
-        exact_arcs(instance).user, totals(instance, x), exact_monopolies(instance), needed, strict=True
-    ):
-        printed = instance.exact.weights[n] ** alpha * gamma ** (alpha - 1) * A**alpha / have**alpha + B / have
-        worst = max(worst, abs(printed / sum(terms) - 1))
-    return Verdict("formula", worst == 0, float(worst), f"(104) is off by {float(worst):.3g}, relative", "rational arithmetic")
+    """(104) as printed is g' / gamma at the case's tasks."""
+    (alpha, A, B, have, terms), phi = _terms(case), case.instance.exact.weights
+    each = zip(exact_arcs(case.instance).user, exact_monopolies(case.instance), have, terms, strict=True)
+    printed = [(phi[n] ** alpha * gamma ** (alpha - 1) * (A / x) ** alpha + B / x, sum(h)) for n, gamma, x, h in each]
+    return _alike(printed, "(104)")
+
+
+def omega(case: Case) -> Verdict:
+    """(106) is the derivative of -h: alpha first / x + second / x for the terms of h."""
+    alpha, _, B, have, terms = _terms(case)
+    printed = [alpha * sum(h) / x + B * (1 - alpha) / x**2 for x, h in zip(have, terms, strict=True)]
+    right = [(alpha * h[0] + h[1]) / x for x, h in zip(have, terms, strict=True)]
+    return _alike(zip(printed, right, strict=True), "(106)")
 
 
 # ---- footnote 8 ------------------------------------------------------------------------------------------------------------
@@ -101,16 +126,3 @@ def _kept(shares: Any, epsilon: F) -> Verdict:
     margin = float(max(margins))
     words = f"a user has {margin:.3g} of the server less than 1 - epsilon times its part"
     return Verdict("sharing", max(margins) <= 0, margin, words, "rational arithmetic")
-
-
-# ---- ties ------------------------------------------------------------------------------------------------------------------
-
-
-def one_equilibrium(case: Case) -> Verdict:
-    """The case's two points are not both equilibria with different tasks, by (16) at each server's vertices, for whole alpha."""
-    first, second = (totals(case.instance, x) for x in case.points)
-    gain = max(gain_left(case.instance, x, case.parameters)[1] for x in case.points)
-    far = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
-    both = far > 0 and gain <= 0
-    words = f"the points are {'' if both else 'not '}two equilibria with different tasks"
-    return Verdict("uniqueness", not both, float(far) if both else -1.0, words, "vertices in rationals")
