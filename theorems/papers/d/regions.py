@@ -167,7 +167,7 @@ def _two(d: Requests) -> None:
 PARTS = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 1024))
 """Parts by which a point is drawn to 0."""
 
-HALVINGS = 60
+HALVINGS = 45
 """How often an interval is halved in rationals."""
 
 
