@@ -149,14 +149,14 @@ def ps_dsf_steps(problem: Any, objective: list[F], most: F, known: Known = NOTHI
     def excess(way: Known) -> float:
         """How much the largest objective of a case is above the bound, in floating point; 0 where it has no allocation."""
         rows, sides = ps_dsf_rows(problem, way)
-        best = maximum(*(np.array(part, dtype=float) for part in (worth, rows, sides)), False)
+        best = maximum(np.array(worth, dtype=float), np.array(rows, dtype=float), np.array(sides, dtype=float), False)
         return 0.0 if best is None else max(0.0, float(best.value) - float(most))
 
     if excess(known) <= ROUNDING:
         rows, sides = ps_dsf_rows(problem, known)
         matrix = [*([-row[k] for row in rows] for k in range(len(worth))), sides]
-        limits, cost = [*(-v for v in worth), most], [F(-1)] * len(rows)
-        least = maximum(*(np.array(part, dtype=object) for part in (cost, matrix, limits)), True)
+        limits, cost = np.array([*(-v for v in worth), most], dtype=object), np.array([F(-1)] * len(rows), dtype=object)
+        least = maximum(cost, np.array(matrix, dtype=object), limits, True)
         assert least is not None, "the value of the case is at most the bound"
         return [" ".join(f"{k}:{v}" for k, v in enumerate(least.z) if v)]
     split, ways = min(splits(problem, known).items(), key=lambda each: sum(map(excess, each[1])))

@@ -62,7 +62,7 @@ def price_by_104(case: Case) -> Verdict:
     """(104) as printed is g' / gamma at the case's tasks."""
     (alpha, A, B, have, terms), phi = _terms(case), case.instance.exact.weights
     each = zip(exact_arcs(case.instance).user, exact_monopolies(case.instance), have, terms, strict=True)
-    printed = [(phi[n] ** alpha * gamma ** (alpha - 1) * (A / x) ** alpha + B / x, sum(h)) for n, gamma, x, h in each]
+    printed = [(phi[n] ** alpha * gamma ** (alpha - 1) * (A / x) ** alpha + B / x, sum(h, F(0))) for n, gamma, x, h in each]
     return _alike(printed, "(104)")
 
 

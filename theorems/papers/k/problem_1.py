@@ -38,21 +38,15 @@ def equilibrium_exists(case: Case) -> Verdict:
     For alpha = infinity an exact equilibrium next to it is found. No point refutes existence: where none is found, nothing is
     decided.
     """
-    best = min((gain_left(case.instance, x, case.parameters)[1] for x in _ends(case)), default=Fraction(1))
-    margin = float(best) - 1e-6
-    words = f"a server gains {float(best):.1e} at most"
-    return Verdict("existence", True if margin <= 0 else None, margin, words, "vertices in rationals")
-
-
-def _ends(case: Case) -> list[Rationals]:
-    """Rational tasks at which two methods ended, exact ones where alpha = infinity."""
     exact: Callable[..., Rationals | None] = exact_levels if case.parameters["alpha"] == "inf" else rational
-    found = []
+    best, own = Fraction(1), fitted(case.parameters, case.instance)
     for method in ("best-response", None):
-        made = solve(case.instance, "alpha-pf-vds", method, "high", time_limit=2.0, **fitted(case.parameters, case.instance))
+        made = solve(case.instance, "alpha-pf-vds", method, "high", time_limit=2.0, **own)
         x = exact(case.instance, made.x) if made.has_point else None
-        found += [x] if x is not None and all(exact_arcs(case.instance).tasks(x)) else []
-    return found
+        if x is not None and all(exact_arcs(case.instance).tasks(x)):
+            best = min(best, gain_left(case.instance, x, case.parameters)[1])
+    margin, words = float(best) - 1e-6, f"a server gains {float(best):.1e} at most"
+    return Verdict("existence", True if margin <= 0 else None, margin, words, "vertices in rationals")
 
 
 # ---- Theorem 1 --------------------------------------------------------------------------------------------------------------

@@ -76,7 +76,8 @@ def _solved(case: Case, here: Sequence[int], worth: Row, nu: bool) -> bool:
 
 def _is_best(case: Case, here: Sequence[int], worth: Row) -> bool:
     """Whether no vertex of the server gains by (16)."""
-    return max(dot(worth, aim) for aim in vertices(case.instance, here)) <= dot(worth, [case.points[0][a] for a in here])
+    best = max(dot(worth, aim) for aim in vertices(case.instance, here))
+    return bool(best <= dot(worth, [case.points[0][a] for a in here]))
 
 
 # ---- 4.2 and (98) -----------------------------------------------------------------------------------------------------------

@@ -325,7 +325,7 @@ def _as_if_alone(case: Case, answer: Answer) -> Verdict:
 def _fitness(case: Case) -> Sequence[Row]:
     """(9) on the printed vectors: H(i, l) = || D_i / D_i1 - c_l / c_l1 ||_1."""
     ((d,),), servers = case.instance.exact.demands, case.instance.exact.capacities
-    far = [sum(abs(q / d[0] - c / row[0]) for q, c in zip(d, row, strict=True)) for row in servers]
+    far = [sum((abs(q / d[0] - c / row[0]) for q, c in zip(d, row, strict=True)), F(0)) for row in servers]
     return [("H(i, 1)", "0", far[0]), ("H(i, 2)", "5/3", far[1])]
 
 
