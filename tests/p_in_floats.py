@@ -1,11 +1,11 @@
 """Claims of P in floating point: second implementations of what theorems/papers/p decides exactly, by unrelated routes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import others_changed
 from fairalloc.theorems.judges.game import shares
-from fairalloc.theorems.papers.p import definition_2
+from fairalloc.theorems.papers.p import sentences
 from fairalloc.theorems.papers.p.algorithm_1 import MOST_ROUNDS, ROUNDS
 
 F = Fraction
@@ -241,14 +241,24 @@ def raised_by_program(h: Holdings, n: int) -> bool:
     return bool(best.value > h.tasks[n])
 
 
+def by_programs(check: Callable[[Case], Verdict]) -> Callable[[Case], Verdict]:
+    """A check of Definition 1 or 2 by linear programs."""
+
+    def second(case: Case) -> Verdict:
+        with patch.object(sentences, "can_rise", raised_by_program):
+            return check(case)
+
+    return second
+
+
 SECOND = {
     "P.C1": bottleneck_by_release,
     "P.A1.rising": rising,
     "P.A1.later": kept_by_later_servers,
     "P.A1.increase": increase_in_floats,
     "P.III-D.local": local_in_floats,
-    "P.T1": partial(definition_2.definition, raised_by_program),
-    "P.II-A.max-min": partial(definition_2.max_min, raised_by_program),
+    "P.T1": by_programs(sentences.definition),
+    "P.II-A.max-min": by_programs(sentences.max_min),
 }
 """Of what one exact route tries and confirms, by statement."""
 

@@ -15,7 +15,6 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k import sentences as of_k
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 from fairalloc.theorems.papers.k.surds import Surd
-from fairalloc.theorems.papers.p import definition_2
 from fairalloc.theorems.papers.p import sentences as of_p
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals
@@ -48,7 +47,7 @@ def test_pareto_optimal_points_with_and_without_the_most_used():
 
 def test_max_min_fairness_of_other_shares(monkeypatch):
     assert both("P.II-A.max-min", claims_p.HALVES) == (True, True)
-    monkeypatch.setattr(definition_2, "progressive_filling", lambda _: [F(1, 4), F(1, 4)])
+    monkeypatch.setattr(of_p, "progressive_filling", lambda _: [F(1, 4), F(1, 4)])
     assert both("P.II-A.max-min", claims_p.HALVES) == (False, False)
 
 

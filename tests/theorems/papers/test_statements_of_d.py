@@ -200,7 +200,7 @@ def test_claims_of_5_hold_of_figure_5_and_not_of_another_function(name, monkeypa
 
 def perturb(name, monkeypatch):
     tangent, slope = regions.tangent, d_in_floats._tangent_in_floats
-    vertices, loss, worth = regions.domain_vertices, regions.loss, regions.worth
+    vertices, loss, through = regions.domain_vertices, regions.loss, regions.through
     changes = {
         "D.S5.1.linear-program": [
             (regions, "_dominated", lambda *_: True),
@@ -226,7 +226,7 @@ def perturb(name, monkeypatch):
         "D.S5.3.limit": [(regions, "loss", lambda *_: loss(*_) + 1)],
         "D.S5.3.point": [
             (d_in_floats, "_tangent_in_floats", lambda d, x: slope(d, x) * 1.01),
-            (regions, "worth", lambda d, x: [v + Fraction(1, 100) for v in worth(d, x)][::-1]),
+            (regions, "through", lambda d, x: replace(through(d, x), e=[v + ONE / 100 for v in through(d, x).e][::-1])),
         ],
         "D.R2": [
             (d_in_floats, "barrier_value", lambda d, x: -100.0),
@@ -254,4 +254,4 @@ def test_halving_finds_the_point_of_the_market():
     d = data(TWO)
     x = regions.equal_on_level(d, Fraction(1, 2**40))
     assert [float(v) for v in x] == pytest.approx([0.6, 0.9], rel=LEVELSET)
-    assert [float(v) for v in regions.worth(d, x)] == pytest.approx([0.4, 0.6], rel=LEVELSET)
+    assert [float(v) for v in regions.through(d, x).e] == pytest.approx([0.4, 0.6], rel=LEVELSET)

@@ -29,7 +29,7 @@ from fairalloc.theorems.papers.d.complaints import (
     users,
     without,
 )
-from fairalloc.theorems.papers.d.trajectories import NEAR, TrajectoryPoint, along, inside, slack, with_dummies
+from fairalloc.theorems.papers.d.trajectories import NEAR, TrajectoryPoint, along, inside, slack, through
 
 
 def slack_resource_removed(_: Case, d: Requests) -> Found:
@@ -232,15 +232,8 @@ def point_on_the_level(d: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """
     _two(d)
     x = equal_on_level(d, prod(at.s, start=ONE))
-    gap = max(abs(v - e) for v, e in zip(worth(d, x), d.entitlement, strict=True))
+    gap = max(abs(v - e) for v, e in zip(through(d, x).e, d.entitlement, strict=True))
     return float(gap) - NEAR, f"near {brackets(x)} nu_i x_i is {float(gap):.1e} off"
-
-
-def worth(d: Requests, x: Rationals) -> list[Fraction]:
-    """(N,) nu_i x_i of the tangent at x."""
-    s = slack(d, x)
-    parts = [v * sum((r / w for r, w in zip(row, s, strict=True)), ZERO) for v, row in zip(x, with_dummies(d), strict=True)]
-    return [part / sum(parts) for part in parts]
 
 
 def equal_on_level(d: Requests, level: Fraction) -> Rationals:
@@ -253,7 +246,7 @@ def equal_on_level(d: Requests, level: Fraction) -> Rationals:
         return first, _halved(lambda v: inner((first, v)))
 
     end = _halved(lambda v: inner((v, ZERO)))
-    return at(end * _halved(lambda part: worth(d, at(end * part))[0] < d.entitlement[0]))
+    return at(end * _halved(lambda part: through(d, at(end * part)).e[0] < d.entitlement[0]))
 
 
 def _halved(holds: Callable[[Fraction], bool]) -> Fraction:

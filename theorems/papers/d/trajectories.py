@@ -108,14 +108,19 @@ def slack(d: Requests, x: Sequence[Fraction]) -> Rationals:
     return tuple(1 - v for v in (*d.loads(x), *x))
 
 
-def inside(case: Case, k: int = 0) -> TrajectoryPoint:
-    """The k-th point of the case, halved so that it is inside; NotApplicable where a user has nothing: e_i = 0 in (7)."""
-    d, x = data(case), tuple(v / 2 for v in point_of_case(case, k))
-    if not min(x) > 0:
-        raise NotApplicable("the claim is about points with x > 0")
+def through(d: Requests, x: Rationals) -> TrajectoryPoint:
+    """A point inside of D with its entitlements."""
     r, s = with_dummies(d), slack(d, x)
     worth = [v * sum(a / b for a, b in zip(row, s, strict=True)) for v, row in zip(x, r, strict=True)]
     return TrajectoryPoint(x, tuple(w / sum(worth) for w in worth), r, s)
+
+
+def inside(case: Case, k: int = 0) -> TrajectoryPoint:
+    """The k-th point of the case, halved so that it is inside; NotApplicable where a user has nothing: e_i = 0 in (7)."""
+    x = tuple(v / 2 for v in point_of_case(case, k))
+    if not min(x) > 0:
+        raise NotApplicable("the claim is about points with x > 0")
+    return through(data(case), x)
 
 
 def along(at: TrajectoryPoint, v: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
@@ -170,12 +175,12 @@ def equation_8(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     parts = [
         [(x * r - (1 - s) * e) / s for r, s in zip(row, at.s, strict=True)] for x, row, e in zip(at.x, at.r, at.e, strict=True)
     ]
-    return max(abs(sum(row)) for row in parts), "(8) fails"
+    return max(abs(sum(row, ZERO)) for row in parts), "(8) fails"
 
 
 def printed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(11) differentiated as printed: each sum_k x'_k r_kj / s_j is 1."""
-    first, *_ = along(at, at.velocity())[0]
+    first = along(at, at.velocity())[0][0]
     return abs(first - 1), f"on the trajectory of e = {brackets(at.e)} the left side for resource 1 is {first}"
 
 

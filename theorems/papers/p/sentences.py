@@ -1,22 +1,26 @@
-"""Sentences of P between its theorems: units, what an update needs and reaches, and formulas as they are printed."""
+"""P Definitions 1 and 2, and sentences between its theorems: units, what an update needs and reaches, the least share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import zip_longest
 
 import numpy as np
 
+from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import certified, holdings_of, monopoly, others_changed
+from fairalloc.theorems.judges.common import certified, holdings_of, monopoly, others_changed, progressive_filling
 from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
+from fairalloc.theorems.judges.game import shares
 from fairalloc.theorems.judges.trials import Answer
 from fairalloc.theorems.papers.p.algorithm_1 import EXACT, ServerInRationals, procedure
 
@@ -100,3 +104,54 @@ def same_units(case: Case, answer: Answer) -> Verdict:
             gaps = [bottleneck_gap(game, np.array(x), server.index) for server in servers_of(game)]
             worst = max(worst, max(gaps) - 1e-6)
     return Verdict("units", not worst > 0, worst, "in other units the allocation is not PS-DSF", EXACT if h.exact else "floats")
+
+
+def max_min(case: Case) -> Verdict:
+    """Progressive filling gives the lexicographically largest shares; at it, at the case's point, and at means of the two."""
+    instance = case.instance
+    filled = progressive_filling(instance)
+    largest = [filled[n] for n in instance.arcs.user]
+    parts = (F(0), F(1, 2), F(1))
+    points = [[t * a + (1 - t) * b for a, b in zip(largest, case.points[0], strict=True)] for t in parts]
+    for x in points:
+        h = _at(instance, x)
+        defined = not any(can_rise(h, n) for n in range(instance.N))
+        if (x == largest) != defined:
+            sentence = f"at {', '.join(map(str, x))} Definition 1 is {defined}"
+            return Verdict("equivalence", False, 1.0, sentence, "rational arithmetic")
+    return Verdict("equivalence", True, 0.0, "Definition 1 holds at the largest shares alone", "rational arithmetic")
+
+
+def definition(case: Case) -> Verdict:
+    """P Definition 2 against the condition of Theorem 1, at several allocations."""
+    instance = case.instance
+    named = {name: certified(instance, name) for name in ("ps-dsf", "drfh")}
+    points = list(named.items())
+    points += [(f"point {k}", _at(instance, x)) for k, x in enumerate(case.points)]
+    if named["ps-dsf"].instance.K > 1:
+        points.append(("ps-dsf, halved", _at(instance, [v / 2 for v in named["ps-dsf"].x])))
+    for name, h in points:
+        if not all(h.tasks):
+            continue
+        fair = levels(instance, tuple(h.x)) is not None
+        defined = not any(can_rise(h, n) for n in range(instance.N))
+        if fair != defined:
+            sentence = f"at {name} the condition is {fair} and Definition 2 {defined}"
+            return Verdict("equivalence", False, 1.0, sentence, "rational arithmetic")
+    return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", "rational arithmetic")
+
+
+def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
+    return Holdings(Allocation(instance, np.array([float(v) for v in x]), x_exact=tuple(x)), True)
+
+
+def can_rise(h: Holdings, n: int) -> bool:
+    """Whether at some server of n everything n demands is free once all with a larger share there are gone."""
+    user, server, z = h.instance.arcs.user, h.instance.arcs.server, shares(h)
+    arcs = exact_arcs(h.instance)
+    for a in np.flatnonzero(user == n):
+        kept = [v if server[b] != server[a] or z[b] <= z[a] else F(0) for b, v in enumerate(h.x)]
+        loads = arcs.loads(kept)
+        if all(loads[row] < 1 for row, _ in arcs.load[a]):
+            return True
+    return False

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 
@@ -30,9 +29,8 @@ from fairalloc.theorems.judges.game import about_ps_dsf
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Routes, once
 from fairalloc.theorems.lone.certificates import by_place, of_eligible
-from fairalloc.theorems.papers.p import algorithm_1, definition_2, sentences
+from fairalloc.theorems.papers.p import algorithm_1, sentences
 from fairalloc.theorems.papers.p.algorithm_1 import EXACT
-from fairalloc.theorems.papers.p.definition_2 import raised_by_releasing
 from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
@@ -182,14 +180,14 @@ trials: dict[str, Routes] = {
     "P.II-B.TSF": once(asserted(_fig1_tsf)),
     "P.III-A.tasks": printed_tasks("ps-dsf", "3.6", "3.6", "8", "8"),
     "P.III-A.shares": once(checked("P.III-A.shares", lambda found: 1 - found["share"])),
-    "P.II-A.max-min": once(partial(definition_2.max_min, raised_by_releasing)),
+    "P.II-A.max-min": once(sentences.max_min),
     "P.III-A.indices": once(checked("P.III-A.indices", lambda found: found["share"] - F(8, 12))),
     "P.A1.increase": once(sentences.increase),
     "P.III-D.local": once(sentences.local),
     "P.IV.condition": once(checked("P.IV.condition", lambda _: F(1, 2))),
     "P.V.least-share": once(sentences.least_share((2, 3))),
     "P.T2.units": about_ps_dsf(sentences.same_units),
-    "P.T1": once(partial(definition_2.definition, raised_by_releasing)),
+    "P.T1": once(sentences.definition),
     "P.E36": about_ps_dsf(_one_ratio),
     "P.E39": about_ps_dsf(_sharing_of_two),
     "P.E41": once(checked("P.E41", lambda found: found["part"] - found["promised"])),
