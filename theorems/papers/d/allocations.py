@@ -155,8 +155,8 @@ def unique(two: bool, case: Case, d: Requests) -> Found:
 def one_bottleneck_set(_: Case, d: Requests) -> Found:
     """All NJC allocations have the same bottlenecks, which D 5.5 denies."""
     by_set = {tuple(j + 1 for j in full(d, x)): x for x in reversed(all_fair(d))}
-    sets, (first, *_, last) = sorted(by_set), [*by_set.values()][::-1] * 2
-    return Found(len(sets) - 1, f"the bottlenecks are {sets[0]} or {sets[-1]}", {"x": first, "other": last})
+    sets, points = sorted(by_set), [*by_set.values()][::-1]
+    return Found(len(sets) - 1, f"the bottlenecks are {sets[0]} or {sets[-1]}", {"x": points[0], "other": points[-1]})
 
 
 def serial_is_fair(_: Case, d: Requests) -> Found:

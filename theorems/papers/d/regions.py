@@ -203,7 +203,7 @@ def combination_of_requests(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]
 def growing_sets(case: Case, d: Requests) -> Found:
     """Of x in D the part 1 - h is in Q_t for t = m log(1 / h), and f is smaller the smaller the part is (D 5.2, a to c)."""
     x = point_of_case(case)
-    levels = {h: -prod(slack(d, tuple((1 - h) * v for v in x))) for h in PARTS[::-1]}
+    levels = {h: -prod(slack(d, tuple((1 - h) * v for v in x)), start=ONE) for h in PARTS[::-1]}
     margins = [level + h ** (d.R + len(x)) for h, level in levels.items()]
     margins += [b - a for a, b in pairwise(levels.values())]
     return Found(max(margins), f"a part of {brackets(x)} has a larger f than it should")
