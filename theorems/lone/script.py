@@ -17,10 +17,12 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.files.writing import write_file
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.engine.witnesses import packaged
@@ -28,7 +30,7 @@ from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, plain, pr
 from fairalloc.theorems.lone.arguments import ARGUMENTS, Argument
 from fairalloc.theorems.lone.certificates import PROBLEMS
 from fairalloc.theorems.lone.definitions import exact
-from fairalloc.theorems.registry import statement
+from fairalloc.theorems.registry import all_statements, statement
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
@@ -259,3 +261,15 @@ def _lines(parts: Any, indent: str) -> list[str]:
 
 GLUE = "\0"
 """Stands for a space at which no line is broken."""
+
+
+def write_scripts(folder: str | Path) -> None:
+    """Write ID.py for every statement that has a script, and take away what has none."""
+    made = {f"{name}.py": LoneScript.of(name).python() for name in all_statements() if name in ARGUMENTS}
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    for old in target.glob("*.py"):
+        if old.name not in made:
+            old.unlink()
+    for name, text in made.items():
+        write_file(target / name, text)
