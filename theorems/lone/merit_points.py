@@ -73,11 +73,9 @@ def projection_moves_ineligible(problem: Any) -> Any:
 def priced_point(case: Case) -> dict[str, Any]:
     """The case's point with its prices."""
     data, priced, R = given(case), ExactMeritPoint.of(case).price, case.instance.R
-    prices = [priced.get(row, F(0)) / (c or 1) for row, c in enumerate(c for capacity in data["capacities"] for c in capacity)]
-    return {
-        "tasks": data["points"][0],
-        "prices": [prices[k : k + case.instance.R] for k in range(0, len(prices), case.instance.R)],
-    }
+    rows = enumerate(data["capacities"])
+    prices = [[priced.get(i * R + r, F(0)) / (c or 1) for r, c in enumerate(capacity)] for i, capacity in rows]
+    return {"tasks": data["points"][0], "prices": prices}
 
 
 @check
