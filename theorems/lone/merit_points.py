@@ -8,10 +8,11 @@ from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import given
-from fairalloc.theorems.lone.definitions import alone, fits, listed, virtual_shares
+from fairalloc.theorems.lone.definitions import alone, fits, listed
 from fairalloc.theorems.lone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root
 from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.marginals import alphas, totals
+from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 
 F = Fraction
 
@@ -70,15 +71,11 @@ def projection_moves_ineligible(problem: Any) -> Any:
 
 @making
 def priced_point(case: Case) -> dict[str, Any]:
-    """The case's point, with the price of each full server at which a task costs its first served user what it is worth."""
-    data = given(case)
-    (tasks,), factor, (demands, capacities, _, _) = data["points"], F(case.parameters["price"]), data["problem"]
-    z, prices = virtual_shares(data["problem"], tasks), [[F(0)] * len(row) for row in capacities]
-    for i, capacity in enumerate(capacities):
-        if 0 in full_resources(data["problem"], tasks, i):
-            n = next(n for n, row in enumerate(tasks) if row[i])
-            prices[i][0] = factor * z[n, i, i] ** -2 / alone(demands[n], capacity) / demands[n][0]
-    return {"tasks": tasks, "prices": prices}
+    """The case's point with its prices."""
+    data, priced, R = given(case), ExactMeritPoint.of(case).price, case.instance.R
+    rows = enumerate(data["capacities"])
+    prices = [[priced.get(i * R + r, F(0)) / (c or 1) for r, c in enumerate(capacity)] for i, capacity in rows]
+    return {"tasks": data["points"][0], "prices": prices}
 
 
 @check
@@ -92,14 +89,6 @@ def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any
             if prices[i][r] > 0 and by_price[i][r] == 0 and beta > 0:
                 return {"server": i + 1, "resource": r + 1, "beta": beta}
     raise AssertionError("no such price")
-
-
-@making
-def unpriced_point(case: Case) -> dict[str, Any]:
-    """The case's point, at which all prices are 0."""
-    if case.parameters["price"]:
-        raise NotApplicable("a resource has a price")
-    return {"prices": [[F(0)] * case.instance.R for _ in range(case.instance.K)], "tasks": given(case)["points"][0]}
 
 
 @check
