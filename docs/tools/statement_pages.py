@@ -16,7 +16,7 @@ from fairalloc.solvers.model_page import ModelPage
 from fairalloc.theorems.engine.our_cells import OURS, known_cells
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
-from fairalloc.theorems.lone.catalogue import lone_script
+from fairalloc.theorems.lone.script import LoneScript
 from fairalloc.theorems.matrix import comparison, recorded_matrices
 from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.ours import ours
@@ -48,7 +48,7 @@ def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each lone script, with both of its forms."""
     known = packaged()
     for file in sorted((DOCS / "witnesses").glob("*.py")):
-        forms = [("python", file.read_text(encoding="utf-8")), ("text", lone_script(file.stem).latex())]
+        forms = [("python", file.read_text(encoding="utf-8")), ("text", LoneScript.of(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
         item = all_statements()[file.stem]
         words = plain(title_of(item, on_record(item, known, again=False).status))

@@ -393,7 +393,7 @@ def test_a_mechanism_without_an_id_or_a_model_is_refused(tmp_path, capsys):
 
 
 def test_what_is_registered_and_not_examined_is_in_the_matrix():
-    claim = STATEMENTS["K.Table1.tsf.pareto"]
+    claim = STATEMENTS["K.2.2.tsf.pareto"]
     result = made((claim, found("not refuted")), mechanisms=[*MECHANISMS, "new"], properties=["new-property"])
     grid = result.grid
     assert set(grid.columns[1:]) == {*MECHANISMS, "new"}
@@ -412,7 +412,7 @@ def test_what_follows_from_a_definition_needs_no_statement():
     assert follows("ps-dsf", "envy-freeness", ["same demands"])
     assert not follows("drfh", "single-server-reduction", ["same demands"])
     assert follows("drfh", "single-server-reduction", ["same demands", "one server"])
-    claim = STATEMENTS["K.Table1.tsf.pareto"]
+    claim = STATEMENTS["K.2.2.tsf.pareto"]
     other = replace(claim, id="W.y", mechanism="nb", property="envy-freeness")
     grid = made((claim, found("not refuted")), (other, found("not refuted"))).grid
     assert grid.columns == ["property", "nb", "tsf"]

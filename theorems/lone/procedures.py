@@ -3,14 +3,11 @@
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.theorems.lone.arguments import check
 from fairalloc.theorems.lone.definitions import alone, fits, whole_tasks
 from fairalloc.theorems.lone.every_answer import at_most
-from fairalloc.theorems.lone.script import check
 
 F = Fraction
-
-
-# ---- P --------------------------------------------------------------------------------------------------------------------
 
 
 @check
@@ -90,9 +87,6 @@ def rounds_without_end(problem: Any) -> Any:
     assert 0 < ratio < 1
     assert all(changes[h + 1] == [ratio * v for v in changes[h]] for h in range(1, len(changes) - 1))
     return {"rounds": len(changes), "ratio": ratio}
-
-
-# ---- W --------------------------------------------------------------------------------------------------------------------
 
 
 @check

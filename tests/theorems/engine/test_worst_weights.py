@@ -143,7 +143,7 @@ def test_what_a_bundle_is_worth():
 @pytest.mark.deep
 def test_the_search_counts_its_programs_and_is_not_led_astray():
     """A claim that is proved: programs are tried, nothing is refuted."""
-    claim = STATEMENTS["P.Table1.tsf.envy"]
+    claim = STATEMENTS["P.II-B.tsf.envy"]
     search = Search(claim, seeded(claim, 1), Limit(cases=300))
     assert search.run() is None
     assert search.programs > 0
