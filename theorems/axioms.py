@@ -98,13 +98,7 @@ def known_of(
 ) -> AxiomFinding:
     """What the implications and the statements say.
 
-    Parameters
-    ----------
-    column : the mechanism, or a family of its parameters
-    axiom : a property of allocations or of mechanisms
-    size : of the instances
-    found : statements with their findings by mechanism and property (cells.py)
-    domain : what the instances satisfy
+    `found` has the statements with their findings (cells.py), and `domain` is what the instances satisfy.
     """
     if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
         return AxiomFinding(PROVED, f"follows from the definition: {why}")
@@ -191,14 +185,7 @@ def _harmless(size: Size, axiom: str) -> set[str]:
 def looked_for(
     column: Column, axiom: str, size: Size, seconds: float, trials: int | None, seed: int, known: AxiomFinding
 ) -> AxiomFinding:
-    """What a search for a violation finds; what was known where it finds nothing.
-
-    Parameters
-    ----------
-    column, axiom, size : as for `known_of`
-    seconds, trials, seed : of the search
-    known : what is known without it
-    """
+    """What a search for a violation finds; what was known where it finds nothing."""
     if column.family and column.family not in ALPHAS:
         return known
     parameters = {"alpha": ALPHAS[column.family]} if column.family else None

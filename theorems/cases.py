@@ -168,6 +168,11 @@ class DraftUser:
     points: list[dict[tuple[int, int], Fraction]] = field(default_factory=list)
 
     @property
+    def rows(self) -> list[Row]:
+        """All its demand vectors: true, reported, and of its own on servers."""
+        return [*self.demands, *(self.reported or []), *(row for part in self.own.values() for row in part)]
+
+    @property
     def misreports(self) -> bool:
         """Whether the user reports something else than the truth."""
         return any(getattr(self, name) is not None for name in REPORTED)
@@ -274,6 +279,11 @@ class Draft:
         """Users, servers, resources."""
         return len(self.users), len(self.capacities), len(self.capacities[0])
 
+    @property
+    def rows(self) -> list[Row]:
+        """All rows with an entry for each resource."""
+        return [*self.capacities, *(row for user in self.users for row in user.rows)]
+
     def slots(self) -> Iterator[Slot]:
         """Every number, in a fixed order."""
         for row in self.capacities:
@@ -314,10 +324,7 @@ class Draft:
     def without_resource(self, r: int) -> "Draft":
         """The draft without a resource."""
         result = self.copy()
-        rows = [*result.capacities]
-        for user in result.users:
-            rows += [*user.demands, *(user.reported or []), *(row for vectors in user.own.values() for row in vectors)]
-        for row in rows:
+        for row in result.rows:
             del row[r]
         return result
 

@@ -160,15 +160,7 @@ def evidence(
 ) -> dict[tuple[str, str], list[Evidence]]:
     """What was found about each (mechanism, property).
 
-    Parameters
-    ----------
-    statements : by id
-    findings : by id of the statement
-    keep : which statements count
-
-    Returns
-    -------
-    {(mechanism, property): statements with their findings}
+    `keep` says which statements count.
     """
     found: dict[tuple[str, str], list[Evidence]] = {}
     for item in statements.values():
@@ -256,15 +248,7 @@ def cells_of(
 ) -> dict[tuple[str, Column], Cell]:
     """The cells by property and column.
 
-    Parameters
-    ----------
-    found : what was found about each mechanism and property
-    columns, properties : of the matrix
-    complete : whether a cell that no statement is about says "not examined" instead of nothing
-
-    Returns
-    -------
-    {(property, column): cell}
+    `complete` says whether a cell that no statement is about says "not examined" instead of nothing.
     """
     unknown = Cell(NOT_EXAMINED if complete else "")
     return {(name, column): _at(found, column, name) or unknown for name in properties for column in columns}

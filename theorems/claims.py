@@ -172,26 +172,14 @@ class Claim(ClaimTerms):
         if jobs > 1:
             finding, interrupted = searched_in_processes(self, time_limit, trials, seed, jobs)
         else:
-            finding, interrupted = searched_in_a_child(self, time_limit, trials, seed)
+            finding, interrupted = searched_in_a_child(self.sought, time_limit, trials, seed)
         finding = replace(finding, searched={**finding.searched, "seconds": time_limit})
         return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted, asked)
 
-    def searched(
-        self,
-        seconds: float,
-        trials: int | None,
-        seeds: tuple[int, ...],
-        keep: Callable[[Finding], None] = lambda _: None,
-    ) -> tuple[Finding, bool]:
-        """The finding of one search in this process, and whether it was interrupted.
-
-        Parameters
-        ----------
-        seconds, trials : the limits of `search`
-        seeds : of everything random, with the number of the process where there are several
-        keep : gets what was found so far, now and then
-        """
-        return Sought(self.statement, known=self._on_record).searched(seconds, trials, seeds, keep)
+    @property
+    def sought(self) -> Sought:
+        """The search of the claim in one process."""
+        return Sought(self.statement, known=self._on_record)
 
     def _on_record(self) -> list[tuple[str, Case]]:
         """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""

@@ -31,17 +31,7 @@ NEAR = "1e-4"
 
 
 def witness_code(claim: ClaimTerms, case: Case) -> str:
-    """The code of a confirmed case.
-
-    Parameters
-    ----------
-    claim : the claim
-    case : which violates it
-
-    Returns
-    -------
-    Python code, a statement a line
-    """
+    """The code of a confirmed case."""
     verdict = claim.statement.confirm(case)
     scope = _Scope()
     mechanism = scope.mechanism(claim.mechanism)
@@ -86,12 +76,7 @@ def _hypotheses(assumed: Hypotheses, scope: "_Scope") -> list[str]:
 
 
 def solved_instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tuple[str, str, str, Instance]]:
-    """Which allocations a verdict is about: their name, what they are, the code of their instance, and the instance.
-
-    Parameters
-    ----------
-    claim, case, verdict : the claim, the case that violates it, and the verdict on it
-    """
+    """Which allocations a verdict is about: their name, what they are, the code of their instance, and the instance."""
     if case.misreport is not None:
         after = ("after", "to what is reported", "misreport.reported(instance)", case.reported)
         return [("before", "to the true instance", "instance", case.instance), after]

@@ -28,15 +28,7 @@ ANSWERS = {"for all": "This is so for all answers of the mechanism.", "for some"
 def statement_text(item: Statement, status: Status, form: str) -> str:
     """A statement in one of FORMS.
 
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-    form : of FORMS
-
-    Raises
-    ------
-    InstanceError : it has no lone script, which Python and LaTeX need
+    InstanceError where it has no lone script, which Python and LaTeX need.
     """
     if form == "bibtex":
         return _entry(item, status)
@@ -47,15 +39,7 @@ def statement_text(item: Statement, status: Status, form: str) -> str:
 def claim_text(claim: Claim, form: str, time_limit: float, trials: int | None, seed: int) -> str:
     """A claim of one's own in one of FORMS.
 
-    Parameters
-    ----------
-    claim : the claim
-    form : of FORMS
-    time_limit, trials, seed : of the search for its witness
-
-    Raises
-    ------
-    InstanceError : no violation was found
+    InstanceError where the search for its witness finds no violation.
     """
     found = claim.search(time_limit=time_limit, trials=trials, seed=seed)
     if form == "bibtex":

@@ -116,11 +116,7 @@ def _broken(digits: str) -> str:
 def tabular(letter: str, indices: str, value: Any, numbers: Numbers) -> str:
     """Data as a table of booktabs, or in a line where they have one index or none.
 
-    Parameters
-    ----------
-    letter, indices : as in DATA; of more indices than the data need the last ones count
-    value : numbers, or lists of lists of them
-    numbers : writes the numbers
+    `letter` and `indices` are as in DATA; of more indices than the data need the last ones count.
     """
     depth = depth_of(value)
     named = indices[-depth:] if depth else ""
@@ -232,15 +228,8 @@ def _meanings() -> Mapping[str, Mapping[str, str]]:
 def meanings(tex: str, scope: Sequence[str], only: Collection[str] | None = None) -> str:
     """What the letters of a text in LaTeX are, as sentences, and what the letters of these are.
 
-    Parameters
-    ----------
-    tex : formulas and words
-    scope : tables of letters.toml, the first of which that has a letter decides
-    only : letters; None = all
-
-    Raises
-    ------
-    KeyError : a letter without a meaning
+    `scope` names tables of letters.toml, of which the first that has a letter decides; `only` these letters are told, None = all.
+    KeyError for a letter without a meaning.
     """
     known: dict[str, str] = {}
     waiting = sorted(letters_in(tex), key=_order)

@@ -264,9 +264,7 @@ class Matrix:
     def html(self, link: Link = _nowhere) -> str:
         """One element with its own style, in which every cell leads to its statement.
 
-        Parameters
-        ----------
-        link : the address of a ("statement", "mechanism" or "implications", name); "" for none
+        `link` gives the address of a ("statement", "mechanism" or "implications", name); "" for none.
         """
         first, second = ["<th rowspan=2>property</th>"], []
         for mechanism, columns in self._groups():
@@ -337,17 +335,7 @@ def matrix(
 ) -> Matrix:
     """The matrix of all mechanisms and properties that a statement is about.
 
-    Parameters
-    ----------
-    statements : by id
-    findings : by id of the statement
-    mechanisms, properties : what is shown in any case; with any mechanism, cells that no statement is about say "not examined"
-    leaving_out : properties that are no rows
-    words : title and about
-
-    Returns
-    -------
-    the matrix, properties as rows and mechanisms as columns
+    `mechanisms` and `properties` are shown in any case; with any mechanism, cells that no statement is about say "not examined".
     """
     found, asked = evidence(statements, findings), list(mechanisms)
     found = {key: several for key, several in found.items() if key[1] not in {*leaving_out}}
@@ -357,12 +345,7 @@ def matrix(
 
 
 def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> tuple[Matrix, Matrix]:
-    """The first and the second table of what is on record.
-
-    Parameters
-    ----------
-    statements, findings : as of `known_cells` (ours.py)
-    """
+    """The first and the second table of what is on record."""
     others = {item.property for item in statements.values()} - {*SCOPE}
     first = matrix(statements, findings, MECHANISMS, SCOPE, others, about=ASSUMED)
     return first, matrix(statements, findings, (), (), SCOPE, title="Other properties", about=OTHERS)
@@ -372,18 +355,7 @@ def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str
 
 
 def comparison(table: PrintedTable, statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
-    """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined.
-
-    Parameters
-    ----------
-    table : a printed table
-    statements : by id
-    findings : by id of the statement
-
-    Returns
-    -------
-    the table
-    """
+    """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined."""
     cells = evidence(statements, findings, lambda item: item.table == table.id)
     rows, links = [], {}
     for i, name in enumerate(table.properties):
@@ -422,15 +394,7 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
 def write_matrix(made: Sequence[Matrix], form: str, printed: Sequence[Grid] = ()) -> str:
     """Matrices, and printed tables below them, in one of the forms of tables.FORMATS.
 
-    Parameters
-    ----------
-    made : the matrices, of the same statements
-    form : "table", "markdown", "latex" or "html"; the last is a page with all statements, to which the cells lead
-    printed : tables such as those of `printed_tables`
-
-    Returns
-    -------
-    the text
+    The form "html" is a page with all statements, to which the cells lead.
     """
     if form == "html":
         sections = [*(Section(one.title, figure=one.html(_anchor)) for one in made), *map(table_section, printed)]

@@ -88,14 +88,7 @@ def _by(part: Any, whole: Any) -> Any:
 
 
 def ratio_of(quantity: str, case: Case, answer: Answer) -> Any:
-    """The ratio of a case, which is at least 1.
-
-    Parameters
-    ----------
-    quantity : one of QUANTITIES
-    case : with a misreport for "gain"
-    answer : the mechanism with rational or floating answers
-    """
+    """The ratio of a case, which is at least 1."""
     return max(1, QUANTITIES[quantity][0](case, answer))
 
 
@@ -142,13 +135,7 @@ def known_numbers() -> list[Worst]:
 
 
 def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell]) -> str:
-    """What is proved of the largest ratio: "1", "N" (the number of users), or "" where nothing is.
-
-    Parameters
-    ----------
-    mechanism, quantity : what is measured
-    cells : of the first table
-    """
+    """What is proved of the largest ratio: "1", "N" (the number of users), or "" where nothing is."""
     column = Column(mechanism, "alpha > 1" if mechanism == "alpha-pf-vds" else "")
 
     def holds(name: str) -> bool:
@@ -162,13 +149,7 @@ def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell
 
 
 def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) -> Grid:
-    """Mechanisms by quantities: the worst known ratio, and the bound that is proved.
-
-    Parameters
-    ----------
-    known : of the record
-    cells : of the first table
-    """
+    """Mechanisms by quantities: the worst known ratio, and the bound that is proved."""
     found = {(one.mechanism, one.quantity): one for one in known}
     rows = [
         [name, *(_told(found.get((name, quantity)), bound(name, quantity, cells)) for quantity in QUANTITIES)]

@@ -77,15 +77,7 @@ class Writing:
 def statement_page(item: Statement, known: WitnessRecord, writing: Writing | None = None) -> str:
     """The page of a statement: claim, hypotheses, proof, proof by machine, evidence, witnesses, and how to run it again.
 
-    Parameters
-    ----------
-    item : the statement
-    known : the record that its status and its witnesses are from
-    writing : None = as for a terminal
-
-    Returns
-    -------
-    Markdown
+    `known` is the record that its status and its witnesses are from; `writing` None = as for a terminal.
     """
     how = writing or Writing()
     found = on_record(item, known, again=False)

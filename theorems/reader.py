@@ -77,13 +77,7 @@ class Misprint:
 def statements_of_paper(letter: str) -> list[Statement]:
     """The statements of a paper, in the order of its file.
 
-    Parameters
-    ----------
-    letter : the name of its folder, such as "k"
-
-    Raises
-    ------
-    InstanceError : the file is not as it must be; the sentence names it, and the statement
+    InstanceError where the file is not as it must be; the sentence names it, and the statement.
     """
     with naming_the_file(f"{PACKAGE}.{letter}.trials"):
         code = import_module(f"{PACKAGE}.{letter}.trials")

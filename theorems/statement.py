@@ -217,16 +217,8 @@ def parse_finding(document: Mapping[str, Any]) -> Finding:
 def answers_known(item: Statement, status: Status, verdict: Verdict | None, tried: str) -> str:
     """Of which answers a finding speaks, where the mechanism of the statement allows several.
 
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-    verdict : on the case that decides, None where no case does
-    tried : of which answers the trials speak
-
-    Returns
-    -------
-    "for all", "for some", "for the answer of METHOD", or "" where there is one answer or nothing is decided
+    It is "for all", "for some", "for the answer of METHOD", or "" where there is one answer or nothing is decided. `verdict` is
+    on the case that decides, and `tried` says of which answers the trials speak.
     """
     if verdict is not None:
         return verdict.answers

@@ -89,13 +89,7 @@ def status_by_case(item: Claimed, verdict: Verdict) -> Status:
 
 
 def status_of(item: Claimed, searched: Status) -> Status:
-    """The status of a statement of which a search says this: proofs count where no case decided.
-
-    Parameters
-    ----------
-    item : the statement
-    searched : what the cases alone say
-    """
+    """The status of a statement of which a search says this: proofs count where no case decided."""
     if item.quantifier in ("some", "one") or searched in (Status.REFUTED, Status.IN_FLOATS):
         return searched
     if item.proof_name:
@@ -111,14 +105,7 @@ def with_reading(item: Claimed, status: Status) -> str:
 
 
 def described(item: Claimed, status: Status, trials: int) -> str:
-    """The status with its proof, its sizes or its trials, such as "proved (W: equal shares), by machine for 2x2x2".
-
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-    trials : cases that were tried
-    """
+    """The status with its proof, its sizes or its trials, such as "proved (W: equal shares), by machine for 2x2x2"."""
     sizes = ", ".join(sizes_proved(item.id))
     if status == Status.PROVED:
         return f"proved ({item.proof_name or 'by an exact case'})" + f", by machine for {sizes}" * bool(sizes)

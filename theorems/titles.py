@@ -130,14 +130,7 @@ def named(mechanism: str) -> str:
 def title_of(item: Statement, status: Status) -> str:
     """The title of a statement of which this is known.
 
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-
-    Returns
-    -------
-    a phrase that is true where the statement is decided, a question where it is not
+    It is true where the statement is decided, and a question where it is not.
     """
     phrase = PHRASES.get(item.property) if item.mechanism and not _is_of_another_kind(item) else None
     if phrase is None:

@@ -34,7 +34,8 @@ from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.search import measure, search
+from fairalloc.theorems.engine.search import search
+from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.engine.witnesses import (
     WitnessRecord,
     on_record,

@@ -129,19 +129,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
 
     Statements that are no more are dropped.
 
-    Parameters
-    ----------
-    statements : all statements by id; witnesses of others are dropped
-    findings : new findings, which replace what the file has of their statements; what is not finished replaces nothing
-    path : the JSON file, made where it is not there
-
-    Returns
-    -------
-    the content of the file afterwards
-
-    Raises
-    ------
-    InstanceError : the file is of another schema
+    What is not finished replaces nothing; the file is made where it is not there.
     """
     old = kept_witnesses(path)
     new = {finding.statement: finding for finding in findings if finding.finished}

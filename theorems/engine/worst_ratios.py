@@ -45,14 +45,7 @@ COMPUTED = {"fds": "alpha-pf-vds"}
 def exact_ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float:
     """The ratio at certified rational answers, rounded down where the answers are irrational.
 
-    Parameters
-    ----------
-    mechanism, quantity : what is measured
-    case : a case of `Worst`
-
-    Raises
-    ------
-    Undecided : there is no certificate
+    Undecided where there is no certificate.
     """
     found = ratio_of(quantity, case, lambda instance: certified(instance, COMPUTED.get(mechanism, mechanism)))
     if mechanism in IRRATIONAL and found != float("inf"):
@@ -61,14 +54,7 @@ def exact_ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float:
 
 
 def worst_ratio(mechanism: str, quantity: str, cases: int, seed: int = 0) -> Worst:
-    """The worst ratio that climbs find.
-
-    Parameters
-    ----------
-    mechanism, quantity : what is measured
-    cases : how many are tried
-    seed : of everything random
-    """
+    """The worst ratio that climbs find."""
     climb = _Climb(mechanism, quantity, np.random.default_rng(seed))
     best, found = 1.0, None
     while climb.tried < cases and best < float("inf"):
@@ -169,11 +155,7 @@ def _parts(draft: Draft) -> Iterator[Draft]:
 def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms: Iterable[str] = ()) -> list[Worst]:
     """Search all numbers that are not proved to be 1, and write them into a file.
 
-    Parameters
-    ----------
-    path : of numbers.json beside this file, or of another file
-    cases, seed : of each search
-    mechanisms : ids; none = all
+    `cases` and `seed` are of each search; no mechanism = all.
     """
     cells = recorded_matrices(*known_cells())[0].cells
     asked = [(name, quantity) for name in sorted(mechanisms or MECHANISMS) for quantity in QUANTITIES]
@@ -184,12 +166,7 @@ def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms
 
 
 def compared(known: Sequence[Worst]) -> list[Worst]:
-    """Each with the worst of the cases of all mechanisms, as far as its own mechanism takes them.
-
-    Parameters
-    ----------
-    known : what single searches found
-    """
+    """Each with the worst of the cases of all mechanisms, as far as its own mechanism takes them."""
     cases = {name: [one.case for one in known if one.quantity == name and one.case] + _on_record(name) for name in QUANTITIES}
     return [_worst_of(one, cases[one.quantity]) for one in known]
 

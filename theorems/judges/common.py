@@ -235,18 +235,7 @@ def printed_tasks(mechanism: str, *printed: str) -> Routes:
 def monopoly(instance: Instance, n: int, i: int) -> Fraction:
     """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands.
 
-    Parameters
-    ----------
-    instance : demands and capacities in their own units
-    n, i : user and server
-
-    Returns
-    -------
-    tasks of n with all of server i
-
-    Raises
-    ------
-    NotApplicable : users have several demand vectors, or other ones on some server
+    NotApplicable where users have several demand vectors, or other ones on some server.
     """
     if instance.exact.demands_on or not instance.single_variant:
         raise NotApplicable("gamma is computed for one demand vector a user")
