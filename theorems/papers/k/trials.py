@@ -21,13 +21,12 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import Row, certified, monopoly, printed_numbers, printed_tasks
-from fairalloc.theorems.judges.convergence import converges, converges_exactly
+from fairalloc.theorems.judges.convergence import converges
 from fairalloc.theorems.judges.game import (
     about_equilibria,
     about_ps_dsf,
     least_served,
     limit_rate,
-    limit_rate_of_servers,
     missing,
     not_rising_in_alpha,
     proportional,
@@ -250,7 +249,7 @@ trials: dict[str, Routes] = {
     "K.T4": same_as_ps_dsf(),
     "K.T5": same_as_ps_dsf(time_shared),
     "K.3.4.mixed.definition": Routes(theorem_1_by_program, theorem_1_by_vertices),
-    "K.3.4.mixed.limit": about_equilibria(limit_rate_of_servers),
+    "K.3.4.mixed.limit": about_equilibria(limit_rate),
     "K.3.4.mixed.one": about_equilibria(proportional),
     "K.C3": about_equilibria(limit_rate),
     "K.L1": Routes(floats.complementary, problem_3.complementary),
@@ -284,8 +283,8 @@ trials: dict[str, Routes] = {
     "K.T8": Routes(floats.stops(False), directions.stops(False)),
     "K.T8.letter": Routes(floats.stops(True), directions.stops(True)),
     "K.T8.steps": Routes(small_steps.tried, small_steps.confirmed),
-    "K.T8.start": Routes(converges("alpha-pf-vds", "ps-mfa"), converges_exactly("alpha-pf-vds", "ps-mfa")),
-    "K.5.2": Routes(converges("alpha-pf-vds", "vds-distributed"), converges_exactly("alpha-pf-vds", "vds-distributed")),
+    "K.T8.start": converges("alpha-pf-vds", "ps-mfa"),
+    "K.5.2": converges("alpha-pf-vds", "vds-distributed"),
     "K.5.2.rest": Routes(floats.rests, problem_3.rests),
     "K.E57": Routes(approximate_prices_in_floats, approximate_prices),
     "K.Fn8": Routes(penalty_in_floats(printed=True), penalty(printed=True)),
