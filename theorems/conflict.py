@@ -274,7 +274,8 @@ def conflict(
     ([1.0, 2.0], ('sharing-incentive', 'strong-sharing-incentive'))
     """
     start = time.monotonic()
-    asked, most = _axioms(axioms), _size(size)
+    asked = _axioms(axioms)
+    most = size_of(size, f" from 2x1x1 to {'x'.join(map(str, MOST))}, such as 2x1x2", (2, 1, 1), MOST)
     limit = float(time_limit or (SECONDS if trials is None else ENDLESS))
     profile = [name for name in asked if name in PROFILE]
     rows = _known(asked, most)
@@ -309,13 +310,12 @@ def _axioms(given: Any) -> list[str]:
     return names
 
 
-def _size(text: str) -> Size:
-    """Users, servers, resources."""
+def size_of(text: str, rule: str = " such as 2x2x2", least: Size = (1, 1, 1), most: Sequence[float] = (inf, inf, inf)) -> Size:
+    """Users, servers, resources of a text such as "2x1x2"; `rule` ends the sentence that says what it must be."""
     match = re.fullmatch(r"(\d+)x(\d+)x(\d+)", text, re.ASCII)
     numbers = tuple(map(int, match.groups())) if match and len(text) < 20 else ()
-    if not numbers or not all(least <= number <= most for least, number, most in zip((2, 1, 1), numbers, MOST, strict=True)):
-        rule = f"it must be users x servers x resources from 2x1x1 to {'x'.join(map(str, MOST))}, such as 2x1x2"
-        raise InstanceError(f"the size is {shown(text)}, but {rule}")
+    if not numbers or not all(low <= number <= high for low, number, high in zip(least, numbers, most, strict=True)):
+        raise InstanceError(f"the size is {shown(text)}, but it must be users x servers x resources{rule}")
     return numbers[0], numbers[1], numbers[2]
 
 
