@@ -39,25 +39,19 @@ POINTS = " `points` are tasks of user n on server i, sorted by user, then server
 
 LONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
+PLAIN = {"errata": "docs/ERRATA.md, at {}", "script": "docs/witnesses/{}.py\n"}
+"""How names of these kinds are written for a terminal."""
+
 ANSWERS = {
     FOR_ALL: "for all: every answer that the mechanism allows was decided, and all alike",
     FOR_SOME: "for some: an answer is known of which it is so, and not all are, or not all were decided",
 }
 
 
-def _plain_name(kind: str, name: str) -> str:
-    return {"errata": f"docs/ERRATA.md, at {name}", "script": f"docs/witnesses/{name}.py\n"}.get(kind, name)
-
-
 @cache
-def _instead() -> Mapping[str, str]:
-    """What is true instead, by refuted statement: instead.toml."""
+def instead() -> Mapping[str, str]:
+    """What is true instead of a refuted statement, with the ids of the statements that say so: instead.toml."""
     return packaged_toml("instead.toml")
-
-
-def instead_of(name: str) -> str:
-    """What is true instead of a refuted statement, with the ids of the statements that say so; "" where nothing is known."""
-    return _instead().get(name, "")
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ class Writing:
     """
 
     text: Callable[[str], str] = str
-    name: Callable[[str, str], str] = _plain_name
+    name: Callable[[str, str], str] = lambda kind, name: PLAIN.get(kind, "{}").format(name)
 
 
 def statement_page(item: Statement, known: WitnessRecord, writing: Writing | None = None) -> str:
@@ -82,7 +76,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     how = writing or Writing()
     found = on_record(item, known, again=False)
     status = how.text(described(item, found.status, found.trials))
-    parts = [f"# {how.text(title_of(item, found.status))}\n", f"{_subtitle(item, how)}. Status: **{status}**.\n"]
+    parts = [f"# {how.text(title_of(item, found.status))}\n", f"`{item.id}`, {how.text(item.place)}. Status: **{status}**.\n"]
     parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
@@ -97,11 +91,6 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * has_script(item.id)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
-
-
-def _subtitle(item: Statement, how: Writing) -> str:
-    """The id and the place."""
-    return f"`{item.id}`, {how.text(item.place)}"
 
 
 def _neighbours(item: Statement, how: Writing) -> Iterator[str]:
@@ -121,7 +110,8 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     yield f"Status: {about}"
     if found.status == Status.REFUTED and item.paper in PAPERS:
         yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"
-        yield f"What is true instead: {how.text(instead_of(item.id))} More: {how.name('errata', item.id)}"
+        true = how.text(instead().get(item.id, ""))
+        yield f"What is true instead: {true} More: {how.name('errata', item.id)}"
     if item.paper in PAPERS:
         yield f"Paper: {how.name('paper', item.paper)}, {how.text(paper_of(item))}"
     else:

@@ -123,26 +123,12 @@ class _Climb:
     def smaller(self, draft: Draft) -> tuple[Case, Any]:
         """The case without what the ratio does not need, and the ratio in rationals."""
         best = exact_ratio(self.mechanism, self.quantity, draft.case())
-        while (less := self.without_a_part(draft, best)) is not None:
+        less: tuple[Draft, Any] | None = draft, best
+        while less is not None:
             draft, best = less
+            ratios = ((made, _ratio(self.mechanism, self.quantity, made)) for made in _parts(draft))
+            less = next(((made, ratio) for made, ratio in ratios if ratio is not None and ratio >= best), None)
         return draft.case(), best
-
-    def without_a_part(self, draft: Draft, best: Any) -> tuple[Draft, Any] | None:
-        for made in _parts(draft):
-            case = _case(made, self.quantity)
-            ratio = None if case is None else _ratio(self.mechanism, self.quantity, case)
-            if ratio is not None and ratio >= best:
-                return made, ratio
-        return None
-
-
-def _case(draft: Draft, quantity: str) -> Case | None:
-    """The case; None where somebody can run nothing, or nobody misreports and the quantity is about that."""
-    try:
-        case = draft.case()
-    except FairallocError:
-        return None
-    return None if quantity == "gain" and case.misreport is None else case
 
 
 def _parts(draft: Draft) -> Iterator[Draft]:
@@ -184,14 +170,16 @@ def _worst_of(one: Worst, cases: Sequence[Case]) -> Worst:
     tried = {**one.searched, "cases": one.searched["cases"] + len(cases)}
     best = replace(one, searched=tried)
     for case in cases:
-        ratio = None if one.mechanism in POOL and case.instance.K > 1 else _ratio(one.mechanism, one.quantity, case)
+        ratio = None if one.mechanism in POOL and case.instance.K > 1 else _ratio(one.mechanism, one.quantity, Draft.of(case))
         if ratio is not None and ratio > best.ratio:
             best = replace(best, ratio=ratio, case=case)
     return best
 
 
-def _ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float | None:
+def _ratio(mechanism: str, quantity: str, draft: Draft) -> Fraction | float | None:
+    """The ratio in rationals; None where there is no case or no certificate, or where nobody misreports and it is about that."""
     try:
-        return exact_ratio(mechanism, quantity, case)
+        case = draft.case()
+        return None if quantity == "gain" and case.misreport is None else exact_ratio(mechanism, quantity, case)
     except (FairallocError, Undecided):
         return None
