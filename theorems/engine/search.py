@@ -28,7 +28,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.engine.steps import STEPS, measure, random_move, simpler, with_number
 from fairalloc.theorems.engine.worst_weights import worst_weights
-from fairalloc.theorems.hypotheses import MOST
+from fairalloc.theorems.hypotheses import MOST, draw_misreports
 from fairalloc.theorems.statement import Statement
 
 SAMPLES = 16
@@ -177,7 +177,7 @@ class Search:
             yield draft
             for _ in range(MISREPORTS - 1 if misreports else 0):
                 other = draft.copy()
-                hypotheses.draw_misreports(self.rng, other, misreports)
+                draw_misreports(hypotheses, self.rng, other, misreports)
                 yield other
 
     def _climb(self, draft: Draft, score: float, limit: Limit) -> tuple[Draft, float, Violation | None]:

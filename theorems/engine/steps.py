@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from fairalloc.theorems.cases import REPORTED, Draft, DraftUser
-from fairalloc.theorems.hypotheses import POOLS
+from fairalloc.theorems.hypotheses import POOLS, draw_misreport
 from fairalloc.theorems.statement import Statement
 
 FINEST = 1000
@@ -68,7 +68,7 @@ def _misreport_move(rng: np.random.Generator, draft: Draft, statement: Statement
     liars = [n for n, user in enumerate(draft.users) if user.misreports]
     again = len(liars) == statement.misreports or rng.random() < 0.6
     n = int(rng.choice(liars)) if again else int(rng.integers(len(draft.users)))
-    return lambda made: statement.hypotheses.draw_misreport(rng, made, n)
+    return lambda made: draw_misreport(statement.hypotheses, rng, made, n)
 
 
 def _parameter_move(rng: np.random.Generator, _: Draft, statement: Statement) -> Move:
