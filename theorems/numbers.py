@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 from fairalloc.analysis.holdings import Holdings
@@ -33,8 +34,6 @@ MOST = 6
 """The largest number in an instance that is searched."""
 
 SCHEMA = "fairalloc/worst-ratios-1"
-
-INFINITE = "inf"
 
 FLOORED = 10**4
 """Ratios of irrational answers, whose tasks are proved to some 1e-7, are rounded down to parts of this."""
@@ -83,7 +82,7 @@ QUANTITIES: Mapping[str, tuple[Callable[[Case, Answer], Any], str]] = {
 def _by(part: Any, whole: Any) -> Any:
     """The ratio; infinite where the whole is 0, and 1 where both are."""
     if not whole > (0 if isinstance(whole, Fraction) else 1e-9):
-        return float("inf") if part > 1e-9 else 1
+        return inf if part > 1e-9 else 1
     return part / whole
 
 
@@ -112,19 +111,14 @@ class Worst:
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
-        case = None if self.case is None else self.case.document()
-        return {
-            "mechanism": self.mechanism,
-            "quantity": self.quantity,
-            "ratio": INFINITE if self.ratio == float("inf") else str(self.ratio),
-            "case": case,
-            "searched": dict(self.searched),
-        }
+        case, ratio = None if self.case is None else self.case.document(), str(self.ratio)
+        found = {"mechanism": self.mechanism, "quantity": self.quantity, "ratio": ratio, "case": case}
+        return {**found, "searched": dict(self.searched)}
 
 
 def parsed(given: Mapping[str, Any]) -> Worst:
     """What `Worst.document` wrote."""
-    ratio = float("inf") if given["ratio"] == INFINITE else Fraction(given["ratio"])
+    ratio = inf if given["ratio"] == str(inf) else Fraction(given["ratio"])
     case = None if given["case"] is None else parse_case(given["case"])
     return Worst(given["mechanism"], given["quantity"], ratio, case, given["searched"])
 
@@ -167,7 +161,7 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
 def _told(one: Worst | None, most: str) -> str:
     if most == "1":
         return "= 1"
-    known = "" if one is None else "∞" if one.ratio == float("inf") else _number(one.ratio)
+    known = "" if one is None else "∞" if one.ratio == inf else _number(one.ratio)
     return f"{known} ≤ {most}" if most else known
 
 

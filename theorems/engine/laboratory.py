@@ -202,11 +202,6 @@ def _looked_at(
     keep: Callable[[Statement, Finding], None],
 ) -> None:
     if share.jobs > 1:
-        registered = all_statements()
-        in_files = {name for file in limits["files"] for name in statements_in(file)}
-        strangers = [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]
-        if strangers:
-            raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
         _in_processes(statements, share, limits, known, keep)
         return
     for statement in statements:
@@ -241,6 +236,9 @@ def _in_processes(
     keep: Callable[[Statement, Finding], None],
 ) -> None:
     """Every process takes the next statement when it is free, with the witnesses that are known by then."""
+    registered, in_files = all_statements(), {name for file in limits["files"] for name in statements_in(file)}
+    if strangers := [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]:
+        raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
 
     def tasks() -> Iterator[Task]:
         for statement in statements:
@@ -258,10 +256,8 @@ def _in_processes(
 
 
 def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
-    if isinstance(answer, NoAnswer):
-        return _failed(statement, answer.sentence)
     try:
-        return parse_finding(answer)
+        return _failed(statement, answer.sentence) if isinstance(answer, NoAnswer) else parse_finding(answer)
     except Exception as error:  # what came is no finding; every statement must get one
         return _failed(statement, f"{type(error).__name__}: {error}")
 
