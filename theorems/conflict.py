@@ -274,9 +274,8 @@ def conflict(
     worst = {column: max(one.level for one in row.values()) for column, row in rows.items()}
     shown_by = min(having, key=lambda column: (bool(column.family), worst[column]), default=None)
     names = {column: column.mechanism + f" ({column.family})" * bool(column.family) for column in rows}
-    made = Conflict(
-        asked, most, {names[column]: row for column, row in rows.items()}, profile, "" if shown_by is None else names[shown_by]
-    )
+    known = {names[column]: row for column, row in rows.items()}
+    made = Conflict(asked, most, known, profile, names[shown_by] if shown_by else "")
     if profile and not shown_by:
         made = _instances(made, SEARCHING * limit, trials, seed)
     if made.instance is None:

@@ -21,22 +21,7 @@ LONG = 14
 DIGITS = 6
 """Significant digits of a decimal."""
 
-_GREEK = (
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "lambda",
-    "nu",
-    "rho",
-    "psi",
-    "Psi",
-    "omega",
-    "eta",
-    "varsigma",
-    "partial",
-)
+_GREEK = "alpha beta gamma delta epsilon lambda nu rho psi Psi omega eta varsigma partial".split()
 GREEK = {name: rf"\{name}" for name in _GREEK} | {"phi": r"\varphi"}
 """Letters by their names in plain text."""
 
@@ -51,18 +36,14 @@ DATA: Mapping[str, tuple[str, str]] = {
     "epsilon": (r"\epsilon", ""),
     "points": ("y", "tni"),
     "tasks": ("x", "ni"),
-    "tasks_after": ("x'", "ni"),
-    "other_tasks": ("x'", "ni"),
-    "better": ("x'", "ni"),
+    **dict.fromkeys(("tasks_after", "other_tasks", "better"), ("x'", "ni")),
     "tasks_at_infinity": (r"x^{\infty}", "ni"),
     "prices": (r"\lambda", "ir"),
-    "other_prices": (r"\lambda'", "ir"),
-    "prices_after": (r"\lambda'", "ir"),
+    **dict.fromkeys(("other_prices", "prices_after"), (r"\lambda'", "ir")),
     "requests": ("r", "ij"),
     "entitlements": ("e", "i"),
     "x": ("x", "n"),
-    "after": ("x'", "n"),
-    "other": ("x'", "n"),
+    **dict.fromkeys(("after", "other"), ("x'", "n")),
     "table": ("T", "kl"),
 }
 """The letter and the indices of data by name; data of another depth take the last of the indices."""
@@ -121,8 +102,7 @@ def tabular(letter: str, indices: str, value: Any, numbers: Numbers) -> str:
     depth = depth_of(value)
     named = indices[-depth:] if depth else ""
     if depth < 2:
-        index = f"_{{{named}}}" * bool(named)
-        said = f"{letter}{index}" if not named else rf"({', '.join(f'{letter}_{{{k + 1}}}' for k in range(len(value)))})"
+        said = rf"({', '.join(f'{letter}_{{{k + 1}}}' for k in range(len(value)))})" if named else letter
         return f"${said} = {numbers.tex(value)}$"
     rows = list(_rows(value))
     wide = max(len(cells) for _, cells in rows)
@@ -158,12 +138,8 @@ _LETTER = re.compile(rf"(?<![\w\\'])(?<![A-Z]-){_PARTS}(?P<star>\*?)(?![\w']|\.\
 _SPECIAL = {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "^": r"\^{}", "<": "$<$", ">": "$>$", "$": r"\$", "{": r"\{"}
 _SPECIAL |= {"}": r"\}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "|": "$|$", "✓": "$+$"}
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "->": r"\to", "dPsi/dlambda": r"\partial \Psi / \partial \lambda"}
-_SIGNS |= {
-    "grad_x Psi": r"\nabla_{x} \Psi",
-    "grad_x": r"\nabla_{x}",
-    "grad Psi": r"\nabla \Psi",
-    "dPsi/dx": r"\partial \Psi / \partial x",
-}
+_SIGNS |= {"grad_x Psi": r"\nabla_{x} \Psi", "grad_x": r"\nabla_{x}", "grad Psi": r"\nabla \Psi"}
+_SIGNS |= {"dPsi/dx": r"\partial \Psi / \partial x"}
 _OPERATORS = "|".join(map(re.escape, _SIGNS))
 
 WORDS = ("a", "A", "I")
