@@ -21,8 +21,8 @@ LONG = 14
 DIGITS = 6
 """Significant digits of a decimal."""
 
-_GREEK = "alpha beta gamma delta epsilon lambda nu rho psi Psi omega eta varsigma partial".split()
-GREEK = {name: rf"\{name}" for name in _GREEK} | {"phi": r"\varphi"}
+_GREEK = "alpha beta gamma delta epsilon lambda nu rho psi Psi omega eta varsigma partial"
+GREEK = {name: rf"\{name}" for name in _GREEK.split()} | {"phi": r"\varphi"}
 """Letters by their names in plain text."""
 
 DATA: Mapping[str, tuple[str, str]] = {
