@@ -50,23 +50,16 @@ READINGS = {
 
 
 class Claimed(Protocol):
-    """What the rules ask of a statement (statement.py)."""
+    """What the rules ask of a statement (statement.py): its id, its quantifier, the name of its proof or "", its reading."""
 
     @property
-    def id(self) -> str:
-        """Its id."""
-
+    def id(self) -> str: ...
     @property
-    def quantifier(self) -> str:
-        """all, some, run or one."""
-
+    def quantifier(self) -> str: ...
     @property
-    def proof_name(self) -> str:
-        """The name of its proof, "" where it has none."""
-
+    def proof_name(self) -> str: ...
     @property
-    def reading(self) -> str:
-        """How the printed words are read."""
+    def reading(self) -> str: ...
 
 
 def status_by_case(item: Claimed, verdict: Verdict) -> Status:
