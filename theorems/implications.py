@@ -1,13 +1,13 @@
 """Implications between the definitions of mechanisms and properties of one allocation, with proofs.
 
 An implication says that every allocation with the premise has the conclusion, on the instances where `when` is true. Premises and
-conclusions are names that `check` takes. Each arrow has a proof in a sentence, or a source, and is used in both directions:
-forwards, and a violated conclusion shows that the premise is violated. tests/theorems/test_implications.py tries both.
+conclusions are names that `check` takes. Each arrow has a proof in a sentence, or a source. A violated conclusion shows that the
+premise is violated, too; tests/theorems/test_implications.py tries both directions.
 
 Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations with larger bundles are not covered).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -15,13 +15,8 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
-from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-
-
-class Contradiction(ValueError):  # noqa: N818 (what it is)
-    """Two verdicts that contradict an implication."""
 
 
 class About:
@@ -48,31 +43,6 @@ class Implication:
         return allocation.bundles is None and self.when(allocation)
 
 
-def complete(verdicts: Mapping[str, Verdict], allocation: Allocation) -> dict[str, Verdict]:
-    """The verdicts and all that follow from them for this allocation.
-
-    Raises
-    ------
-    Contradiction : a premise holds and its conclusion is violated: one of the checks is wrong, or its tolerance too coarse
-
-    Examples
-    --------
-    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
-    >>> known = {"nb": Verdict("nb", True, 0.0, "this is the nb allocation", "residual")}
-    >>> sorted(name for name, v in complete(known, Allocation(wang, [10, 0, 0, 10])).items() if v.holds)[:3]
-    ['envy-freeness', 'feasibility', 'nb']
-    """
-    result = dict(verdicts)
-    arrows = [arrow for arrow in IMPLICATIONS if arrow.applies(allocation)]
-    news = True
-    while news:
-        news = False
-        for arrow in arrows:
-            for name, verdict in _followed(arrow, result):
-                result[name], news = verdict, True
-    return result
-
-
 def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
     """Why every answer of a mechanism has a property, "" where no chain of arrows says so.
 
@@ -89,23 +59,6 @@ def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
         news = {a.conclusion: "; ".join(filter(None, (news[a.premise], a.why))) for a in arrows if a.conclusion not in reached}
         reached |= news
     return reached.get(name, "")
-
-
-def _followed(arrow: Implication, known: Mapping[str, Verdict]) -> Iterator[tuple[str, Verdict]]:
-    """What one arrow adds."""
-    premise, conclusion = known.get(arrow.premise), known.get(arrow.conclusion)
-    if premise is not None and premise.holds is True:
-        if conclusion is not None and conclusion.holds is False:
-            raise Contradiction(f"{arrow.premise} holds and {arrow.conclusion} does not, but: {arrow.why}")
-        if conclusion is None or conclusion.holds is None:
-            yield arrow.conclusion, _implied(arrow.conclusion, True, f"follows from {arrow.premise}", arrow, premise)
-    if conclusion is not None and conclusion.holds is False and (premise is None or premise.holds is None):
-        yield arrow.premise, _implied(arrow.premise, False, f"else {arrow.conclusion} would hold", arrow, conclusion)
-
-
-def _implied(name: str, holds: bool, sentence: str, arrow: Implication, source: Verdict) -> Verdict:
-    word = "holds" if holds else "violated"
-    return Verdict(name, holds, np.nan, f"{word}: {sentence}", f"implication: {arrow.why}", source.witness)
 
 
 # ---- when -----------------------------------------------------------------------------------------------------------
@@ -297,4 +250,4 @@ BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
     ),
     Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
 )
-"""The same between properties of mechanisms, each on all instances that it is about, which `complete` does not use."""
+"""The same between properties of mechanisms, each on all instances that it is about."""
