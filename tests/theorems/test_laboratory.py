@@ -321,11 +321,10 @@ def test_statements_about_one_printed_case():
 
 
 def test_statements_are_registered_once():
-    found = dict(STATEMENTS)
     with pytest.raises(ValueError, match=r"two statements are named .Z\.P4."):
-        claims._add(found, STATEMENTS["Z.P4"])
+        claims._of_the_papers(lambda _: [STATEMENTS["Z.P4"]] * 2, "statement", "statements")
     with pytest.raises(ValueError, match="of no paper"):
-        claims._add(found, planted(id="Q.1"))
+        claims._of_the_papers(lambda _: [planted(id="Q.1")], "statement", "statements")
     for item in STATEMENTS.values():
         assert item.table == "" or (item.mechanism, item.property) in PRINTED[item.table].marks, item.id
 
