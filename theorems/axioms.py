@@ -64,15 +64,10 @@ OF_A_PROPERTY = {
 
 @dataclass(frozen=True)
 class AxiomFinding:
-    """What is known of one axiom of one mechanism.
+    """What is known of one axiom of one mechanism: its level, PROVED to VIOLATED, and why, in words.
 
-    Attributes
-    ----------
-    level : PROVED to VIOLATED
-    sentence : why, in words
-    statement : the id of the statement that says so, "" where none does
-    answers : of which answers it speaks where the mechanism allows several
-    case : the violation, None where there is none of this size
+    `statement` is the id of the statement that says so, `answers` of which answers it speaks where the mechanism allows several,
+    `case` the violation, if there is one of this size.
     """
 
     level: int

@@ -93,15 +93,7 @@ def ratio_of(quantity: str, case: Case, answer: Answer) -> Any:
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst ratio that is known.
-
-    Attributes
-    ----------
-    mechanism, quantity : what was measured
-    ratio : a number, or infinite
-    case : that attains it, None where none is worse than 1
-    searched : cases that were tried, and the seed
-    """
+    """The worst ratio that is known, the case that attains it, if one is worse than 1, and what was searched."""
 
     mechanism: str
     quantity: str

@@ -58,10 +58,7 @@ def instead() -> Mapping[str, str]:
 class Writing:
     """How words are written: as they are for a terminal; the site escapes what Markdown would take for markup, and adds links.
 
-    Attributes
-    ----------
-    text : of plain words
-    name : of a kind ("paper", "mechanism", "property", "table", "errata", "script", "statement") and the name of one of that kind
+    `name` is of a kind ("paper", "mechanism", "property", "table", "errata", "script", "statement") and the name of one of them.
     """
 
     text: Callable[[str], str] = str

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Proof:
-    """A proof that several statements share.
-
-    Attributes
-    ----------
-    name : what it is called
-    text : the proof, with the objects that it is about
-    before, after : what a statement adds to it
-    """
+    """A proof that several statements share; a statement may add something `before` and `after` it."""
 
     name: str
     text: str

@@ -60,10 +60,7 @@ class Violation:
 class Limit:
     """The limit of a search: a number of cases, tried or rejected, or seconds, whichever is reached first.
 
-    Attributes
-    ----------
-    cases, seconds : of the search; inf = any
-    shrinking : seconds since the start at which shrinking ends too; None = twice those of the search and PATIENCE more
+    `shrinking` are the seconds since the start at which shrinking ends too; None = twice those of the search and PATIENCE more.
     """
 
     cases: float = inf

@@ -43,19 +43,11 @@ WITHOUT_FORMULAS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class MachineVerdict:
-    """What the machine says of a statement at a size.
+    """What the machine says of a statement at a size, in a word and a sentence.
 
-    Attributes
-    ----------
-    statement, size : what was asked
-    verdict : "proved" (for all instances of the size), "refuted" (by `case`, confirmed by exact answers), or "unknown"
-    sentence : the verdict in English
-    patterns : questions that were decided
-    seconds : time spent
-    solvers : names with versions
-    covers : what is covered beyond the size, such as parameters
-    needed : the assumptions in an unsatisfiable core of some pattern, where asked
-    case : the instance that refutes it
+    It is proved for all instances of the size, refuted by `case`, which exact answers confirm, or unknown. So many `patterns`
+    were decided; `covers` says what is covered beyond the size, such as parameters; `needed` are the assumptions in an
+    unsatisfiable core of some pattern, where asked.
     """
 
     statement: str
