@@ -59,16 +59,11 @@ PHRASES = {
 CONDITIONS = {
     "one server": "with one server",
     "one resource": "with one resource",
-    "one variant": "",
-    "same demands": "",
     "everywhere": "without placement constraints",
-    "no idle server": "",
     "outsiders": "under K's Assumption 2",
     "positive": "for positive demands",
-    "unlimited": "",
     "equal weights": "with equal weights",
     "simplex": "for demands that sum to 1",
-    "bottleneck": "",
     "server bottleneck": "with a bottleneck at every server",
     "identical servers": "with identical servers",
 }
@@ -158,7 +153,7 @@ def _conditions(item: Statement, only: Iterable[str] | None = None) -> list[str]
     words = [word for word in item.hypotheses.words if word in CONDITIONS and word not in IMPLIED.get(item.property, ())]
     words = [word for word in words if word != "everywhere" or "one server" not in words]
     words = [word for word in words if word != "one server" or not is_of_one_pool(item.mechanism)]
-    phrases = [CONDITIONS[word] for word in words if CONDITIONS[word] and (only is None or word in only)]
+    phrases = [CONDITIONS[word] for word in words if only is None or word in only]
     return [_alpha(item)] * bool(_alpha(item)) + [", ".join(phrases)] * bool(phrases)
 
 

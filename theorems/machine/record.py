@@ -5,7 +5,7 @@ It is read without any solver: for the status of a statement, the matrix, `faira
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -64,18 +64,10 @@ class MachineVerdict:
 
 def document(verdict: MachineVerdict) -> dict[str, Any]:
     """A verdict of prove.py as JSON."""
-    kept: dict[str, Any] = {
-        "statement": verdict.statement,
-        "size": list(verdict.size),
-        "verdict": verdict.verdict,
-        "sentence": verdict.sentence,
-        "patterns": verdict.patterns,
-        "seconds": round(verdict.seconds, 2),
-        "solvers": list(verdict.solvers),
-    }
-    kept |= {"covers": verdict.covers} if verdict.covers else {}
-    kept |= {"needed": list(verdict.needed)} if verdict.needed else {}
-    return kept | ({"case": verdict.case.document()} if verdict.case is not None else {})
+    kept = {one.name: getattr(verdict, one.name) for one in fields(verdict)}
+    kept |= {"size": list(verdict.size), "seconds": round(verdict.seconds, 2), "solvers": list(verdict.solvers)}
+    kept |= {"needed": list(verdict.needed), "case": None if verdict.case is None else verdict.case.document()}
+    return {name: value for name, value in kept.items() if value or name not in ("covers", "needed", "case")}
 
 
 def kept_proofs(path: str | Path) -> list[dict[str, Any]]:
