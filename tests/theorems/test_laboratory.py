@@ -34,7 +34,7 @@ from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.search import search
+from fairalloc.theorems.engine.search import Limit, Search, seeded
 from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.engine.witnesses import (
     WitnessRecord,
@@ -160,6 +160,12 @@ def test_all_the_assumptions_of_the_papers_are_sampled():
 
 
 # ---- search ---------------------------------------------------------------------------------------------------------
+
+
+def search(statement, seed=0, trials=400, seconds=AMPLE):
+    """The smallest violation that is found, and the search with its counts."""
+    made = Search(statement, seeded(statement, seed), Limit(trials, seconds))
+    return made.run(), made
 
 
 def test_the_search_finds_a_planted_falsehood_and_shrinks_it():

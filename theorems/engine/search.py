@@ -16,7 +16,7 @@ Cases, rejected samples, sizes and programs are counted.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf, isnan
 
 import numpy as np
@@ -198,9 +198,17 @@ class Search:
         """A violation below the tolerance of floating point that rationals confirm."""
         if not ROUNDING < score <= TOLERANCE:
             return None
-        case = draft.case()
+        return self._confirmed(draft, draft.case(), self.trials)
+
+    def _confirmed(self, draft: Draft, case: Case, trial: int) -> Violation | None:
+        """The violation where rationals confirm it; it is noted where it is the smallest so far."""
         exact = self._checked(self.statement.violated, case)
-        return None if exact is None else self._kept(Violation(draft, case, exact, self.trials))
+        if exact is None:
+            return None
+        found = Violation(draft, case, exact, trial)
+        if self.smallest is None or measure(draft) < measure(self.smallest.draft):
+            self.smallest = found
+        return found
 
     def _at_worst_weights(self, draft: Draft) -> Violation | None:
         """The violation, if there is one, at the weights that a program finds worst (worst_weights.py)."""
@@ -229,17 +237,9 @@ class Search:
             self.undecided += verdict.holds is None
             return (-inf if isnan(verdict.margin) else verdict.margin), None
         # 3.
-        exact = self._checked(self.statement.violated, case)
-        if exact is None:
-            self.unconfirmed.append(case)
-            return 0.0, None
-        return verdict.margin, self._kept(Violation(draft, case, exact, self.trials))
-
-    def _kept(self, found: Violation) -> Violation:
-        """The violation, which is noted where it is the smallest so far."""
-        if self.smallest is None or measure(found.draft) < measure(self.smallest.draft):
-            self.smallest = found
-        return found
+        found = self._confirmed(draft, case, self.trials)
+        self.unconfirmed += [] if found else [case]
+        return (verdict.margin if found else 0.0), found
 
     def _trial(self, draft: Draft) -> tuple[Case, Verdict] | None:
         """The case and its verdict in floating point; None where the claim is not about it."""
@@ -277,8 +277,6 @@ class Search:
             for step in STEPS:
                 found = self._repeated(step, found)
             found = self._with_simpler_numbers(found)
-            if before == measure(found.draft):
-                break
         return found
 
     def _repeated(self, step: Callable[[Draft], Iterator[Draft]], found: Violation) -> Violation:
@@ -309,14 +307,7 @@ class Search:
         tried = self._trial(draft)
         if tried is None or not (tried[1].holds is False or tried[1].margin > ROUNDING):
             return None
-        exact = self._checked(self.statement.violated, tried[0])
-        return None if exact is None else self._kept(replace(found, draft=draft, case=tried[0], verdict=exact))
-
-
-def search(statement: Statement, seed: int = 0, trials: float = inf, seconds: float = 10.0) -> tuple[Violation | None, Search]:
-    """Look for a violation of the property; the smallest found and the search with its counts."""
-    made = Search(statement, seeded(statement, seed), Limit(trials, seconds))
-    return made.run(), made
+        return self._confirmed(draft, tried[0], found.trial)
 
 
 def seeded(statement: Statement, seed: int) -> tuple[int, int]:
