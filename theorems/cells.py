@@ -215,16 +215,10 @@ def family_of(item: Statement, parameters: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
+    """One cell: a symbol, and a note with the condition or the trials, which is from the statements `others`.
 
-    Attributes
-    ----------
-    symbol : what is known
-    statement : the id of what decides it, where it is violated that of the smallest violation; "" where no statement does
-    note : the condition, or the trials
-    others : ids of what the note is from
-    answers : of which of several answers it speaks (analysis/verdict.py), "" where there is one
-    why : the implications that it follows from, "" where a statement decides it
+    `statement` is the id of what decides it, where it is violated that of the smallest violation; `why` has the implications
+    where no statement does; `answers` says of which of several answers it speaks (analysis/verdict.py).
     """
 
     symbol: str

@@ -10,7 +10,8 @@ A `Claim` is a `Statement` (statement.py) with the arguments it was made of, so 
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -204,7 +205,6 @@ class ClaimResult:
     finding: Finding
     interrupted: bool = False
     asked: int | None = None
-    _code: list[str] = field(default_factory=list, repr=False)
 
     @property
     def status(self) -> Status:
@@ -251,14 +251,10 @@ class ClaimResult:
         why = f"; the last draft was rejected: {searched['because']}" * bool(searched.get("because"))
         return f"{self.claim.text}: not decided. {found.sentence}{why} ({how})"
 
-    @property
+    @cached_property
     def code(self) -> str:
         """Python that rebuilds the case and its allocations and asserts the violation; "" where none was confirmed."""
-        if self.case is None:
-            return ""
-        if not self._code:
-            self._code.append(witness_code(self.claim, self.case))
-        return self._code[0]
+        return "" if self.case is None else witness_code(self.claim, self.case)
 
     def __str__(self) -> str:
         """The verdict, and with a witness code that runs: the verdict is a comment there."""

@@ -77,7 +77,8 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
-    parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
+    read = f"Read {item.proof_read}." if item.proof_read else "Only its author has read it so far."
+    parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}\n{read}\n"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
     letters = notation(" ".join([item.text, str(item.proof), item.note]), item.paper)
@@ -142,11 +143,6 @@ def _shared(item: Statement, how: Writing) -> str:
     """The other statements that its proof serves, where it has a name of its own."""
     others = [other.id for other in all_statements().values() if other.proof_name == item.proof_name and other.id != item.id]
     return f"\nThe same proof, *{how.text(item.proof_name)}*, serves {how.text(', '.join(others))}.\n" * bool(others)
-
-
-def _read(item: Statement) -> str:
-    """Who read its proof beside its author, and what was checked."""
-    return f"\nRead {item.proof_read}.\n" if item.proof_read else "\nOnly its author has read it so far.\n"
 
 
 def _by_machine(item: Statement, how: Writing) -> str:

@@ -31,11 +31,6 @@ TURN = 20.0
 """Seconds for one pattern, so that others have their turn, of which one may refute the claim."""
 
 
-def written(size: Size) -> str:
-    """The size as in "2x2x2"."""
-    return "x".join(map(str, size))
-
-
 def prove(
     item: Statement, size: Size | None = None, time_limit: float = 60.0, *, core: bool = False, judge: bool = False
 ) -> MachineVerdict:
@@ -69,7 +64,7 @@ def _decided(item: Statement, size: Size, asked: Any, deadline: float, core: boo
             break
     if open_:
         return MachineVerdict(item.id, size, "unknown", f"unknown: {open_}", decided, solvers=tuple(solvers))
-    sentence = f"proved for all instances of size {written(size)}"
+    sentence = f"proved for all instances of size {'x'.join(map(str, size))}"
     return MachineVerdict(item.id, size, "proved", sentence, decided, solvers=tuple(solvers), needed=tuple(sorted(needed)))
 
 
