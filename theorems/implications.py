@@ -163,10 +163,10 @@ IMPLICATIONS: tuple[Implication, ...] = (
         "strong-sharing-incentive", "weak-sharing-incentive", "equal parts of every server are an equal partition (W 4.5)"
     ),
     Implication("weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", About(_one_server)),
-    *(Implication(*pair, "phi_n / sum phi is 1 / N", About(_equal_weights)) for pair in permutations(SHARING)),
+    *(Implication(a, b, "phi_n / sum phi is 1 / N", About(_equal_weights)) for a, b in permutations(SHARING)),
     Implication("total-envy-freeness", "envy-freeness", "a sum of minima is at most the minimum of sums", About(_plain)),
     *(Implication(name, "feasibility", "by definition") for name in FEASIBLE),
-    *(Implication(*pair, "the one resource is the bottleneck", About(_one_kind)) for pair in permutations(ONE_RESOURCE)),
+    *(Implication(a, b, "the one resource is the bottleneck", About(_one_kind)) for a, b in permutations(ONE_RESOURCE)),
     Implication("single-server-reduction", "pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, About(_one_pool)),
     Implication(
         "single-server-reduction",

@@ -56,7 +56,12 @@ def _number_move(rng: np.random.Generator, draft: Draft, _: Statement) -> Move:
     change = choices[rng.integers(len(choices))]
     if (kind in ("weight", "limit") and change(value) <= 0) or abs(value) > 10**6 or (value and abs(value) < Fraction(1, 10**6)):
         change = choices[1]
-    return lambda made: [slot.set(change(slot.value)) for slot in islice(made.slots(), k, k + 1)]
+
+    def move(made: Draft) -> None:
+        for slot in islice(made.slots(), k, k + 1):
+            slot.set(change(slot.value))
+
+    return move
 
 
 def _place_move(rng: np.random.Generator, draft: Draft, _: Statement) -> Move:

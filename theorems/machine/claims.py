@@ -109,18 +109,18 @@ def _ps_dsf(violation: GameViolation, named: int, users: int = 0) -> Kind:
 
 def _equilibria(violation: GameViolation, named: int, rising: bool = True) -> Kind:
     """Of every finite alpha >= 1, or > 0, and of infinity."""
-    asked = [(violation, named, "rising" if rising else "any"), (violation, named, "")]
+    asked: list[tuple[GameViolation, int, str]] = [(violation, named, "rising" if rising else "any"), (violation, named, "")]
     return _several(asked, EVERY_ALPHA if rising else "every alpha_i > 0 and all A_i, B_i >= 0 of (22), and alpha = inf")
 
 
-def _several(asked: Sequence[tuple[Any, ...]], covers: str) -> Kind:
+def _several(asked: Sequence[tuple[GameViolation, int, str]], covers: str) -> Kind:
     """Of several questions of the game, one after the other."""
     return Kind(lambda h, size: chain.from_iterable(_game(*one, h, size) for one in asked), covers)
 
 
 EVERY_ALPHA = "every alpha_i >= 1 and all A_i, B_i >= 0 of (22), and alpha = inf"
 
-BEST = [(GameFormulas.no_bottleneck, 0, "any"), (GameFormulas.not_best, 0, "")]
+BEST: list[tuple[GameViolation, int, str]] = [(GameFormulas.no_bottleneck, 0, "any"), (GameFormulas.not_best, 0, "")]
 """K Theorem 4: solutions for any falling slopes are PS-DSF allocations; these are best, and so are solutions."""
 
 
