@@ -109,7 +109,7 @@ def _ps_dsf(violation: GameViolation, named: int, users: int = 0) -> Kind:
 
 def _equilibria(violation: GameViolation, named: int, rising: bool = True) -> Kind:
     """Of every finite alpha >= 1, or > 0, and of infinity."""
-    asked: list[tuple[GameViolation, int, str]] = [(violation, named, "rising" if rising else "any"), (violation, named, "")]
+    asked = [(violation, named, "rising" if rising else "any"), (violation, named, "")]
     return _several(asked, EVERY_ALPHA if rising else "every alpha_i > 0 and all A_i, B_i >= 0 of (22), and alpha = inf")
 
 
@@ -120,7 +120,7 @@ def _several(asked: Sequence[tuple[GameViolation, int, str]], covers: str) -> Ki
 
 EVERY_ALPHA = "every alpha_i >= 1 and all A_i, B_i >= 0 of (22), and alpha = inf"
 
-BEST: list[tuple[GameViolation, int, str]] = [(GameFormulas.no_bottleneck, 0, "any"), (GameFormulas.not_best, 0, "")]
+BEST = [(GameFormulas.no_bottleneck, 0, "any"), (GameFormulas.not_best, 0, "")]
 """K Theorem 4: solutions for any falling slopes are PS-DSF allocations; these are best, and so are solutions."""
 
 
