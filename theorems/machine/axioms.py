@@ -101,7 +101,7 @@ def _bottlenecks(p: Profile, resources: Mapping[int, Sequence[int]], amount_of: 
     """
     part = {a: 1 / p.gamma[a] if amount_of is None else need.get(amount_of, Fraction(0)) for a, need in p.need.items()}
     share = {a: p.tasks[a[0]] * (v / p.weights[a[0]]) for a, v in part.items()}
-    own = {a: [r for r in resources.get(a[1], ()) if r in p.need[a]] for a in p.arcs if a[1] in resources}
+    own = {a: [r for r in resources[a[1]] if r in p.need[a]] for a in p.arcs if a[1] in resources}
     return [z3.Or(*(bottleneck(p.need, p.room, share, p.x, a, r, *FORMULAS) for r in own[a])) for a in own]
 
 
