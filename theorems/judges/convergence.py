@@ -7,7 +7,7 @@ What fits server i is a polytope, so (16) holds iff it holds at each of its vert
 whole alpha is everything in (16); for other alpha g' is enclosed in balls. No prices are used.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy as np
 
 from fairalloc.analysis.certificates.game_certificate import ExactServer
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.exact.rationals import Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.models.instance import Instance
@@ -24,7 +23,6 @@ from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.game import fitted
-from fairalloc.theorems.judges.trials import Routes
 
 ZERO = Fraction(0)
 
@@ -103,33 +101,40 @@ def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> 
         return point_as_fraction(ball.lower()), point_as_fraction(ball.upper())
 
 
-def converges(name: str, method: str, accuracy: str = "low") -> Routes:
-    """The method ends at an answer; a run that reaches a limit decides nothing.
+def converges(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
+    """The method ends at an answer: its residual is at most the accuracy; a run that reaches a limit decides nothing."""
+    allowed = {"low": 1e-3, "mid": 1e-6, "high": 1e-9}[accuracy]
 
-    Tried: its residual is at most the accuracy. Confirmed: another run, and the gain that (16), or P Theorem 1 for ps-dsf, leaves
-    at its end, in rationals: a lower bound above the accuracy is a violation, an upper bound below it shows that there is none.
-    """
-    allowed = ACCURACY[accuracy]
-
-    def run(case: Case) -> tuple[Allocation, dict[str, Any], bool]:
+    def check(case: Case) -> Verdict:
         own = fitted(case.parameters, case.instance)
         found = solve(case.instance, name, method, accuracy, time_limit=2.0, **own)
-        return found, own, found.termination in ("iteration_limit", "time_limit")
-
-    def trial(case: Case) -> Verdict:
-        found, _, cut = run(case)
         margin = found.residual - allowed
         sentence = f"{method} ended {found.termination} with the residual {found.residual:.1e}"
+        cut = found.termination in ("iteration_limit", "time_limit")
         return Verdict("convergence", None if cut and margin > 0 else margin <= 0, margin, sentence, "a run")
 
-    def confirm(case: Case) -> Verdict:
-        (found, own, cut), most = run(case), Fraction(str(allowed))
+    return check
+
+
+def converges_exactly(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
+    """The method ends at an answer: another run, and the gain that (16), or P Theorem 1 for ps-dsf, leaves at its end, in
+    rationals.
+
+    A lower bound on that gain above the accuracy is a violation; an upper bound below it shows that there is none.
+    """
+    allowed = Fraction(str(ACCURACY[accuracy]))
+
+    def check(case: Case) -> Verdict:
+        own = fitted(case.parameters, case.instance)
+        found = solve(case.instance, name, method, accuracy, time_limit=2.0, **own)
         if not found.has_point or not all(exact_arcs(case.instance).tasks(rational(case.instance, found.x))):
             return Verdict("convergence", None, np.nan, "not decided: a user has nothing", "a run")
         parameters = {"alpha": "inf"} if name == "ps-dsf" else own
         low, high = gain_left(case.instance, rational(case.instance, found.x), parameters)
-        holds = True if high <= most else False if low > most and not cut else None
+        far, near = low > allowed, high <= allowed
+        cut = found.termination in ("iteration_limit", "time_limit")
+        holds = True if near else False if far and not cut else None
         sentence = f"{method} ended {found.termination} where a server can still gain {float(high):.1e}"
-        return Verdict("convergence", holds, float(high - most), sentence, "vertices in rationals")
+        return Verdict("convergence", holds, float(high - allowed), sentence, "vertices in rationals")
 
-    return Routes(trial, confirm)
+    return check

@@ -19,7 +19,6 @@ from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.witnesses import packaged, parse_case
 from fairalloc.theorems.judges import convergence
-from fairalloc.theorems.judges.game import missing
 from fairalloc.theorems.papers.d import allocations as allocations_d
 from fairalloc.theorems.papers.k import (
     directions,
@@ -152,10 +151,10 @@ def test_no_statement_is_confirmed_by_what_tried_it():
     again = [s.id for s in STATEMENTS.values() if s.quantifier != "one" and parts(s.trial) == parts(s.confirm)]
     again.remove("K.T7")  # nothing decides it
     assert again == []
-    assert parts(missing("data")) == parts(missing("data")), "it can fail"
+    assert parts(convergence.converges("ps-dsf", "ps-mfa")) == parts(convergence.converges("ps-dsf", "ps-mfa")), "it can fail"
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", COUNTS)
 def test_both_routes_agree(name):
     statement = STATEMENTS[name]

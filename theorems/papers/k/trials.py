@@ -21,7 +21,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import Row, certified, monopoly, printed_numbers, printed_tasks
-from fairalloc.theorems.judges.convergence import converges
+from fairalloc.theorems.judges.convergence import converges, converges_exactly
 from fairalloc.theorems.judges.game import (
     about_equilibria,
     about_ps_dsf,
@@ -283,8 +283,8 @@ trials: dict[str, Routes] = {
     "K.T8": Routes(floats.stops(False), directions.stops(False)),
     "K.T8.letter": Routes(floats.stops(True), directions.stops(True)),
     "K.T8.steps": Routes(small_steps.tried, small_steps.confirmed),
-    "K.T8.start": converges("alpha-pf-vds", "ps-mfa"),
-    "K.5.2": converges("alpha-pf-vds", "vds-distributed"),
+    "K.T8.start": Routes(converges("alpha-pf-vds", "ps-mfa"), converges_exactly("alpha-pf-vds", "ps-mfa")),
+    "K.5.2": Routes(converges("alpha-pf-vds", "vds-distributed"), converges_exactly("alpha-pf-vds", "vds-distributed")),
     "K.5.2.rest": Routes(floats.rests, problem_3.rests),
     "K.E57": Routes(approximate_prices_in_floats, approximate_prices),
     "K.Fn8": Routes(penalty_in_floats(printed=True), penalty(printed=True)),

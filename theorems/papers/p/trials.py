@@ -23,7 +23,7 @@ from fairalloc.theorems.judges.common import (
     printed_tasks,
     verdict_of,
 )
-from fairalloc.theorems.judges.convergence import converges
+from fairalloc.theorems.judges.convergence import converges, converges_exactly
 from fairalloc.theorems.judges.game import about_ps_dsf
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Routes, once
@@ -287,8 +287,10 @@ trials: dict[str, Routes] = {
     "P.A1.feasible": Routes(feasible_in_floats, feasible),
     "P.A1.defined": Routes(maximum_defined_in_floats, maximum_defined),
     "P.A1.ends": Routes(ends_in_floats, ends),
-    "P.A1.realizes": converges("ps-dsf", "psdsf-algorithm-1", "mid"),
-    "P.III-D": converges("ps-dsf", "psdsf-distributed", "mid"),
+    "P.A1.realizes": Routes(
+        converges("ps-dsf", "psdsf-algorithm-1", "mid"), converges_exactly("ps-dsf", "psdsf-algorithm-1", "mid")
+    ),
+    "P.III-D": Routes(converges("ps-dsf", "psdsf-distributed", "mid"), converges_exactly("ps-dsf", "psdsf-distributed", "mid")),
     "P.IV.Fig4": printed_numbers(_fig4),
     "P.IV": about_ps_dsf(property_judge("sharing-incentive")),
     **{f"P.Table3.user{n + 1}": _table3(n) for n in range(4)},
