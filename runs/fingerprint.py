@@ -135,12 +135,11 @@ def _digest(module: str) -> str:
 
 
 def _dumped(tree: ast.AST) -> str:
-    """A syntax tree as a text, without docstrings."""
-    kept = ast.parse(ast.unparse(tree))
-    for node in ast.walk(kept):
+    """A syntax tree as a text, after its docstrings are taken out of it."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [part for part in node.body if not _is_text(part)]
-    return ast.dump(kept)
+    return ast.dump(tree)
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -159,8 +158,8 @@ def _imports(module: str) -> frozenset[str]:
 
 def _is_near(module: str, name: str) -> bool:
     """Whether what a module imports is of this package, or beside it in its folder."""
-    if name.startswith(PACKAGE):
-        return True
+    if name.startswith(PACKAGE) or module.startswith(PACKAGE):
+        return name.startswith(PACKAGE)
     here, there = _source(module), _source(name)
     return here is not None and there is not None and here.parent == there.parent
 

@@ -122,7 +122,7 @@ def killed(file: Path, one: Mutant, tree: Path, timeout: float) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How many small faults of the core the quick tests see.")
-    for name, default in {"--seed": 1, "--count": 60, "--timeout": 600}.items():
+    for name, default in {"--seed": 1, "--count": 60, "--timeout": 1800}.items():
         parser.add_argument(name, type=int, default=default)
     asked, survivors = parser.parse_args(), 0
     files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")[:-1]

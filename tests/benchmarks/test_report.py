@@ -307,7 +307,7 @@ def test_no_two_methods_look_alike(large):
         assert len(set(looks)) == len(panel.names)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_texts_of_figures_are_whole_and_apart(large, name):
     figure = panels.composed(large.methods, figures.panels_of(large, name))
@@ -349,6 +349,7 @@ def test_tables_are_written_as_markdown_and_latex(large):
     assert latex.isascii()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_figures_are_written_by_name(large, tmp_path, ending):
     files = [tmp_path / f"{k}{ending}" for k in range(2)]
@@ -359,6 +360,7 @@ def test_figures_are_written_by_name(large, tmp_path, ending):
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
+@pytest.mark.deep
 def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
     with pytest.raises(UnknownName, match=r"there is no figure 'pie'.*: the figures are profile, data-profile, pareto"):
         benchmarks.write_figure(large, "pie", tmp_path / "a.svg")
@@ -372,6 +374,7 @@ def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
         benchmarks.report_text(large, "pie")
 
 
+@pytest.mark.deep
 def test_the_command_line_knows_all_formats_and_figures(tmp_path, monkeypatch, capsys):
     summary = summary_of([*cases("m", [0.1, 0.2]), *cases("n", [0.2, 0.1])])
     monkeypatch.setattr(benchmarks, "report", lambda *_, **__: summary)

@@ -197,6 +197,7 @@ def test_derivatives_are_taken_where_they_are_asked_for():
 # ---- complementarity ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", ["ncp", "ncp-printed"])
 @pytest.mark.parametrize("instance", [INSTANCES[0], INSTANCES[3]], ids=name_of)
 def test_complementarity_conditions(instance, form):

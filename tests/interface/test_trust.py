@@ -187,7 +187,7 @@ def changed(measured, **changes):
     database.close()
 
 
-@pytest.mark.few(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("k", range(7))
 def test_a_report_looks_for_no_suite(ran, capsys, measured, k):
     word = words()[k]

@@ -99,6 +99,7 @@ def test_what_cannot_be_copied_is_said_in_a_sentence(mine, capsys):
     assert load_object(f"{mine / 'mine.py'}:Most", MECHANISM).id == "most"
 
 
+@pytest.mark.deep
 def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, capsys):
     code, out, _ = exported(capsys, "mine.py:misreports", "--trials", "300", "--time-limit", "60s", "--format", "latex")
     assert (code, well_formed(out)) == (0, True)
@@ -109,6 +110,7 @@ def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, ca
     assert letters_in(out) == letters_in(out.rpartition("\n\nHere ")[2])
 
 
+@pytest.mark.deep
 def test_a_claim_about_ps_dsf_has_a_witness_for_all_answers(mine, capsys):
     """The search finds none in so few cases, and the record knows one."""
     code, out, _ = exported(capsys, "mine.py:choices", "--trials", "3", "--time-limit", "60s", "--format", "latex")

@@ -356,6 +356,7 @@ def test_no_search_refutes_what_we_prove(key):
     assert made.trials > 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("key", ["ours.asset.pareto", "ours.uniform.pareto"])
 def test_the_search_of_our_claims_fills_a_record(key, tmp_path, monkeypatch):
     monkeypatch.setattr(our_cells, "ENOUGH", 25)

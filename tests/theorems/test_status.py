@@ -139,6 +139,7 @@ def test_what_is_true_instead_is_said_of_every_refutation_and_leads_to_what_is_n
             assert led != name
 
 
+@pytest.mark.deep
 def test_every_page_leads_to_its_neighbours():
     record, names = packaged(), list(STATEMENTS)
     for k, name in enumerate(names):

@@ -188,6 +188,7 @@ SEEN = ["D.S5.1.linear-program", "D.S5.2.family", "D.E4", "D.S5.2.normal", "D.S5
 SEEN += ["D.S5.3.limit", "D.S5.3.point", "D.R2", "D.S6.minimal-gap"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SEEN)
 def test_claims_of_5_hold_of_figure_5_and_not_of_another_function(name, monkeypatch):
     """Each is seen to fail where a part of what it compares is another one."""
