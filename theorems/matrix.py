@@ -334,7 +334,12 @@ def matrix(
 
 
 def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> tuple[Matrix, Matrix]:
-    """The first and the second table of what is on record."""
+    """The first and the second table of what is on record.
+
+    Parameters
+    ----------
+    statements, findings : as of `known_cells` (ours.py)
+    """
     others = {item.property for item in statements.values()} - {*SCOPE}
     first = matrix(statements, findings, MECHANISMS, SCOPE, others, about=ASSUMED)
     return first, matrix(statements, findings, (), (), SCOPE, title="Other properties", about=OTHERS)

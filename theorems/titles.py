@@ -39,22 +39,22 @@ NAMES = {
 """Mechanisms that are not called by their id in capitals."""
 
 PHRASES = {
-    "sharing-incentive": (False, "the sharing incentive"),
-    "weak-sharing-incentive": (False, "the weak sharing incentive"),
-    "envy-freeness": (True, "envy-free"),
-    "total-envy-freeness": (True, "envy-free by totals"),
-    "pareto": (True, "Pareto optimal"),
-    "bottleneck-fairness": (True, "bottleneck fair"),
-    "strategyproofness": (True, "strategyproof"),
-    "group-strategyproofness": (True, "group strategyproof"),
-    "strict-group-strategyproofness": (True, "group strategyproof in the strict sense"),
-    "population-monotonicity": (True, "population monotonic"),
-    "single-resource-fairness": (True, "max-min fair with a single resource"),
-    "single-server-reduction": (True, "DRF with one server"),
-    "identical-servers-reduction": (True, "DRF with identical servers"),
-    "leximin": (True, "lexicographically max-min fair in tasks"),
+    "sharing-incentive": ("provides", "provide", "the sharing incentive"),
+    "weak-sharing-incentive": ("provides", "provide", "the weak sharing incentive"),
+    "envy-freeness": ("is", "be", "envy-free"),
+    "total-envy-freeness": ("is", "be", "envy-free by totals"),
+    "pareto": ("is", "be", "Pareto optimal"),
+    "bottleneck-fairness": ("is", "be", "bottleneck fair"),
+    "strategyproofness": ("is", "be", "strategyproof"),
+    "group-strategyproofness": ("is", "be", "group strategyproof"),
+    "strict-group-strategyproofness": ("is", "be", "group strategyproof in the strict sense"),
+    "population-monotonicity": ("is", "be", "population monotonic"),
+    "single-resource-fairness": ("is", "be", "max-min fair with a single resource"),
+    "single-server-reduction": ("is", "be", "DRF with one server"),
+    "identical-servers-reduction": ("is", "be", "DRF with identical servers"),
+    "leximin": ("is", "be", "lexicographically max-min fair in tasks"),
 }
-"""A property: whether a mechanism "is" or "provides" it, and the words for it."""
+"""A property as verb, infinitive and complement."""
 
 CONDITIONS = {
     "one server": "with one server",
@@ -132,13 +132,15 @@ def title_of(item: Statement, status: Status) -> str:
     phrase = PHRASES.get(item.property) if item.mechanism and not other else None
     if phrase is None:
         return UNDECIDED.get(status, "") + shortened(WORDS.get(item.id, item.text.rstrip(".")), LONGEST)
-    (is_, what), who = phrase, named(item.mechanism)
+    verb, infinitive, what = phrase
+    who, violated = named(item.mechanism), (status == Status.REFUTED) != item.wants_violation
     if status not in (Status.PROVED, Status.BY_MACHINE, Status.REFUTED):
-        return " ".join([f"Is {who} {what}" if is_ else f"Does {who} provide {what}", *_conditions(item)]) + "?"
-    if (status == Status.REFUTED) != item.wants_violation:
-        negated = f"is not {what}" if is_ else f"does not provide {what}"
+        asked = f"Is {who} {what}" if verb == "is" else f"Does {who} {infinitive} {what}"
+        return f"{' '.join([asked, *_conditions(item)])}?"
+    if violated:
+        negated = f"is not {what}" if verb == "is" else f"does not {infinitive} {what}"
         return " ".join([who, negated, *_conditions(item, {"simplex", "identical servers"})])
-    return " ".join([who, "is" if is_ else "provides", what, *_conditions(item)])
+    return " ".join([who, verb, what, *_conditions(item)])
 
 
 @cache
