@@ -21,7 +21,7 @@ from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case, instance_code
 from fairalloc.theorems.judges.game import ALGORITHM
 from fairalloc.theorems.judges.own import is_registered, judge_of
-from fairalloc.theorems.sources import SCRIPT, defined, is_own, lacking
+from fairalloc.theorems.sources import SCRIPT, defined, is_own
 from fairalloc.theorems.terms import ClaimTerms
 
 NEAR = "1e-4"
@@ -32,7 +32,7 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
     """The code of a confirmed case."""
     verdict = claim.statement.confirm(case)
     scope = _Scope()
-    mechanism = scope.mechanism(claim.mechanism)
+    mechanism = scope.name(claim.mechanism)
     asked = claim_code(claim, scope)
     body = [f"instance = fa.{instance_code(case.instance)}"]
     arguments = ["instance"]
@@ -56,7 +56,7 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
 def claim_code(claim: ClaimTerms, scope: "_Scope | None" = None) -> str:
     """The call that makes the claim, in which names of the scope stand for objects."""
     scope = scope or _Scope()
-    parts = [repr(claim.text), f"mechanism={scope.mechanism(claim.mechanism)}", f"property={scope.name(claim.property)}"]
+    parts = [repr(claim.text), f"mechanism={scope.name(claim.mechanism)}", f"property={scope.name(claim.property)}"]
     assumed = claim.hypotheses
     parts += [f"hypotheses={assumed.spelled!r}"] * bool(assumed.spelled)
     parts += [f"parameters={dict(assumed.parameters)!r}"] * bool(assumed.parameters)
@@ -118,12 +118,8 @@ class _Scope:
         self.lines: list[str] = []
         self._names: dict[int, str] = {}
 
-    def mechanism(self, item: Mechanism) -> str:
-        """A registered mechanism by its id, another by a name."""
-        return repr(item.id) if is_registered(item) else self.name(item)
-
     def name(self, value: Any) -> str:
-        """A text as it is, an object by a name."""
+        """A text as it is, a registered mechanism by its id, another object by a name."""
         if isinstance(value, str):
             return repr(value)
         if isinstance(value, Mechanism) and is_registered(value):
@@ -138,15 +134,14 @@ class _Scope:
             module, name = place
             # another process does not find a script, nor a file that was loaded by its path, by its name
             known = [f"from {module} import {name}"] if module != SCRIPT and not module.startswith("_") else []
-            lines = defined(name, value) if is_own(module) else []
+            lines = defined(name, value)[0] if is_own(module) else []
             self._add(lines or known or _from_file(module, name, value))
             return name
         plain = getattr(value, "__name__", None) or getattr(value, "id", "") or type(value).__name__
         name = "".join(c if c.isalnum() else "_" for c in plain).strip("_")
         name = name if name.isidentifier() and not iskeyword(name) else f"mine_{name}"
-        lines = defined(name, value)
-        why = f"it cannot be copied, for {lacking(name, value)}"
-        self._add(lines or [f"# {name} is the object that the claim was made with: {why}"])
+        lines, why = defined(name, value)
+        self._add(lines or [f"# {name} is the object that the claim was made with: it cannot be copied, for {why}"])
         return name
 
     def _add(self, lines: list[str]) -> None:
@@ -170,7 +165,7 @@ def _place(value: Any) -> tuple[str, str] | None:
 def _from_file(module: str, name: str, value: Any) -> list[str]:
     """The lines that take a name from the file of a module, or the comment that it is there already, and why it is not copied."""
     file = getattr(sys.modules[module], "__file__", None)
-    why = f"it cannot be copied, for {lacking(name, value)}"
+    why = f"it cannot be copied, for {defined(name, value)[1]}"
     if file is None or module == SCRIPT:
         return [f"# {name} is that of the script or notebook in which the claim was made: {why}"]
     return [f"# {name} is taken from its file: {why}", "import runpy", f"{name} = runpy.run_path({str(file)!r})[{name!r}]"]
