@@ -222,7 +222,8 @@ class Matrix:
             else:
                 heads.append(rf"\rotatebox{{90}}{{{_tex(mechanism)}}}")
             at += len(columns)
-        families = [_tex_family(column.family) for column in self.columns]
+        special = {"": "", "alpha by server": r"$\alpha_i$", "alpha = inf": r"$\infty$"}
+        families = [special.get(column.family, f"${_short(column.family)}$") for column in self.columns]
         rows = [[_tex(name), *(self._tex_cell(self.cells[name, column]) for column in self.columns)] for name in self.properties]
         notes = [*map(_tex, self._said), *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered())]
         lines = [
@@ -289,11 +290,6 @@ class Matrix:
 def _short(family: str) -> str:
     """The family as the head of a column."""
     return {"alpha by server": "mix"}.get(family, family.removeprefix("alpha ").replace(" ", "").replace("=inf", "inf"))
-
-
-def _tex_family(family: str) -> str:
-    special = {"": "", "alpha by server": r"$\alpha_i$", "alpha = inf": r"$\infty$"}
-    return special.get(family, f"${_short(family)}$")
 
 
 def _folded(name: str, width: int) -> list[str]:
