@@ -18,13 +18,13 @@ import numpy as np
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import SAME, Column, Evidence, families_of
+from fairalloc.theorems.cells import FAMILIES, SAME, Column, Evidence, families_of
 from fairalloc.theorems.claims import claim
 from fairalloc.theorems.engine.parallel import searched_in_a_child
 from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
-from fairalloc.theorems.statement import Finding
+from fairalloc.theorems.ours import ALPHAS
 from fairalloc.theorems.status import Status
 
 Size: TypeAlias = tuple[int, int, int]
@@ -46,10 +46,9 @@ LEGEND = (
     "✗ violated, by an exact case of this size"
 )
 
-ALPHAS: Mapping[str, tuple[Any, ...]] = {
-    "alpha < 1": (0.5, 0.25),
+SEARCHED: Mapping[str, tuple[Any, ...]] = {
+    **{family: values for family, values in ALPHAS.items() if family != FAMILIES[4]},
     "alpha = 1": (1,),
-    "alpha > 1": (2, 3),
     "alpha = inf": ("inf",),
 }
 """The values of alpha with which a family is searched; a family that is not here is not searched."""
@@ -65,15 +64,10 @@ OF_A_PROPERTY = {
 
 @dataclass(frozen=True)
 class AxiomFinding:
-    """What is known of one axiom of one mechanism.
+    """What is known of one axiom of one mechanism: its level, PROVED to VIOLATED, and why, in words.
 
-    Attributes
-    ----------
-    level : PROVED to VIOLATED
-    sentence : why, in words
-    statement : the id of the statement that says so, "" where none does
-    answers : of which answers it speaks where the mechanism allows several
-    case : the violation, None where there is none of this size
+    `statement` is the id of the statement that says so, `answers` of which answers it speaks where the mechanism allows several,
+    `case` the violation, if there is one of this size.
     """
 
     level: int
@@ -93,39 +87,28 @@ class AxiomFinding:
         return kept | ({} if self.case is None else {"case": self.case.document()})
 
 
-def known_of(
-    column: Column, axiom: str, size: Size, found: Mapping[tuple[str, str], list[Evidence]], domain: Hypotheses = DOMAIN
-) -> AxiomFinding:
-    """What the implications and the statements say.
+Found: TypeAlias = Mapping[tuple[str, str], list[Evidence]]
+"""Statements with their findings, by mechanism and property (cells.py)."""
 
-    Parameters
-    ----------
-    column : the mechanism, or a family of its parameters
-    axiom : a property of allocations or of mechanisms
-    size : of the instances
-    found : statements with their findings by mechanism and property (cells.py)
-    domain : what the instances satisfy
-    """
+
+def known_of(column: Column, axiom: str, size: Size, found: Found) -> AxiomFinding:
+    """What the implications and the statements say."""
     if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
         return AxiomFinding(PROVED, f"follows from the definition: {why}")
-    best = _of_the_same(column, axiom, size, found, domain)
+    best = _of_the_same(column, axiom, size, found)
     for one, may_hold, may_fail in _about(column, axiom, found):
-        made = _of_statement(one.within(column.family), axiom, size, domain)
+        made = _of_statement(one.within(column.family), axiom, size)
         admitted = made.level == UNKNOWN or (may_fail if made.level >= IN_FLOATS else may_hold)
         best = min(best, made, key=_strength) if admitted else best
     return best
 
 
-def _of_the_same(
-    column: Column, axiom: str, size: Size, found: Mapping[tuple[str, str], list[Evidence]], domain: Hypotheses
-) -> AxiomFinding:
+def _of_the_same(column: Column, axiom: str, size: Size, found: Found) -> AxiomFinding:
     """What is known of a mechanism with the same answers: of nb or ps-dsf for alpha = 1 or inf, of drf with one server."""
     same = SAME.get((column.mechanism, column.family), "")
     reduced = size[1] == 1 and column.mechanism != "drf" and follows(column.mechanism, "single-server-reduction", ONE_SERVER)
     name = same or ("drf" if reduced else "")
-    if not name:
-        return AxiomFinding(UNKNOWN, "not known")
-    known = known_of(Column(name), axiom, size, found, domain)
+    known = known_of(Column(name), axiom, size, found) if name else AxiomFinding(UNKNOWN, "not known")
     return known if known.level == UNKNOWN else replace(known, sentence=f"it has the tasks of {name}: {known.sentence}")
 
 
@@ -134,7 +117,7 @@ def _strength(made: AxiomFinding) -> int:
     return (PROVED, VIOLATED, CONDITIONAL, TRIED, IN_FLOATS, UNKNOWN).index(made.level)
 
 
-def _about(column: Column, axiom: str, found: Mapping[tuple[str, str], list[Evidence]]) -> Iterator[tuple[Evidence, bool, bool]]:
+def _about(column: Column, axiom: str, found: Found) -> Iterator[tuple[Evidence, bool, bool]]:
     """The statements about it, and whether they can say that it holds, and that it fails: by stronger and by weaker axioms."""
     stronger = {arrow.premise for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.conclusion == axiom}
     weaker = {arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.premise == axiom}
@@ -144,10 +127,10 @@ def _about(column: Column, axiom: str, found: Mapping[tuple[str, str], list[Evid
                 yield one, name not in weaker, name not in stronger
 
 
-def _of_statement(one: Evidence, axiom: str, size: Size, domain: Hypotheses) -> AxiomFinding:
+def _of_statement(one: Evidence, axiom: str, size: Size) -> AxiomFinding:
     item, finding = one.statement, one.finding
     if one.violated:
-        return _violated(one, size, domain)
+        return _violated(one, size)
     if one.violated is None:
         return AxiomFinding(UNKNOWN, "not decided", item.id)
     conditions = one.assumed - _harmless(size, axiom)
@@ -158,24 +141,22 @@ def _of_statement(one: Evidence, axiom: str, size: Size, domain: Hypotheses) -> 
     return AxiomFinding(TRIED, f"not refuted in {finding.trials:,} cases{words}", item.id, finding.answers)
 
 
-def _violated(one: Evidence, size: Size, domain: Hypotheses) -> AxiomFinding:
+def _violated(one: Evidence, size: Size) -> AxiomFinding:
     """A violation of this size, or that there is one beyond it."""
-    item, finding = one.statement, one.finding
+    item, finding, case = one.statement, one.finding, one.finding.case
     if finding.status == Status.IN_FLOATS:
         return AxiomFinding(IN_FLOATS, "violated in floating point", item.id, finding.answers)
-    case = finding.case
-    if case is None or not _is_within(case, size, domain):
+    if case is None or not _is_within(case, size):
         return AxiomFinding(UNKNOWN, "violated, but by no case of this kind and size", item.id)
     said = "" if finding.verdict is None else f": {finding.verdict.sentence}"
     return AxiomFinding(VIOLATED, f"violated{said}", item.id, finding.answers, case)
 
 
-def _is_within(case: Case, size: Size, domain: Hypotheses) -> bool:
+def _is_within(case: Case, size: Size) -> bool:
     """Whether a case is of the domain and the size."""
     own = case.instance
     fits = all(a <= b for a, b in zip((own.N, own.K, own.R), size, strict=True))
-    asked = replace(case, parameters={}, points=())
-    return fits and domain.satisfied_by(asked)
+    return fits and DOMAIN.satisfied_by(replace(case, parameters={}, points=()))
 
 
 def _harmless(size: Size, axiom: str) -> set[str]:
@@ -191,27 +172,16 @@ def _harmless(size: Size, axiom: str) -> set[str]:
 def looked_for(
     column: Column, axiom: str, size: Size, seconds: float, trials: int | None, seed: int, known: AxiomFinding
 ) -> AxiomFinding:
-    """What a search for a violation finds; what was known where it finds nothing.
-
-    Parameters
-    ----------
-    column, axiom, size : as for `known_of`
-    seconds, trials, seed : of the search
-    known : what is known without it
-    """
-    if column.family and column.family not in ALPHAS:
+    """What a search for a violation finds; what was known where it finds nothing."""
+    if column.family and column.family not in SEARCHED:
         return known
-    parameters = {"alpha": ALPHAS[column.family]} if column.family else None
+    parameters = {"alpha": SEARCHED[column.family]} if column.family else None
     try:
         asked = claim(f"{column}: {axiom}", MECHANISMS[column.mechanism], axiom, DOMAIN, parameters=parameters)
         with np.errstate(all="ignore"):
             finding, _ = searched_in_a_child(Sought(asked.statement, size), seconds, trials, seed)
     except FairallocError as fault:
         return replace(known, sentence=f"{known.sentence}; not searched: {fault}")
-    return _of_search(finding, known)
-
-
-def _of_search(finding: Finding, known: AxiomFinding) -> AxiomFinding:
     if finding.case is not None and finding.verdict is not None:
         level = VIOLATED if finding.status == Status.REFUTED else IN_FLOATS
         return AxiomFinding(level, f"violated: {finding.verdict.sentence}", "", finding.answers, finding.case)

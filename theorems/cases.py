@@ -148,7 +148,6 @@ def _literal(value: Fraction) -> int | str:
 
 Row: TypeAlias = list[Fraction]
 
-
 REPORTED = ("reported", "reported_placement", "reported_limit")
 """What of a user a misreport is about."""
 
@@ -166,6 +165,11 @@ class DraftUser:
     reported_placement: list[bool] | None = None
     reported_limit: Row | None = None
     points: list[dict[tuple[int, int], Fraction]] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[Row]:
+        """All its demand vectors: true, reported, and of its own on servers."""
+        return [*self.demands, *(self.reported or []), *(row for part in self.own.values() for row in part)]
 
     @property
     def misreports(self) -> bool:
@@ -205,24 +209,20 @@ class Draft:
     def of(cls, case: Case) -> "Draft":
         """The draft of a case."""
         exact, arcs = case.instance.exact, case.instance.arcs
-        users = [
-            DraftUser([list(row) for row in rows], [weight], [limit], list(map(bool, allowed)))
-            for rows, weight, limit, allowed in zip(
-                exact.demands, exact.weights, exact.max_tasks, case.instance.placement, strict=True
-            )
-        ]
-        for (n, i), rows in exact.demands_on.items():
-            users[n].own[i] = [list(row) for row in rows]
+        rows = zip(exact.demands, exact.weights, exact.max_tasks, case.instance.placement.tolist(), strict=True)
+        users = [DraftUser([[*row] for row in own], [weight], [limit], allowed) for own, weight, limit, allowed in rows]
+        for (n, i), own in exact.demands_on.items():
+            users[n].own[i] = [[*row] for row in own]
         if case.misreport is not None:
             for n, demands, allowed, most in case.misreport.of_each:
                 users[n].reported = None if demands is None else [list(row) for row in demands]
                 users[n].reported_placement = None if allowed is None else list(allowed)
                 users[n].reported_limit = None if most is None else [most]
-        for user in users:
-            user.points = [{} for _ in case.points]
-        for k, point in enumerate(case.points):
+        for point in case.points:
+            for user in users:
+                user.points.append({})
             for n, v, i, value in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), point, strict=True):
-                users[n].points[k][v, i] = value
+                users[n].points[-1][v, i] = value
         return cls(users, [list(c) for c in exact.capacities], case.instance.counts.tolist(), dict(case.parameters))
 
     def case(self, truth: Instance | None = None) -> Case:
@@ -252,13 +252,12 @@ class Draft:
         )
 
     def _misreport(self) -> Misreport | None:
-        misreporters = [n for n, user in enumerate(self.users) if user.misreports]
-        reported = [self.users[n] for n in misreporters]
-        demands = tuple(None if u.reported is None else tuple(map(tuple, u.reported)) for u in reported)
-        eligible = tuple(None if u.reported_placement is None else tuple(u.reported_placement) for u in reported)
-        limits = tuple(None if u.reported_limit is None else u.reported_limit[0] for u in reported)
+        liars = {n: user for n, user in enumerate(self.users) if user.misreports}
+        demands = tuple(None if u.reported is None else tuple(map(tuple, u.reported)) for u in liars.values())
+        eligible = tuple(None if u.reported_placement is None else tuple(u.reported_placement) for u in liars.values())
+        limits = tuple(None if u.reported_limit is None else u.reported_limit[0] for u in liars.values())
         told = limits if any(most is not None for most in limits) else ()
-        return Misreport(tuple(misreporters), demands, eligible, told) if misreporters else None
+        return Misreport(tuple(liars), demands, eligible, told) if liars else None
 
     def _points(self, instance: Instance) -> Vectors:
         arcs = list(zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), instance.arcs.server.tolist(), strict=True))
@@ -273,6 +272,11 @@ class Draft:
     def size(self) -> tuple[int, int, int]:
         """Users, servers, resources."""
         return len(self.users), len(self.capacities), len(self.capacities[0])
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows with an entry for each resource."""
+        return [*self.capacities, *(row for user in self.users for row in user.rows)]
 
     def slots(self) -> Iterator[Slot]:
         """Every number, in a fixed order."""
@@ -314,10 +318,7 @@ class Draft:
     def without_resource(self, r: int) -> "Draft":
         """The draft without a resource."""
         result = self.copy()
-        rows = [*result.capacities]
-        for user in result.users:
-            rows += [*user.demands, *(user.reported or []), *(row for vectors in user.own.values() for row in vectors)]
-        for row in rows:
+        for row in result.rows:
             del row[r]
         return result
 

@@ -160,15 +160,7 @@ def evidence(
 ) -> dict[tuple[str, str], list[Evidence]]:
     """What was found about each (mechanism, property).
 
-    Parameters
-    ----------
-    statements : by id
-    findings : by id of the statement
-    keep : which statements count
-
-    Returns
-    -------
-    {(mechanism, property): statements with their findings}
+    `keep` says which statements count.
     """
     found: dict[tuple[str, str], list[Evidence]] = {}
     for item in statements.values():
@@ -223,16 +215,10 @@ def family_of(item: Statement, parameters: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
+    """One cell: a symbol, and a note with the condition or the trials, which is from the statements `others`.
 
-    Attributes
-    ----------
-    symbol : what is known
-    statement : the id of what decides it, where it is violated that of the smallest violation; "" where no statement does
-    note : the condition, or the trials
-    others : ids of what the note is from
-    answers : of which of several answers it speaks (analysis/verdict.py), "" where there is one
-    why : the implications that it follows from, "" where a statement decides it
+    `statement` is the id of what decides it, where it is violated that of the smallest violation; `why` has the implications
+    where no statement does; `answers` says of which of several answers it speaks (analysis/verdict.py).
     """
 
     symbol: str
@@ -256,15 +242,7 @@ def cells_of(
 ) -> dict[tuple[str, Column], Cell]:
     """The cells by property and column.
 
-    Parameters
-    ----------
-    found : what was found about each mechanism and property
-    columns, properties : of the matrix
-    complete : whether a cell that no statement is about says "not examined" instead of nothing
-
-    Returns
-    -------
-    {(property, column): cell}
+    `complete` says whether a cell that no statement is about says "not examined" instead of nothing.
     """
     unknown = Cell(NOT_EXAMINED if complete else "")
     return {(name, column): _at(found, column, name) or unknown for name in properties for column in columns}

@@ -10,7 +10,8 @@ A `Claim` is a `Statement` (statement.py) with the arguments it was made of, so 
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -172,26 +173,14 @@ class Claim(ClaimTerms):
         if jobs > 1:
             finding, interrupted = searched_in_processes(self, time_limit, trials, seed, jobs)
         else:
-            finding, interrupted = searched_in_a_child(self, time_limit, trials, seed)
+            finding, interrupted = searched_in_a_child(self.sought, time_limit, trials, seed)
         finding = replace(finding, searched={**finding.searched, "seconds": time_limit})
         return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted, asked)
 
-    def searched(
-        self,
-        seconds: float,
-        trials: int | None,
-        seeds: tuple[int, ...],
-        keep: Callable[[Finding], None] = lambda _: None,
-    ) -> tuple[Finding, bool]:
-        """The finding of one search in this process, and whether it was interrupted.
-
-        Parameters
-        ----------
-        seconds, trials : the limits of `search`
-        seeds : of everything random, with the number of the process where there are several
-        keep : gets what was found so far, now and then
-        """
-        return Sought(self.statement, known=self._on_record).searched(seconds, trials, seeds, keep)
+    @property
+    def sought(self) -> Sought:
+        """The search of the claim in one process."""
+        return Sought(self.statement, known=self._on_record)
 
     def _on_record(self) -> list[tuple[str, Case]]:
         """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""
@@ -216,7 +205,6 @@ class ClaimResult:
     finding: Finding
     interrupted: bool = False
     asked: int | None = None
-    _code: list[str] = field(default_factory=list, repr=False)
 
     @property
     def status(self) -> Status:
@@ -263,14 +251,10 @@ class ClaimResult:
         why = f"; the last draft was rejected: {searched['because']}" * bool(searched.get("because"))
         return f"{self.claim.text}: not decided. {found.sentence}{why} ({how})"
 
-    @property
+    @cached_property
     def code(self) -> str:
         """Python that rebuilds the case and its allocations and asserts the violation; "" where none was confirmed."""
-        if self.case is None:
-            return ""
-        if not self._code:
-            self._code.append(witness_code(self.claim, self.case))
-        return self._code[0]
+        return "" if self.case is None else witness_code(self.claim, self.case)
 
     def __str__(self) -> str:
         """The verdict, and with a witness code that runs: the verdict is a comment there."""

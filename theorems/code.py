@@ -14,16 +14,14 @@ from typing import Any
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case, instance_code
-from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.game import ALGORITHM
 from fairalloc.theorems.judges.own import is_registered, judge_of
-from fairalloc.theorems.sources import defined, is_own, lacking
+from fairalloc.theorems.sources import SCRIPT, defined, is_own
 from fairalloc.theorems.terms import ClaimTerms
 
 NEAR = "1e-4"
@@ -31,20 +29,10 @@ NEAR = "1e-4"
 
 
 def witness_code(claim: ClaimTerms, case: Case) -> str:
-    """The code of a confirmed case.
-
-    Parameters
-    ----------
-    claim : the claim
-    case : which violates it
-
-    Returns
-    -------
-    Python code, a statement a line
-    """
+    """The code of a confirmed case."""
     verdict = claim.statement.confirm(case)
     scope = _Scope()
-    mechanism = scope.mechanism(claim.mechanism)
+    mechanism = scope.name(claim.mechanism)
     asked = claim_code(claim, scope)
     body = [f"instance = fa.{instance_code(case.instance)}"]
     arguments = ["instance"]
@@ -55,9 +43,8 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
         arguments.append("misreport=misreport")
     if case.parameters:
         arguments.append(f"parameters={dict(case.parameters)!r}")
-    call = _Call(claim.mechanism, mechanism, dict(case.parameters))
-    for name, comment, source, instance in solved_instances(claim, case, verdict):
-        body += call.lines(name, comment, source, instance)
+    for solved in solved_instances(claim, case, verdict):
+        body += _computed(claim.mechanism, mechanism, dict(case.parameters), *solved)
     body += ["", asked, f"verdict = claim.check(fa.Case({', '.join(arguments)}))", "assert verdict.holds is False"]
     body.append("print(verdict.sentence)")
     text = "\n".join(body)
@@ -69,29 +56,18 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
 def claim_code(claim: ClaimTerms, scope: "_Scope | None" = None) -> str:
     """The call that makes the claim, in which names of the scope stand for objects."""
     scope = scope or _Scope()
-    parts = [repr(claim.text), f"mechanism={scope.mechanism(claim.mechanism)}", f"property={scope.name(claim.property)}"]
-    parts += _hypotheses(claim.hypotheses, scope)
+    parts = [repr(claim.text), f"mechanism={scope.name(claim.mechanism)}", f"property={scope.name(claim.property)}"]
+    assumed = claim.hypotheses
+    parts += [f"hypotheses={assumed.spelled!r}"] * bool(assumed.spelled)
+    parts += [f"parameters={dict(assumed.parameters)!r}"] * bool(assumed.parameters)
+    parts += [] if assumed.instances is None else [f"instances={scope.name(assumed.instances)}"]
     parts += [f"holds={claim.holds!r}"] * (claim.holds != "all")
     parts += [f"misreports={claim.misreports}"] * (claim.misreports != judge_of(claim.property).misreports)
     return f"claim = fa.claim({', '.join(parts)})"
 
 
-def _hypotheses(assumed: Hypotheses, scope: "_Scope") -> list[str]:
-    """The arguments that give the hypotheses, in words."""
-    parts = [f"hypotheses={assumed.spelled!r}"] * bool(assumed.spelled)
-    parts += [f"parameters={dict(assumed.parameters)!r}"] * bool(assumed.parameters)
-    if assumed.instances is not None:
-        parts.append(f"instances={scope.name(assumed.instances)}")
-    return parts
-
-
 def solved_instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tuple[str, str, str, Instance]]:
-    """Which allocations a verdict is about: their name, what they are, the code of their instance, and the instance.
-
-    Parameters
-    ----------
-    claim, case, verdict : the claim, the case that violates it, and the verdict on it
-    """
+    """Which allocations a verdict is about: their name, what they are, the code of their instance, and the instance."""
     if case.misreport is not None:
         after = ("after", "to what is reported", "misreport.reported(instance)", case.reported)
         return [("before", "to the true instance", "instance", case.instance), after]
@@ -109,31 +85,21 @@ def method_of(item: Mechanism, parameters: dict[str, Any]) -> str | None:
     return "exact" if METHODS["exact"].computes(item) and not parameters else None
 
 
-class _Call:
-    """How the code computes a mechanism: in rationals where the method `exact` does."""
-
-    def __init__(self, item: Mechanism, name: str, parameters: dict[str, Any]) -> None:
-        self.item, self.parameters = item, parameters
-        self.method = method_of(item, parameters)
-        given = [name, *([repr(self.method)] if self.method else []), *(f"{key}={value!r}" for key, value in parameters.items())]
-        self.arguments = ", ".join(given)
-
-    def lines(self, name: str, comment: str, source: str, instance: Instance) -> list[str]:
-        """The lines that compute an allocation and assert its tasks."""
-        try:
-            allocation = solve(instance, self.item, self.method, **self.parameters)
-        except FairallocError as fault:  # the claim's own function need not ask for this one
-            return [f"# no allocation {comment or 'here'}: {printable(' '.join(str(fault).split()))}"]
-        users = printable(", ".join(allocation.instance.users))
-        lines = [f"{name} = fa.solve({source}, {self.arguments})" + (f"  # {printable(comment)}" if comment else "")]
-        return [*lines, f"{_asserted(name, allocation)}  # tasks of {users}"]
-
-
-def _asserted(name: str, allocation: Allocation) -> str:
+def _computed(
+    item: Mechanism, mechanism: str, parameters: dict[str, Any], name: str, comment: str, source: str, instance: Instance
+) -> list[str]:
+    """The lines that compute an allocation, in rationals where the method `exact` does, and assert its tasks."""
+    method = method_of(item, parameters)
+    try:
+        allocation = solve(instance, item, method, **parameters)
+    except FairallocError as fault:  # the claim's own function need not ask for this one
+        return [f"# no allocation {comment or 'here'}: {printable(' '.join(str(fault).split()))}"]
+    given = [source, mechanism, *([repr(method)] if method else []), *(f"{key}={value!r}" for key, value in parameters.items())]
+    line = f"{name} = fa.solve({', '.join(given)})" + f"  # {printable(comment)}" * bool(comment)
+    tasks = f"np.allclose({name}.tasks, {[round(v, 7) for v in allocation.tasks.tolist()]}, rtol={NEAR}, atol={NEAR})"
     if allocation.tasks_exact is not None:
-        return f"assert {name}.tasks_exact == {_fractions(allocation.tasks_exact)}"
-    tasks = [round(v, 7) for v in allocation.tasks.tolist()]
-    return f"assert np.allclose({name}.tasks, {tasks}, rtol={NEAR}, atol={NEAR})"
+        tasks = f"{name}.tasks_exact == {_fractions(allocation.tasks_exact)}"
+    return [line, f"assert {tasks}  # tasks of {printable(', '.join(allocation.instance.users))}"]
 
 
 def _fractions(value: Any) -> str:
@@ -152,12 +118,8 @@ class _Scope:
         self.lines: list[str] = []
         self._names: dict[int, str] = {}
 
-    def mechanism(self, item: Mechanism) -> str:
-        """A registered mechanism by its id, another by a name."""
-        return repr(item.id) if is_registered(item) else self.name(item)
-
     def name(self, value: Any) -> str:
-        """A text as it is, an object by a name."""
+        """A text as it is, a registered mechanism by its id, another object by a name."""
         if isinstance(value, str):
             return repr(value)
         if isinstance(value, Mechanism) and is_registered(value):
@@ -170,17 +132,16 @@ class _Scope:
         place = _place(value)
         if place is not None:
             module, name = place
-            if is_own(module) and (lines := defined(name, value)):
-                self._add(lines)
-                return name
-            self._add([f"from {module} import {name}"] if _is_importable(module) else _from_file(module, name, value))
+            # another process does not find a script, nor a file that was loaded by its path, by its name
+            known = [f"from {module} import {name}"] if module != SCRIPT and not module.startswith("_") else []
+            lines = defined(name, value)[0] if is_own(module) else []
+            self._add(lines or known or _from_file(module, name, value))
             return name
         plain = getattr(value, "__name__", None) or getattr(value, "id", "") or type(value).__name__
         name = "".join(c if c.isalnum() else "_" for c in plain).strip("_")
         name = name if name.isidentifier() and not iskeyword(name) else f"mine_{name}"
-        lines = defined(name, value)
-        why = f"it cannot be copied, for {lacking(name, value)}"
-        self._add(lines or [f"# {name} is the object that the claim was made with: {why}"])
+        lines, why = defined(name, value)
+        self._add(lines or [f"# {name} is the object that the claim was made with: it cannot be copied, for {why}"])
         return name
 
     def _add(self, lines: list[str]) -> None:
@@ -191,7 +152,7 @@ class _Scope:
 def _place(value: Any) -> tuple[str, str] | None:
     """The module and the name in it of an object that somebody else's module has, None where none has it."""
     own = getattr(value, "__module__", None)
-    for module in dict.fromkeys([own, "__main__", *sys.modules]):
+    for module in dict.fromkeys([own, SCRIPT, *sys.modules]):
         known = getattr(sys.modules.get(module or ""), "__dict__", {})
         if module is None or module.partition(".")[0] == "fairalloc":
             continue
@@ -201,15 +162,10 @@ def _place(value: Any) -> tuple[str, str] | None:
     return None
 
 
-def _is_importable(module: str) -> bool:
-    """Whether another process finds the module by its name: a script and a file that was loaded by its path are not."""
-    return module != "__main__" and not module.startswith("_")
-
-
 def _from_file(module: str, name: str, value: Any) -> list[str]:
     """The lines that take a name from the file of a module, or the comment that it is there already, and why it is not copied."""
     file = getattr(sys.modules[module], "__file__", None)
-    why = f"it cannot be copied, for {lacking(name, value)}"
-    if file is None or module == "__main__":
+    why = f"it cannot be copied, for {defined(name, value)[1]}"
+    if file is None or module == SCRIPT:
         return [f"# {name} is that of the script or notebook in which the claim was made: {why}"]
     return [f"# {name} is taken from its file: {why}", "import runpy", f"{name} = runpy.run_path({str(file)!r})[{name!r}]"]

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from math import inf
+from math import inf, nan
 from textwrap import wrap
 from typing import Any
 
@@ -143,7 +143,9 @@ class Conflict:
     def grid(self) -> Grid:
         """Mechanisms and axioms, one symbol each."""
         rows = [[name, *(found[axiom].symbol for axiom in self.axioms)] for name, found in self.mechanisms.items()]
-        title = f"Instances of up to {_size_in_words(self.size)}: {KIND}"
+        parts = zip(self.size, ("user", "server", "resource"), strict=True)
+        most = _listed([f"{count} {word}{'s' * (count > 1)}" for count, word in parts])
+        title = f"Instances of up to {most}: {KIND}"
         return Grid(title, ["mechanism", *self.axioms], rows, [LEGEND])
 
     @property
@@ -153,9 +155,7 @@ class Conflict:
         Nothing where an instance excludes all mechanisms.
         """
         lines: list[str] = []
-        if self.instance is not None:
-            return lines
-        for name, found in self.mechanisms.items():
+        for name, found in self.mechanisms.items() if self.instance is None else ():
             lacking = [(axiom, one) for axiom, one in found.items() if one.level == VIOLATED][:1]
             open_ = [(axiom, one) for axiom, one in found.items() if one.level not in (PROVED, UNKNOWN)]
             told = lacking or (list(found.items()) if name in self.having else open_)
@@ -173,17 +173,13 @@ class Conflict:
         return f'{head}\ninstance = {made}\n{call}\nassert outcome == "unsat"'
 
     def __str__(self) -> str:
-        lines = [self.grid.text(), *self._several()]
+        several = [name for name in self.axioms if name not in self.profile]
+        said = f"About several profiles, so that mechanisms are asked and a single instance is not: {_listed(several)}."
+        lines = [self.grid.text(), *[said, ""] * bool(several)]
         lines += wrap(self.sentence, width(), break_on_hyphens=False)
         for reason in self.reasons:
             lines += wrap(f"- {reason}", width(), subsequent_indent="  ", break_on_hyphens=False)
         return "\n".join([*lines, *(["", self.code] if self.code else [])])
-
-    def _several(self) -> list[str]:
-        """Which axioms are about several profiles, as a line."""
-        names = [name for name in self.axioms if name not in self.profile]
-        said = f"About several profiles, so that mechanisms are asked and a single instance is not: {_listed(names)}."
-        return [said, ""] * bool(names)
 
     def __repr__(self) -> str:
         return f"<conflict of {', '.join(self.axioms)}: {self.sentence}>"
@@ -216,11 +212,6 @@ class Conflict:
 def _listed(names: Sequence[str]) -> str:
     """As in "a, b and c"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def _size_in_words(size: Size) -> str:
-    parts = (f"{count} {word}{'s' * (count > 1)}" for count, word in zip(size, ("user", "server", "resource"), strict=True))
-    return _listed(list(parts))
 
 
 def _reason(one: AxiomFinding) -> str:
@@ -274,28 +265,23 @@ def conflict(
     ([1.0, 2.0], ('sharing-incentive', 'strong-sharing-incentive'))
     """
     start = time.monotonic()
-    asked, most = _axioms(axioms), _size(size)
+    asked = _axioms(axioms)
+    most = size_of(size, f" from 2x1x1 to {'x'.join(map(str, MOST))}, such as 2x1x2", (2, 1, 1), MOST)
     limit = float(time_limit or (SECONDS if trials is None else ENDLESS))
     profile = [name for name in asked if name in PROFILE]
     rows = _known(asked, most)
     having = [column for column, row in rows.items() if all(row[axiom].level == PROVED for axiom in profile)]
-    shown_by = min(having, key=lambda column: (bool(column.family), _worst(rows[column])), default=None)
-    named = {_named(column): row for column, row in rows.items()}
-    made = Conflict(asked, most, named, profile, "" if shown_by is None else _named(shown_by))
+    worst = {column: max(one.level for one in row.values()) for column, row in rows.items()}
+    shown_by = min(having, key=lambda column: (bool(column.family), worst[column]), default=None)
+    names = {column: column.mechanism + f" ({column.family})" * bool(column.family) for column in rows}
+    known = {names[column]: row for column, row in rows.items()}
+    made = Conflict(asked, most, known, profile, names[shown_by] if shown_by else "")
     if profile and not shown_by:
         made = _instances(made, SEARCHING * limit, trials, seed)
     if made.instance is None:
         each = inf if trials is not None else FEW if made.having else EACH
         _search_mechanisms(rows, most, start + limit, each, trials, seed)
     return replace(made, seconds=time.monotonic() - start)
-
-
-def _named(column: Column) -> str:
-    return f"{column.mechanism} ({column.family})" if column.family else column.mechanism
-
-
-def _worst(row: Mapping[str, AxiomFinding]) -> int:
-    return max(one.level for one in row.values())
 
 
 def _axioms(given: Any) -> list[str]:
@@ -309,13 +295,12 @@ def _axioms(given: Any) -> list[str]:
     return names
 
 
-def _size(text: str) -> Size:
-    """Users, servers, resources."""
+def size_of(text: str, rule: str = " such as 2x2x2", least: Size = (1, 1, 1), most: Sequence[float] = (inf, inf, inf)) -> Size:
+    """Users, servers, resources of a text such as "2x1x2"; `rule` ends the sentence that says what it must be."""
     match = re.fullmatch(r"(\d+)x(\d+)x(\d+)", text, re.ASCII)
     numbers = tuple(map(int, match.groups())) if match and len(text) < 20 else ()
-    if not numbers or not all(least <= number <= most for least, number, most in zip((2, 1, 1), numbers, MOST, strict=True)):
-        rule = f"it must be users x servers x resources from 2x1x1 to {'x'.join(map(str, MOST))}, such as 2x1x2"
-        raise InstanceError(f"the size is {shown(text)}, but {rule}")
+    if not numbers or not all(low <= number <= high for low, number, high in zip(least, numbers, most, strict=True)):
+        raise InstanceError(f"the size is {shown(text)}, but it must be users x servers x resources{rule}")
     return numbers[0], numbers[1], numbers[2]
 
 
@@ -369,6 +354,5 @@ def _decided(axioms: tuple[str, ...], case: Case) -> Verdict:
     from fairalloc.theorems.machine.axioms import possible
 
     outcome, _ = possible(case.instance, axioms)
-    holds = {"sat": True, "unsat": False}.get(outcome)
-    margin = {"sat": 0.0, "unsat": 1.0}.get(outcome, float("nan"))
+    holds, margin = {"sat": (True, 0.0), "unsat": (False, 1.0)}.get(outcome, (None, nan))
     return Verdict("conflict", holds, margin, f"{outcome}: {', '.join(axioms)}", METHOD)

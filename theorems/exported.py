@@ -7,7 +7,6 @@ The witness of a claim is searched; its Python is code.py, with mechanisms and p
 import sys
 from typing import Any
 
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
@@ -28,15 +27,7 @@ ANSWERS = {"for all": "This is so for all answers of the mechanism.", "for some"
 def statement_text(item: Statement, status: Status, form: str) -> str:
     """A statement in one of FORMS.
 
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-    form : of FORMS
-
-    Raises
-    ------
-    InstanceError : it has no lone script, which Python and LaTeX need
+    InstanceError where it has no lone script, which Python and LaTeX need.
     """
     if form == "bibtex":
         return _entry(item, status)
@@ -47,15 +38,7 @@ def statement_text(item: Statement, status: Status, form: str) -> str:
 def claim_text(claim: Claim, form: str, time_limit: float, trials: int | None, seed: int) -> str:
     """A claim of one's own in one of FORMS.
 
-    Parameters
-    ----------
-    claim : the claim
-    form : of FORMS
-    time_limit, trials, seed : of the search for its witness
-
-    Raises
-    ------
-    InstanceError : no violation was found
+    InstanceError where the search for its witness finds no violation.
     """
     found = claim.search(time_limit=time_limit, trials=trials, seed=seed)
     if form == "bibtex":
@@ -91,26 +74,22 @@ def _latex(found: ClaimResult) -> str:
     assert verdict is not None
     item = claim.statement
     assumed = "; ".join([*hypotheses_in_words(item), *item.hypotheses.ranges]) or "any instance"
-    grids = _tables(case.instance, numbers)
-    if case.misreport is not None:
-        told = case.reported
-        grids.append(tabular("d'", "nvr" if not told.single_variant else "nr", _demands(told), numbers))
-    parts = [f"Claim: {prose(claim.text)}. Assumed: {prose(assumed)}.".replace("..", ".")]
-    parts.append(_centred(grids))
-    parts.append(
-        " ".join([*_words(case.instance), *(f"With ${prose(k).strip('$')} = {v}$." for k, v in case.parameters.items())])
-    )
+    exact, counts = case.instance.exact, case.instance.counts.tolist()
+    pools = [[q * c for c in row] for q, row in zip(counts, exact.capacities, strict=True)]
+    grids = [_demands("d", case.instance, numbers), tabular("c", "ir", pools, numbers)]
+    grids += [_demands("d'", case.reported, numbers)] * (case.misreport is not None)
+    with_ = (f"With ${prose(k).strip('$')} = {v}$." for k, v in case.parameters.items())
+    parts = [f"Claim: {prose(claim.text)}. Assumed: {prose(assumed)}.".replace("..", "."), _centred(grids)]
+    parts.append(" ".join([*_words(case.instance), *with_]))
     if "answer" in verdict.witness:
         tasks = [list(row) for row in _by_server(case.instance, verdict.witness["answer"])]
         parts.append(f"The answer that violates it:\n\n{_centred([tabular('x', 'ni', tasks, numbers)])}")
     for prime, (_, said, _, instance) in zip(("", "'"), solved_instances(claim, case, verdict), strict=False):
         parts += _tasks(found, instance, prime, said, numbers)
-    parts.append(
-        f"{plain(verdict.sentence[:1].upper() + verdict.sentence[1:])} ({plain(verdict.method)}). {_answers(verdict)}".strip()
-    )
-    parts += filter(None, [numbers.below()])
-    title = prose(title_of(item, found.status))
-    return example(title, item.id, [part for part in parts if part], ("own", "usual"))
+    answers = ANSWERS.get(verdict.answers, f"This is {verdict.answers}." * bool(verdict.answers))
+    parts.append(f"{plain(verdict.sentence[:1].upper() + verdict.sentence[1:])} ({plain(verdict.method)}). {answers}".strip())
+    parts.append(numbers.below())
+    return example(prose(title_of(item, found.status)), item.id, [part for part in parts if part], ("own", "usual"))
 
 
 def _centred(grids: list[str]) -> str:
@@ -125,20 +104,12 @@ def _by_server(instance: Instance, x: Any) -> list[list[Any]]:
     return rows
 
 
-def _answers(verdict: Any) -> str:
-    return ANSWERS.get(verdict.answers, f"This is {verdict.answers}." if verdict.answers else "")
-
-
-def _demands(instance: Instance) -> list[Any]:
-    """Rows of demands, or lists of rows where a user has several."""
+def _demands(letter: str, instance: Instance, numbers: Numbers) -> str:
+    """A table of demands, of all vectors where a user has several."""
     rows = [[list(row) for row in rows] for rows in instance.exact.demands]
-    return [own[0] for own in rows] if instance.single_variant else rows
-
-
-def _tables(instance: Instance, numbers: Numbers) -> list[str]:
-    demands = tabular("d", "nvr" if not instance.single_variant else "nr", _demands(instance), numbers)
-    pools = [[q * c for c in row] for q, row in zip(instance.counts.tolist(), instance.exact.capacities, strict=True)]
-    return [demands, tabular("c", "ir", pools, numbers)]
+    if instance.single_variant:
+        return tabular(letter, "nr", [own[0] for own in rows], numbers)
+    return tabular(letter, "nvr", rows, numbers)
 
 
 def _words(instance: Instance) -> list[str]:
@@ -147,9 +118,8 @@ def _words(instance: Instance) -> list[str]:
     equal = all(w == 1 for w in exact.weights)
     said = ["All weights are 1." if equal else f"With {tabular(chr(92) + 'varphi', 'n', list(exact.weights), numbers)}."]
     closed = [(n + 1, i + 1) for n in range(instance.N) for i in range(instance.K) if not instance.placement[n, i]]
-    said.append(
-        "Every user may use every server." if not closed else f"Closed are, as (user, server): {', '.join(map(str, closed))}."
-    )
+    pairs = f"Closed are, as (user, server): {', '.join(map(str, closed))}."
+    said.append(pairs if closed else "Every user may use every server.")
     limits = [(n + 1, most) for n, most in enumerate(exact.max_tasks) if most is not None]
     return [*said, *(f"User {n} has {most} tasks at most." for n, most in limits)]
 
@@ -162,10 +132,6 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
         allocation = solve(instance, item, method_of(item, dict(case.parameters)), **case.parameters)
     except FairallocError:  # the claim's own function need not ask for this answer
         return []
-    row = tabular(f"x{prime}", "n", _numbers(allocation), numbers)
-    return [f"An answer{f' {plain(said)}' if said else ''}: {row}."]
-
-
-def _numbers(allocation: Allocation) -> list[Any]:
     exact = allocation.tasks_exact
-    return list(exact) if exact is not None else allocation.tasks.tolist()
+    row = tabular(f"x{prime}", "n", allocation.tasks.tolist() if exact is None else list(exact), numbers)
+    return [f"An answer{f' {plain(said)}' if said else ''}: {row}."]

@@ -7,14 +7,15 @@ samples, moves of the search and steps of shrinking all pass through it, and `sa
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models.arguments import checked, is_list
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.exact.rationals import exact_arcs
@@ -90,11 +91,8 @@ class Hypotheses:
         ----------
         given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above, "several
             variants", "own demands" and "limits" for what is not assumed then, "misreported servers" (or
-            demands, or tasks) for what reports are about, and "at least N users"
-
-        Returns
-        -------
-        the hypotheses; without a word one demand vector for each user, the same on all servers, and no limits
+            demands, or tasks) for what reports are about, and "at least N users". Without a word users have one demand vector
+            each, the same on all servers, and no limits
 
         Raises
         ------
@@ -113,66 +111,25 @@ class Hypotheses:
         return cls(**dict(map(_assumption, words)))
 
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
-        """A small draft with small numbers, made to satisfy the assumptions.
+        """A small draft with small numbers, made to satisfy the assumptions by `impose`; it need not be a valid case.
 
         Parameters
         ----------
         rng : random numbers
         misreports : the most users who misreport together; 0 = nobody does
         most : the most users, servers and resources
-
-        Returns
-        -------
-        a draft that `impose` has changed; it need not be a valid case
         """
-        if self.instances is not None:
-            draft = self._of_the_family(rng)
-            self.draw_misreports(rng, draft, misreports)
-            return draft
-        draft = _Sampler(self, rng).draft(most)
-        self.draw_misreports(rng, draft, misreports)
+        draft = self._of_the_family(rng) if self.instances is not None else _Sampler(self, rng).draft(most)
+        draw_misreports(self, rng, draft, misreports)
         return draft
-
-    def draw_misreports(self, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
-        """Give some users new misreports, and the others none; then make the draft satisfy the assumptions.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place
-        misreports : the most users who misreport together
-        """
-        chosen = _random_users(rng, len(draft.users), misreports)
-        for n, user in enumerate(draft.users):
-            user.reported = user.reported_placement = user.reported_limit = None
-            if n in chosen:
-                self.draw_misreport(rng, draft, n)
-        self.impose(draft)
-
-    def draw_misreport(self, rng: np.random.Generator, draft: Draft, n: int) -> None:
-        """Give a user a new misreport: about demands, eligible servers where these matter, or both; or as `reports` says.
-
-        Parameters
-        ----------
-        rng : random numbers
-        draft : changed in place, without `impose`
-        n : the user
-        """
-        sampler, user = _Sampler(self, rng), draft.users[n]
-        others = [other.demands for other in draft.users if other.demands != user.demands]
-        about = rng.choice((1, 1, 2, 3)) if not self.everywhere and len(draft.capacities) > 1 else 1
-        about = _ABOUT.get(self.reports, about)
-        user.reported = sampler.reported(user, others) if about & 1 else None
-        user.reported_placement = sampler.reported_placement(user) if about & 2 else None
-        user.reported_limit = [sampler.number()] if about & 4 and user.limit[0] is not None else None
 
     def impose(self, draft: Draft) -> None:
         """Change the draft so that it satisfies the assumptions, where that can be done by changing numbers."""
         if self.instances is not None:
             return
         for user in draft.users:
-            for rows in _demand_rows(user):
-                _valid_demands(rows, self)
+            for row in user.rows:
+                row[:] = self._demands(row)
             user.weight[0] = Fraction(1) if self.equal_weights else user.weight[0]
             user.limit[0] = None if self.unlimited else user.limit[0]
             user.placement = [True] * len(user.placement) if self.everywhere else user.placement
@@ -188,45 +145,45 @@ class Hypotheses:
         if self.identical_servers:
             draft.capacities = [list(draft.capacities[0]) for _ in draft.capacities]
             draft.counts = [draft.counts[0]] * len(draft.counts)
-        if self.everywhere:
-            _every_resource_on_servers(draft)
+        if self.everywhere:  # every server has some of what anybody demands
+            asked = [any(column) for column in zip(*(row for user in draft.users for row in user.rows), strict=True)]
+            draft.capacities = [[c or Fraction(int(a)) for c, a in zip(row, asked, strict=True)] for row in draft.capacities]
         elif self.no_idle_server:
             _a_user_for_every_server(draft)
         _feasible(draft)
+
+    def _demands(self, row: Sequence[Fraction]) -> list[Fraction]:
+        """Demands that are not zero, positive or of sum 1 where that is assumed."""
+        made = [v or Fraction(1) for v in row] if self.positive else list(row)
+        made[0] = made[0] if any(made) else Fraction(1)
+        return [v / sum(made) for v in made] if self.simplex else made
 
     def _of_the_family(self, rng: np.random.Generator) -> Draft:
         assert self.instances is not None
         made = self.instances(rng)
         if not isinstance(made, Instance):
             raise InstanceError(f"the function of instances returned {shown(made)}, but it must return an Instance")
-        parameters = {name: values[int(rng.integers(len(values)))] for name, values in self.parameters.items()}
-        return Draft.of(Case(made, parameters=parameters))
+        return Draft.of(Case(made, parameters=_drawn(self, rng)))
 
     def satisfied_by(self, case: Case) -> bool:
         """Whether the case satisfies the assumptions, and the reported one does, but for bottlenecks; decided in rationals."""
-        instance = case.instance
+        instance, told = case.instance, case.misreport
         fits = len(case.points) == self.points and all(_is_feasible(instance, point) for point in case.points)
         fits = fits and all(case.parameters.get(name) in values for name, values in self.parameters.items())
-        if not fits or not self._holds(instance):
-            return False
-        if case.misreport is None:
-            return True
+        fits = fits and self._holds(instance)
+        if not fits or told is None:
+            return fits
+        # a report need not keep a bottleneck resource, nor a server's only user
+        fewer = replace(self, bottleneck=False, server_bottleneck=False, no_idle_server=False)
+        parts = zip(_ABOUT, (told.demands, told.eligible, told.max_tasks), strict=True)
+        about = {name for name, part in parts if any(own is not None for own in part)}
         try:
-            return self._is_about(case.misreport) and self._of_reports()._holds(case.reported)
+            return about <= ({self.reports} if self.reports else {"demands", "servers"}) and fewer._holds(case.reported)
         except FairallocError:
             return False
 
-    def _is_about(self, misreport: Misreport) -> bool:
-        told = zip(_ABOUT, (misreport.demands, misreport.eligible, misreport.max_tasks), strict=True)
-        about = {name for name, parts in told if any(part is not None for part in parts)}
-        return about <= ({self.reports} if self.reports else {"demands", "servers"})
-
     def _holds(self, instance: Instance) -> bool:
         return self.users <= instance.N and all(test(instance) for name, test in TESTS.items() if getattr(self, name))
-
-    def _of_reports(self) -> "Hypotheses":
-        """The assumptions on a reported instance: a report need not keep a bottleneck resource, nor a server's only user."""
-        return replace(self, bottleneck=False, server_bottleneck=False, no_idle_server=False)
 
     def dropped(self) -> Mapping[str, "Hypotheses"]:
         """The variants with one assumption less, by the name of what is dropped."""
@@ -242,9 +199,11 @@ class Hypotheses:
     def words(self) -> list[str]:
         """Each assumption in words."""
         names = [name.replace("_", " ") for name in self._flags]
-        counts = [f"at least {self.users} users"] if self.users > 1 else []
         family = [] if self.instances is None else [f"instances of {getattr(self.instances, '__name__', 'a function')}"]
-        return [*names, *counts, *([f"misreported {self.reports}"] if self.reports else []), *self.ranges, *family]
+        return [*names, *self._counted(), *self.ranges, *family]
+
+    def _counted(self) -> list[str]:
+        return [f"at least {self.users} users"] * (self.users > 1) + [f"misreported {self.reports}"] * bool(self.reports)
 
     @property
     def ranges(self) -> list[str]:
@@ -254,12 +213,9 @@ class Hypotheses:
     @property
     def spelled(self) -> str:
         """The words that `of` makes these from, "" where it needs none; parameters, points and instances are not said."""
-        usual = Hypotheses()
-        flags = {name: bool(getattr(self, name)) for name in TESTS if getattr(self, name) != getattr(usual, name)}
-        opposite = {name: word for word, name in _OPPOSITE.items()}
-        words = [name.replace("_", " ") if holds else opposite[name] for name, holds in flags.items()]
-        words += [f"at least {self.users} users"] if self.users > 1 else []
-        return ", ".join([*words, *([f"misreported {self.reports}"] if self.reports else [])])
+        usual, word_of = Hypotheses(), {pair: word for word, pair in _words().items()}
+        words = [word_of[name, bool(getattr(self, name))] for name in TESTS if getattr(self, name) != getattr(usual, name)]
+        return ", ".join([*words, *self._counted()])
 
     def __str__(self) -> str:
         return ", ".join(self.words) or "any instance"
@@ -268,42 +224,26 @@ class Hypotheses:
 _ABOUT = {"demands": 1, "servers": 2, "tasks": 4}
 """Bits of what a misreport may be about."""
 
-_OPPOSITE = {"several variants": "one_variant", "own demands": "same_demands", "limits": "unlimited"}
-"""Words for what is not assumed then."""
+
+def _words() -> dict[str, tuple[str, Any]]:
+    """The field of Hypotheses that a word sets, and the value."""
+    opposite = {"several variants": "one_variant", "own demands": "same_demands", "limits": "unlimited"}
+    words = {name.replace("_", " "): (name, True) for name in TESTS} | {word: (name, False) for word, name in opposite.items()}
+    return {**words, **{f"misreported {name}": ("reports", name) for name in _ABOUT}}
 
 
 def _assumption(word: str) -> tuple[str, Any]:
     """The field of Hypotheses that a word sets, and the value."""
-    plain = " ".join(word.replace("_", " ").replace("-", " ").split())
+    plain, words = " ".join(word.replace("_", " ").replace("-", " ").split()), _words()
     if match := re.fullmatch(r"(?:at least )?(\d+) users?", plain):
         return "users", int(match[1])
-    if plain in _OPPOSITE:
-        return _OPPOSITE[plain], False
-    if match := re.fullmatch(f"misreported ({'|'.join(_ABOUT)})", plain):
-        return "reports", match[1]
-    if plain.replace(" ", "_") in TESTS:
-        return plain.replace(" ", "_"), True
-    known = [
-        *(name.replace("_", " ") for name in TESTS),
-        *_OPPOSITE,
-        *(f"misreported {name}" for name in _ABOUT),
-        "at least N users",
-    ]
-    raise UnknownName(no_such("hypothesis", word.strip(), known, f"the words are {', '.join(known)}"))
+    if plain not in words:
+        known = [*words, "at least N users"]
+        raise UnknownName(no_such("hypothesis", word.strip(), known, f"the words are {', '.join(known)}"))
+    return words[plain]
 
 
 # ---- tests in rationals ---------------------------------------------------------------------------------------------
-
-
-def _is_everywhere(instance: Instance) -> bool:
-    pairs = {(n, v, i) for n, v, i in zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True)}
-    return bool(instance.placement.all()) and len(pairs) == instance.K * sum(len(d) for d in instance.demands)
-
-
-def _has_outsiders(instance: Instance) -> bool:
-    demands, placement = instance.exact.demands, instance.placement
-    out = ([n for n in range(instance.N) if not placement[n, i]] for i in range(instance.K))
-    return all(any(demands[n][0][r] for n in users) for users in out for r in range(instance.R))
 
 
 def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:
@@ -321,20 +261,22 @@ def _dominant(instance: Instance) -> list[set[int]]:
 
 
 TESTS: Mapping[str, Callable[[Instance], bool]] = {
-    "one_server": lambda instance: instance.K == 1,
-    "one_resource": lambda instance: instance.R == 1,
-    "one_variant": lambda instance: instance.single_variant,
-    "same_demands": lambda instance: not instance.demands_on,
-    "everywhere": _is_everywhere,
-    "no_idle_server": lambda instance: len(set(instance.arcs.server.tolist())) == instance.K,
-    "outsiders": _has_outsiders,
-    "positive": lambda instance: all(v > 0 for row in _vectors(instance) for v in row),
-    "unlimited": lambda instance: all(limit is None for limit in instance.exact.max_tasks),
-    "equal_weights": lambda instance: all(w == 1 for w in instance.exact.weights),
-    "simplex": lambda instance: all(sum(row) == 1 for row in _vectors(instance)),
-    "bottleneck": lambda instance: bool(set.intersection(*_dominant(instance))),
-    "server_bottleneck": lambda instance: all(_dominant(instance)),
-    "identical_servers": lambda instance: len(set(zip(instance.exact.capacities, instance.counts.tolist(), strict=True))) == 1,
+    "one_server": lambda it: it.K == 1,
+    "one_resource": lambda it: it.R == 1,
+    "one_variant": lambda it: it.single_variant,
+    "same_demands": lambda it: not it.demands_on,
+    "everywhere": lambda it: bool(it.placement.all()) and len(it.arcs) == it.K * sum(map(len, it.demands)),
+    "no_idle_server": lambda it: len(set(it.arcs.server.tolist())) == it.K,
+    "outsiders": lambda it: all(
+        any(it.exact.demands[n][0][r] for n in np.flatnonzero(out)) for out in ~it.placement.T for r in range(it.R)
+    ),
+    "positive": lambda it: all(v > 0 for row in _vectors(it) for v in row),
+    "unlimited": lambda it: all(limit is None for limit in it.exact.max_tasks),
+    "equal_weights": lambda it: all(w == 1 for w in it.exact.weights),
+    "simplex": lambda it: all(sum(row) == 1 for row in _vectors(it)),
+    "bottleneck": lambda it: bool(set.intersection(*_dominant(it))),
+    "server_bottleneck": lambda it: all(_dominant(it)),
+    "identical_servers": lambda it: len(set(zip(it.exact.capacities, it.counts.tolist(), strict=True))) == 1,
 }
 """The test of each assumption, by its name."""
 
@@ -348,92 +290,79 @@ def _is_feasible(instance: Instance, point: Sequence[Fraction]) -> bool:
 # ---- making drafts satisfy the assumptions --------------------------------------------------------------------------
 
 
-def _demand_rows(user: DraftUser) -> list[list[list[Fraction]]]:
-    return [user.demands, *user.own.values(), *([user.reported] if user.reported is not None else [])]
-
-
-def _valid_demands(rows: list[list[Fraction]], hypotheses: Hypotheses) -> None:
-    """Demands that are not zero, positive or of sum 1 where that is assumed."""
-    for row in rows:
-        if hypotheses.positive:
-            row[:] = [v or Fraction(1) for v in row]
-        if not any(row):
-            row[0] = Fraction(1)
-        if hypotheses.simplex:
-            total = sum(row)
-            row[:] = [v / total for v in row]
-
-
 def _bottlenecks(draft: Draft, same: bool) -> None:
     """Each server has as much of the other resources as makes its first resource with capacity the bottleneck."""
-    for k, capacity in enumerate(draft.capacities):
-        r = 0 if same else k % len(capacity)
-        capacity[r] = capacity[r] or Fraction(1)
-        for user in draft.users:
-            rows = user.own.get(k, user.demands)
-            if not user.placement[k]:
-                continue
-            for row in rows:
-                row[r] = row[r] or Fraction(1)
+    made = []
     for k, capacity in enumerate(draft.capacities):
         r = 0 if same else k % len(capacity)
         rows = [row for user in draft.users if user.placement[k] for row in user.own.get(k, user.demands)]
+        made.append((capacity, r, rows))
+        for row in (capacity, *rows):
+            row[r] = row[r] or Fraction(1)
+    for capacity, r, rows in made:
         for s in range(len(capacity)):
-            need = max((capacity[r] * row[s] / row[r] for row in rows), default=Fraction(0))
-            capacity[s] = max(capacity[s], need)
-
-
-def _every_resource_on_servers(draft: Draft) -> None:
-    """Every server has some of what anybody demands."""
-    rows = [row for user in draft.users for part in _demand_rows(user) for row in part]
-    for r in range(len(draft.capacities[0])):
-        if any(row[r] for row in rows):
-            for capacity in draft.capacities:
-                capacity[r] = capacity[r] or Fraction(1)
+            capacity[s] = max(capacity[s], max((capacity[r] * row[s] / row[r] for row in rows), default=Fraction(0)))
 
 
 def _a_user_for_every_server(draft: Draft) -> None:
     """The first user may use a server that nobody can use, and finds there what it demands."""
     for k, capacity in enumerate(draft.capacities):
-        rows = [row for user in draft.users if user.placement[k] for row in user.own.get(k, user.demands)]
-        if any(all(c or not d for c, d in zip(capacity, row, strict=True)) for row in rows):
-            continue
-        user = draft.users[0]
-        user.placement[k] = True
-        for r, d in enumerate(user.own.get(k, user.demands)[0]):
-            capacity[r] = capacity[r] or Fraction(int(d > 0))
+        if not any(_can_run(draft, user, v, k) for user in draft.users for v in range(len(user.demands))):
+            user = draft.users[0]
+            user.placement[k] = True
+            for r, d in enumerate(user.own.get(k, user.demands)[0]):
+                capacity[r] = capacity[r] or Fraction(int(d > 0))
+
+
+def _can_run(draft: Draft, user: DraftUser, v: int, i: int) -> bool:
+    """Whether a variant of a user may use a server and finds there what it demands."""
+    row = user.own.get(i, user.demands)[v]
+    return user.placement[i] and all(c or not d for c, d in zip(draft.capacities[i], row, strict=True))
 
 
 def _feasible(draft: Draft) -> None:
     """Points are shrunk until they fit; tasks where nothing can run are dropped."""
     for k in range(len(draft.users[0].points)):
-        most = Fraction(1)
-        loads: dict[tuple[int, int], Fraction] = {}
+        most, loads = [Fraction(1)], defaultdict[tuple[int, int], Fraction](Fraction)
         for user in draft.users:
-            point = user.points[k]
-            for (v, i), x in list(point.items()):
-                row = user.own.get(i, user.demands)[v]
-                if not user.placement[i] or any(d and not c for d, c in zip(row, draft.capacities[i], strict=True)):
-                    del point[v, i]
-                    continue
-                for r, d in enumerate(row):
-                    if d:
-                        part = x * d / (draft.capacities[i][r] * draft.counts[i])
-                        loads[i, r] = loads.get((i, r), Fraction(0)) + part
+            point = user.points[k] = {key: x for key, x in user.points[k].items() if _can_run(draft, user, *key)}
+            for (v, i), x in point.items():
+                for r, d in enumerate(user.own.get(i, user.demands)[v]):
+                    loads[i, r] += x * d / (draft.capacities[i][r] * draft.counts[i]) if d else 0
             if user.limit[0]:  # no instance has a limit of 0
-                most = max(most, sum(point.values()) / user.limit[0])
-        most = max([most, *loads.values()])
+                most.append(sum(point.values()) / user.limit[0])
+        scale = max([*most, *loads.values()])
         for user in draft.users:
-            user.points[k] = {key: x / most for key, x in user.points[k].items()}
+            user.points[k] = {key: x / scale for key, x in user.points[k].items()}
 
 
 # ---- samples --------------------------------------------------------------------------------------------------------
 
 
-def _random_users(rng: np.random.Generator, count: int, most: int) -> list[int]:
-    """Between one and `most` of `count`; none where most is 0."""
-    size = int(rng.integers(1, min(most, count) + 1)) if most else 0
-    return sorted(rng.permutation(count)[:size].tolist())
+def _drawn(assumed: Hypotheses, rng: np.random.Generator) -> dict[str, Any]:
+    return {name: values[int(rng.integers(len(values)))] for name, values in assumed.parameters.items()}
+
+
+def draw_misreports(assumed: Hypotheses, rng: np.random.Generator, draft: Draft, misreports: int) -> None:
+    """Give some users, at most so many, new misreports, and the others none; then make the draft satisfy the assumptions."""
+    size = int(rng.integers(1, min(misreports, len(draft.users)) + 1)) if misreports else 0
+    chosen = rng.permutation(len(draft.users))[:size].tolist()
+    for n, user in enumerate(draft.users):
+        user.reported = user.reported_placement = user.reported_limit = None
+        if n in chosen:
+            draw_misreport(assumed, rng, draft, n)
+    assumed.impose(draft)
+
+
+def draw_misreport(assumed: Hypotheses, rng: np.random.Generator, draft: Draft, n: int) -> None:
+    """Give user n a new misreport: about demands, eligible servers where these matter, or both; or as `reports` says."""
+    sampler, user = _Sampler(assumed, rng), draft.users[n]
+    others = [other.demands for other in draft.users if other.demands != user.demands]
+    both = not assumed.everywhere and len(draft.capacities) > 1
+    about = _ABOUT.get(assumed.reports, rng.choice((1, 1, 2, 3)) if both else 1)
+    user.reported = sampler.reported(user, others) if about & 1 else None
+    user.reported_placement = sampler.reported_placement(user) if about & 2 else None
+    user.reported_limit = [sampler.number()] if about & 4 and user.limit[0] is not None else None
 
 
 class _Sampler:
@@ -450,6 +379,9 @@ class _Sampler:
 
     def number(self) -> Fraction:
         return self.pool[self.rng.integers(len(self.pool))]
+
+    def ways(self) -> int:
+        return 1 if self.hypotheses.one_variant else int(self.rng.integers(1, 4))
 
     def count(self, least: int, most: int) -> int:
         """Small counts more often, or in every second draft large ones: the two at that end three times as often as any other."""
@@ -475,7 +407,7 @@ class _Sampler:
         weighted, placed, limited = self.chance(0.4), not h.everywhere and self.chance(0.6), self.chance(0.5)
         users = []
         for _ in range(n_users):
-            ways = 1 if h.one_variant else int(self.rng.integers(1, 4))
+            ways = self.ways()
             user = DraftUser(
                 [self.vector(n_resources, self.zeros) for _ in range(ways)],
                 [self.number() if weighted else Fraction(1)],
@@ -487,21 +419,18 @@ class _Sampler:
             user.points = [self.point(ways, n_servers) for _ in range(h.points)]
             users.append(user)
         if n_users > 1 and self.chance(0.2):
-            users[-1].demands = [list(row) for row in users[0].demands]
-            users[-1].own = {}
+            users[-1].demands, users[-1].own = [list(row) for row in users[0].demands], {}
             users[-1].points = [self.point(len(users[-1].demands), n_servers) for _ in range(h.points)]
-        parameters = {name: values[int(self.rng.integers(len(values)))] for name, values in h.parameters.items()}
-        classes = not h.one_server and self.chance(0.1)
+        parameters, classes = _drawn(h, self.rng), not h.one_server and self.chance(0.1)
         counts = [int(self.rng.integers(1, 4)) if classes else 1 for _ in range(n_servers)]
         return Draft(users, capacities, counts, parameters)
 
     def point(self, ways: int, n_servers: int) -> dict[tuple[int, int], Fraction]:
-        keys = [(v, i) for v in range(ways) for i in range(n_servers)]
-        return {key: Fraction(0) if self.chance(0.4) else self.number() for key in keys}
+        return {key: Fraction(0) if self.chance(0.4) else self.number() for key in product(range(ways), range(n_servers))}
 
     def reported(self, user: DraftUser, others: Sequence[list[list[Fraction]]]) -> list[list[Fraction]]:
         """Other demands: new ones, those of another user, or the true ones with one number changed."""
-        ways = 1 if self.hypotheses.one_variant else int(self.rng.integers(1, 4))
+        ways = self.ways()
         if self.chance(0.25):
             return [self.vector(len(user.demands[0]), self.zeros) for _ in range(ways)]
         if others and self.chance(0.2):

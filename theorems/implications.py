@@ -1,40 +1,32 @@
 """Implications between the definitions of mechanisms and properties of one allocation, with proofs.
 
 An implication says that every allocation with the premise has the conclusion, on the instances where `when` is true. Premises and
-conclusions are names that `check` takes. Each arrow has a proof in a sentence, or a source, and is used in both directions:
-forwards, and a violated conclusion shows that the premise is violated. tests/theorems/test_implications.py tries both.
+conclusions are names that `check` takes. Each arrow has a proof in a sentence, or a source. A violated conclusion shows that the
+premise is violated, too; tests/theorems/test_implications.py tries both directions.
 
 Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations with larger bundles are not covered).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
-from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 
 
-class Contradiction(ValueError):  # noqa: N818 (what it is)
-    """Two verdicts that contradict an implication."""
-
-
-@dataclass(frozen=True)
 class About:
     """The condition that the instance of an allocation passes all tests."""
 
-    tests: tuple[Callable[[Instance], bool], ...] = ()
+    def __init__(self, *tests: Callable[[Instance], bool]) -> None:
+        self.tests = tests
 
     def __call__(self, allocation: Allocation) -> bool:
         return all(test(allocation.instance) for test in self.tests)
-
-
-ALWAYS = About()
-"""No condition."""
 
 
 @dataclass(frozen=True)
@@ -44,36 +36,11 @@ class Implication:
     premise: str
     conclusion: str
     why: str
-    when: Callable[[Allocation], bool] = ALWAYS
+    when: Callable[[Allocation], bool] = About()
 
     def applies(self, allocation: Allocation) -> bool:
         """Whether the arrow is about this allocation."""
         return allocation.bundles is None and self.when(allocation)
-
-
-def complete(verdicts: Mapping[str, Verdict], allocation: Allocation) -> dict[str, Verdict]:
-    """The verdicts and all that follow from them for this allocation.
-
-    Raises
-    ------
-    Contradiction : a premise holds and its conclusion is violated: one of the checks is wrong, or its tolerance too coarse
-
-    Examples
-    --------
-    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
-    >>> known = {"nb": Verdict("nb", True, 0.0, "this is the nb allocation", "residual")}
-    >>> sorted(name for name, v in complete(known, Allocation(wang, [10, 0, 0, 10])).items() if v.holds)[:3]
-    ['envy-freeness', 'feasibility', 'nb']
-    """
-    result = dict(verdicts)
-    arrows = [arrow for arrow in IMPLICATIONS if arrow.applies(allocation)]
-    news = True
-    while news:
-        news = False
-        for arrow in arrows:
-            for name, verdict in _followed(arrow, result):
-                result[name], news = verdict, True
-    return result
 
 
 def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
@@ -94,28 +61,7 @@ def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
     return reached.get(name, "")
 
 
-def _followed(arrow: Implication, known: Mapping[str, Verdict]) -> Iterator[tuple[str, Verdict]]:
-    """What one arrow adds."""
-    premise, conclusion = known.get(arrow.premise), known.get(arrow.conclusion)
-    if premise is not None and premise.holds is True:
-        if conclusion is not None and conclusion.holds is False:
-            raise Contradiction(f"{arrow.premise} holds and {arrow.conclusion} does not, but: {arrow.why}")
-        if conclusion is None or conclusion.holds is None:
-            yield arrow.conclusion, _implied(arrow.conclusion, True, f"follows from {arrow.premise}", arrow, premise)
-    if conclusion is not None and conclusion.holds is False and (premise is None or premise.holds is None):
-        yield arrow.premise, _implied(arrow.premise, False, f"else {arrow.conclusion} would hold", arrow, conclusion)
-
-
-def _implied(name: str, holds: bool, sentence: str, arrow: Implication, source: Verdict) -> Verdict:
-    word = "holds" if holds else "violated"
-    return Verdict(name, holds, np.nan, f"{word}: {sentence}", f"implication: {arrow.why}", source.witness)
-
-
 # ---- when -----------------------------------------------------------------------------------------------------------
-
-
-def _about(*tests: Callable[[Instance], bool]) -> About:
-    return About(tests)
 
 
 def _equal_weights(instance: Instance) -> bool:
@@ -194,6 +140,9 @@ TOLD: Mapping[str, tuple[Callable[[Instance], bool], ...]] = {
 # ---- the arrows -----------------------------------------------------------------------------------------------------
 
 LEXIMIN = ("drfh", "tsf", "lmmf", "asset")
+FEASIBLE = ("bottleneck-fairness", "server-bottleneck-fairness", "single-resource-fairness", "single-server-reduction")
+ONE_RESOURCE = ("single-resource-fairness", "bottleneck-fairness")
+SHARING = ("sharing-incentive", "strong-sharing-incentive")
 
 _LEXIMIN_PARETO = "a Pareto improvement is lexicographically better for any positive shares"
 _DRF = "with one pool all these shares are multiples of the dominant share, which has one leximin allocation of tasks"
@@ -213,28 +162,23 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "strong-sharing-incentive", "weak-sharing-incentive", "equal parts of every server are an equal partition (W 4.5)"
     ),
-    Implication("weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", _about(_one_server)),
-    Implication("sharing-incentive", "strong-sharing-incentive", "phi_n / sum phi is 1 / N", _about(_equal_weights)),
-    Implication("strong-sharing-incentive", "sharing-incentive", "phi_n / sum phi is 1 / N", _about(_equal_weights)),
-    Implication("total-envy-freeness", "envy-freeness", "a sum of minima is at most the minimum of sums", _about(_plain)),
-    Implication("bottleneck-fairness", "feasibility", "by definition"),
-    Implication("server-bottleneck-fairness", "feasibility", "by definition"),
-    Implication("single-resource-fairness", "feasibility", "by definition"),
-    Implication("single-server-reduction", "feasibility", "by definition"),
-    Implication("single-resource-fairness", "bottleneck-fairness", "the one resource is the bottleneck", _about(_one_kind)),
-    Implication("bottleneck-fairness", "single-resource-fairness", "the one resource is the bottleneck", _about(_one_kind)),
-    Implication("single-server-reduction", "pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, _about(_one_pool)),
+    Implication("weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", About(_one_server)),
+    *(Implication(a, b, "phi_n / sum phi is 1 / N", About(_equal_weights)) for a, b in permutations(SHARING)),
+    Implication("total-envy-freeness", "envy-freeness", "a sum of minima is at most the minimum of sums", About(_plain)),
+    *(Implication(name, "feasibility", "by definition") for name in FEASIBLE),
+    *(Implication(a, b, "the one resource is the bottleneck", About(_one_kind)) for a, b in permutations(ONE_RESOURCE)),
+    Implication("single-server-reduction", "pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, About(_one_pool)),
     Implication(
         "single-server-reduction",
         "envy-freeness",
         "if n envied m, m would use n's bottleneck, and more than phi_m z_n of n's dominant resource: z_m > z_n (Ghodsi et al.)",
-        _about(_one_pool),
+        About(_one_pool),
     ),
     Implication(
         "single-server-reduction",
         "sharing-incentive",
         "n's bottleneck is full, so 1 <= sum over its users of phi_m z_m <= z_n sum phi (Ghodsi et al.)",
-        _about(_one_pool),
+        About(_one_pool),
     ),
     # ---- optima
     Implication("utilitarian", "pareto", "a Pareto improvement raises the weighted sum"),
@@ -244,19 +188,17 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication("fds", "pareto", "a Pareto improvement raises the sum of alpha-fair utilities"),
     Implication("lmmf", "mmf", "the first entry of the lexicographic maximum is the max-min value (Z 1)"),
     Implication("drfh", "drfh-lp", "the first level of the lexicographic maximum is the g of W (6)"),
-    Implication("drf-per-server", "feasibility", "by definition"),
-    Implication("mmf", "feasibility", "by definition"),
-    Implication("drfh-lp", "feasibility", "by definition"),
+    *(Implication(name, "feasibility", "by definition") for name in ("drf-per-server", "mmf", "drfh-lp")),
     Implication("uniform", "feasibility", "parts of servers add up to servers"),
     # ---- one pool, one resource
-    *(Implication(name, "single-server-reduction", _DRF, _about(_one_pool)) for name in ("drf", "drfh", "tsf")),
-    *(Implication("single-server-reduction", name, _DRF, _about(_one_pool)) for name in ("drf", "drfh", "tsf")),
+    *(Implication(name, "single-server-reduction", _DRF, About(_one_pool)) for name in ("drf", "drfh", "tsf")),
+    *(Implication("single-server-reduction", name, _DRF, About(_one_pool)) for name in ("drf", "drfh", "tsf")),
     Implication(
-        "ps-dsf", "single-server-reduction", "both are a bottleneck for every user of the one server (P)", _about(_one_pool)
+        "ps-dsf", "single-server-reduction", "both are a bottleneck for every user of the one server (P)", About(_one_pool)
     ),
-    *(Implication(name, "single-resource-fairness", _MAXMIN, _about(_one_resource)) for name in ("drfh", "tsf")),
-    *(Implication("single-resource-fairness", name, _MAXMIN, _about(_one_resource)) for name in ("drfh", "tsf")),
-    Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", _about(_global_bottleneck)),
+    *(Implication(name, "single-resource-fairness", _MAXMIN, About(_one_resource)) for name in ("drfh", "tsf")),
+    *(Implication("single-resource-fairness", name, _MAXMIN, About(_one_resource)) for name in ("drfh", "tsf")),
+    Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", About(_global_bottleneck)),
     # ---- markets
     Implication("nb", "envy-freeness", "at nb's prices m's bundle costs at most phi_m, so n could buy it scaled (Z Prop 5)"),
     Implication("nb", "sharing-incentive", "everything costs at most sum phi, so n could buy its part of it (Z Prop 9)"),
@@ -264,7 +206,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
         "nb",
         "server-bottleneck-fairness",
         "who runs on i has z_mi = 1 / sum_r p_ir c_ir there, as all pay for the bottleneck, and nobody has less (K Theorem 4)",
-        _about(_game, _server_bottleneck),
+        About(_game, _server_bottleneck),
     ),
     # ---- parts of servers
     Implication("uniform", "sharing-incentive", "it is the uniform allocation"),
@@ -275,28 +217,28 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication("alpha-pf-vds", "nb", "(K 16) summed over servers is the optimality of nb (K Theorem 2)", _has(1.0)),
     Implication("nb", "alpha-pf-vds", "the optimality of nb, server by server (K Theorem 2)", _has(1.0)),
     Implication("alpha-pf-vds", "ps-dsf", "the definition at alpha = inf", _has(np.inf)),
-    Implication("ps-dsf", "envy-freeness", _ENVY, _about(_plain_game)),
-    Implication("ps-dsf", "sharing-incentive", _SHARE, _about(_game)),
+    Implication("ps-dsf", "envy-freeness", _ENVY, About(_plain_game)),
+    Implication("ps-dsf", "sharing-incentive", _SHARE, About(_game)),
     Implication(
         "ps-dsf",
         "server-bottleneck-fairness",
         "tasks take no larger part of n's bottleneck than of the dominant resource, so that is full too, by the same users",
-        _about(_game, _server_bottleneck),
+        About(_game, _server_bottleneck),
     ),
     Implication(
         "ps-dsf",
         "bottleneck-fairness",
         "amounts compare like z_ni at each server (P Theorem 2)",
-        _about(_game, _bottleneck),
+        About(_game, _bottleneck),
     ),
     Implication("ps-dsf-tdm", "feasibility", "time sharing never needs more than a divisible server has"),
-    Implication("ps-dsf-tdm", "sharing-incentive", "as for ps-dsf, with time as the one resource", _about(_game)),
-    Implication("ps-dsf-tdm", "envy-freeness", "as for ps-dsf, with time as the bottleneck", _about(_plain_game)),
+    Implication("ps-dsf-tdm", "sharing-incentive", "as for ps-dsf, with time as the one resource", About(_game)),
+    Implication("ps-dsf-tdm", "envy-freeness", "as for ps-dsf, with time as the bottleneck", About(_plain_game)),
     Implication(
         "server-bottleneck-fairness",
         "bottleneck-fairness",
         "with one resource for all servers z_ni is the amount by weight over c_ir",
-        _about(_bottleneck),
+        About(_bottleneck),
     ),
 )
 """All arrows between properties of one allocation."""
@@ -308,4 +250,4 @@ BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
     ),
     Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
 )
-"""The same between properties of mechanisms, each on all instances that it is about, which `complete` does not use."""
+"""The same between properties of mechanisms, each on all instances that it is about."""

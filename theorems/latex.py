@@ -21,23 +21,8 @@ LONG = 14
 DIGITS = 6
 """Significant digits of a decimal."""
 
-_GREEK = (
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "lambda",
-    "nu",
-    "rho",
-    "psi",
-    "Psi",
-    "omega",
-    "eta",
-    "varsigma",
-    "partial",
-)
-GREEK = {name: rf"\{name}" for name in _GREEK} | {"phi": r"\varphi"}
+_GREEK = "alpha beta gamma delta epsilon lambda nu rho psi Psi omega eta varsigma partial"
+GREEK = {name: rf"\{name}" for name in _GREEK.split()} | {"phi": r"\varphi"}
 """Letters by their names in plain text."""
 
 DATA: Mapping[str, tuple[str, str]] = {
@@ -51,18 +36,14 @@ DATA: Mapping[str, tuple[str, str]] = {
     "epsilon": (r"\epsilon", ""),
     "points": ("y", "tni"),
     "tasks": ("x", "ni"),
-    "tasks_after": ("x'", "ni"),
-    "other_tasks": ("x'", "ni"),
-    "better": ("x'", "ni"),
+    **dict.fromkeys(("tasks_after", "other_tasks", "better"), ("x'", "ni")),
     "tasks_at_infinity": (r"x^{\infty}", "ni"),
     "prices": (r"\lambda", "ir"),
-    "other_prices": (r"\lambda'", "ir"),
-    "prices_after": (r"\lambda'", "ir"),
+    **dict.fromkeys(("other_prices", "prices_after"), (r"\lambda'", "ir")),
     "requests": ("r", "ij"),
     "entitlements": ("e", "i"),
     "x": ("x", "n"),
-    "after": ("x'", "n"),
-    "other": ("x'", "n"),
+    **dict.fromkeys(("after", "other"), ("x'", "n")),
     "table": ("T", "kl"),
 }
 """The letter and the indices of data by name; data of another depth take the last of the indices."""
@@ -116,17 +97,12 @@ def _broken(digits: str) -> str:
 def tabular(letter: str, indices: str, value: Any, numbers: Numbers) -> str:
     """Data as a table of booktabs, or in a line where they have one index or none.
 
-    Parameters
-    ----------
-    letter, indices : as in DATA; of more indices than the data need the last ones count
-    value : numbers, or lists of lists of them
-    numbers : writes the numbers
+    `letter` and `indices` are as in DATA; of more indices than the data need the last ones count.
     """
     depth = depth_of(value)
     named = indices[-depth:] if depth else ""
     if depth < 2:
-        index = f"_{{{named}}}" * bool(named)
-        said = f"{letter}{index}" if not named else rf"({', '.join(f'{letter}_{{{k + 1}}}' for k in range(len(value)))})"
+        said = rf"({', '.join(f'{letter}_{{{k + 1}}}' for k in range(len(value)))})" if named else letter
         return f"${said} = {numbers.tex(value)}$"
     rows = list(_rows(value))
     wide = max(len(cells) for _, cells in rows)
@@ -162,12 +138,8 @@ _LETTER = re.compile(rf"(?<![\w\\'])(?<![A-Z]-){_PARTS}(?P<star>\*?)(?![\w']|\.\
 _SPECIAL = {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "^": r"\^{}", "<": "$<$", ">": "$>$", "$": r"\$", "{": r"\{"}
 _SPECIAL |= {"}": r"\}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "|": "$|$", "✓": "$+$"}
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "->": r"\to", "dPsi/dlambda": r"\partial \Psi / \partial \lambda"}
-_SIGNS |= {
-    "grad_x Psi": r"\nabla_{x} \Psi",
-    "grad_x": r"\nabla_{x}",
-    "grad Psi": r"\nabla \Psi",
-    "dPsi/dx": r"\partial \Psi / \partial x",
-}
+_SIGNS |= {"grad_x Psi": r"\nabla_{x} \Psi", "grad_x": r"\nabla_{x}", "grad Psi": r"\nabla \Psi"}
+_SIGNS |= {"dPsi/dx": r"\partial \Psi / \partial x"}
 _OPERATORS = "|".join(map(re.escape, _SIGNS))
 
 WORDS = ("a", "A", "I")
@@ -232,15 +204,8 @@ def _meanings() -> Mapping[str, Mapping[str, str]]:
 def meanings(tex: str, scope: Sequence[str], only: Collection[str] | None = None) -> str:
     """What the letters of a text in LaTeX are, as sentences, and what the letters of these are.
 
-    Parameters
-    ----------
-    tex : formulas and words
-    scope : tables of letters.toml, the first of which that has a letter decides
-    only : letters; None = all
-
-    Raises
-    ------
-    KeyError : a letter without a meaning
+    `scope` names tables of letters.toml, of which the first that has a letter decides; `only` these letters are told, None = all.
+    KeyError for a letter without a meaning.
     """
     known: dict[str, str] = {}
     waiting = sorted(letters_in(tex), key=_order)

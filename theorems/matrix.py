@@ -67,10 +67,6 @@ STYLE = (
 Link = Callable[[str, str], str]
 
 
-def _nowhere(_: str, __: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """Mechanisms x properties, with what was found; it prints as a table, and notebooks show it as one.
@@ -106,14 +102,17 @@ class Matrix:
     @cached_property
     def grid(self) -> Grid:
         """The symbols alone, as a table with `markdown` and `csv`."""
-        rows = [[name, *(self.cells[name, column].symbol for column in self.columns)] for name in self.properties]
-        return Grid(self.title, ["property", *map(str, self.columns)], rows, self.legend)
+        return self._grid(lambda cell: cell.symbol, self.legend)
+
+    def _grid(self, text: Callable[[Cell], str], notes: Sequence[str]) -> Grid:
+        rows = [[name, *(text(self.cells[name, column]) for column in self.columns)] for name in self.properties]
+        return Grid(self.title, ["property", *map(str, self.columns)], rows, notes)
 
     @cached_property
     def notes(self) -> dict[str, list[str]]:
         """The notes in the order of their numbers, with the statements that say so."""
         found: dict[str, list[str]] = {}
-        for cell in self._in_order():
+        for cell in (self.cells[name, column] for name in self.properties for column in self.columns):
             names = found.setdefault(cell.note, []) if cell.note else []
             names += [name for name in cell.others if name not in names]
         return found
@@ -128,8 +127,10 @@ class Matrix:
         lines += [f"where a mechanism allows several answers: {', '.join(quantified)}"] * bool(quantified)
         return lines + ["a number is that of a note"] * bool(self.notes)
 
-    def _in_order(self) -> Iterator[Cell]:
-        return (self.cells[name, column] for name in self.properties for column in self.columns)
+    @property
+    def _said(self) -> list[str]:
+        """What stands above it, and the legend."""
+        return [*[self.about] * bool(self.about), *self.legend]
 
     def _marks(self, cell: Cell) -> tuple[str, str]:
         """The quantifier over several answers, and the number of the note."""
@@ -208,11 +209,8 @@ class Matrix:
 
     def markdown(self) -> str:
         """The table of the symbols with their marks, and the notes."""
-        rows = [[name, *(self._marked(self.cells[name, column]) for column in self.columns)] for name in self.properties]
         notes = [*self.legend, *(f"{k} {note} [{', '.join(names)}]" for k, note, names in self._numbered())]
-        lines = [f"- {note}" for note in notes]
-        about = [self.about] * bool(self.about)
-        return Grid(self.title, ["property", *map(str, self.columns)], rows, [*about, *lines]).markdown()
+        return self._grid(self._marked, [*[self.about] * bool(self.about), *(f"- {note}" for note in notes)]).markdown()
 
     def latex(self) -> str:
         r"""A tabular for a paper, with booktabs, amssymb and graphicx; `\statement{ID}{...}` around a cell can be made a link."""
@@ -224,35 +222,29 @@ class Matrix:
             else:
                 heads.append(rf"\rotatebox{{90}}{{{_tex(mechanism)}}}")
             at += len(columns)
-        families = [_tex_family(column.family) for column in self.columns]
-        rows = [
-            " & ".join([_tex(name), *(self._tex_cell(self.cells[name, column]) for column in self.columns)])
-            for name in self.properties
+        special = {"": "", "alpha by server": r"$\alpha_i$", "alpha = inf": r"$\infty$"}
+        families = [special.get(column.family, f"${_short(column.family)}$") for column in self.columns]
+        rows = [[_tex(name), *(self._tex_cell(self.cells[name, column]) for column in self.columns)] for name in self.properties]
+        notes = [*map(_tex, self._said), *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered())]
+        lines = [
+            "% needs booktabs, amssymb and graphicx",
+            r"\providecommand{\statement}[2]{#2} % such as \renewcommand{\statement}[2]{\hyperref[#1]{#2}}",
+            rf"\begin{{tabular}}{{l*{{{len(self.columns)}}}{{c}}}}",
+            r"\toprule",
+            " & ".join(["", *heads]) + r" \\",
+            *rules,
+            " & ".join(["property", *families]) + r" \\",
+            r"\midrule",
+            *(" & ".join(row) + r" \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+            r"{\footnotesize",
+            *(note + r"\par" for note in notes),
+            "}",
+            "",
         ]
-        notes = [
-            *map(_tex, [*[self.about] * bool(self.about), *self.legend]),
-            *(rf"$^{{{k}}}$ {_tex(note)}" for k, note, _ in self._numbered()),
-        ]
-        return "\n".join(
-            [
-                "% needs booktabs, amssymb and graphicx",
-                r"\providecommand{\statement}[2]{#2} % such as \renewcommand{\statement}[2]{\hyperref[#1]{#2}}",
-                rf"\begin{{tabular}}{{l*{{{len(self.columns)}}}{{c}}}}",
-                r"\toprule",
-                " & ".join(["", *heads]) + r" \\",
-                *rules,
-                " & ".join(["property", *families]) + r" \\",
-                r"\midrule",
-                *(row + r" \\" for row in rows),
-                r"\bottomrule",
-                r"\end{tabular}",
-                "",
-                r"{\footnotesize",
-                *(note + r"\par" for note in notes),
-                "}",
-                "",
-            ]
-        )
+        return "\n".join(lines)
 
     def _tex_cell(self, cell: Cell) -> str:
         marks = "".join(TEX.get(mark, mark) + " " * (mark in TEX) for mark in self._marks(cell)).strip()
@@ -261,12 +253,10 @@ class Matrix:
         return rf"\statement{{{tex(cell.statement)}}}{{{text}}}" if cell.statement else text
 
     @checked
-    def html(self, link: Link = _nowhere) -> str:
+    def html(self, link: Link = lambda *_: "") -> str:
         """One element with its own style, in which every cell leads to its statement.
 
-        Parameters
-        ----------
-        link : the address of a ("statement", "mechanism" or "implications", name); "" for none
+        `link` gives the address of a ("statement", "mechanism" or "implications", name); "" for none.
         """
         first, second = ["<th rowspan=2>property</th>"], []
         for mechanism, columns in self._groups():
@@ -276,17 +266,15 @@ class Matrix:
                 second += [f"<th>{escape(_short(column.family))}</th>" for column in columns]
             else:
                 first.append(f"<th rowspan=2 class=down>{name}</th>")
-        rows = []
-        for name in self.properties:
-            cells = [self._html_cell(name, column, link) for column in self.columns]
-            rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
+        cells = {name: "".join(self._html_cell(name, column, link) for column in self.columns) for name in self.properties}
+        rows = "".join(f"<tr><th>{escape(name)}</th>{row}</tr>" for name, row in cells.items())
         notes = "".join(
             f"<li>{escape(note)} ({', '.join(_led(escape(one), link('statement', one)) for one in names)})</li>"
             for _, note, names in self._numbered()
         )
-        legend = "".join(f"<p>{escape(line)}</p>" for line in [*[self.about] * bool(self.about), *self.legend])
+        legend = "".join(f"<p>{escape(line)}</p>" for line in self._said)
         head = f"<thead><tr>{''.join(first)}</tr><tr>{''.join(second)}</tr></thead>"
-        table = f"<div class=wide><table>{head}<tbody>{''.join(rows)}</tbody></table></div>"
+        table = f"<div class=wide><table>{head}<tbody>{rows}</tbody></table></div>"
         return f"<div class=property-matrix><style>{STYLE}</style>{table}{legend}<ol>{notes}</ol></div>"
 
     def _html_cell(self, name: str, column: Column, link: Link) -> str:
@@ -302,11 +290,6 @@ class Matrix:
 def _short(family: str) -> str:
     """The family as the head of a column."""
     return {"alpha by server": "mix"}.get(family, family.removeprefix("alpha ").replace(" ", "").replace("=inf", "inf"))
-
-
-def _tex_family(family: str) -> str:
-    special = {"": "", "alpha by server": r"$\alpha_i$", "alpha = inf": r"$\infty$"}
-    return special.get(family, f"${_short(family)}$")
 
 
 def _folded(name: str, width: int) -> list[str]:
@@ -337,17 +320,7 @@ def matrix(
 ) -> Matrix:
     """The matrix of all mechanisms and properties that a statement is about.
 
-    Parameters
-    ----------
-    statements : by id
-    findings : by id of the statement
-    mechanisms, properties : what is shown in any case; with any mechanism, cells that no statement is about say "not examined"
-    leaving_out : properties that are no rows
-    words : title and about
-
-    Returns
-    -------
-    the matrix, properties as rows and mechanisms as columns
+    `mechanisms` and `properties` are shown in any case; with any mechanism, cells that no statement is about say "not examined".
     """
     found, asked = evidence(statements, findings), list(mechanisms)
     found = {key: several for key, several in found.items() if key[1] not in {*leaving_out}}
@@ -372,18 +345,7 @@ def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str
 
 
 def comparison(table: PrintedTable, statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
-    """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined.
-
-    Parameters
-    ----------
-    table : a printed table
-    statements : by id
-    findings : by id of the statement
-
-    Returns
-    -------
-    the table
-    """
+    """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined."""
     cells = evidence(statements, findings, lambda item: item.table == table.id)
     rows, links = [], {}
     for i, name in enumerate(table.properties):
@@ -400,20 +362,15 @@ def comparison(table: PrintedTable, statements: Mapping[str, Statement], finding
 def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
     if printed is None:
         return ""
-    mark = "✓" if printed else "✗"
+    said = f"{'✓' if printed else '✗'} printed, "
     decided = [e for e in found if e.violated is not None]
     if not decided:
-        return f"{mark} printed, not {'decided' if found else 'examined'}"
-    violated = any(e.violated for e in decided)
-    if violated:
-        return f"{mark} printed, {'DISAGREES' if printed else 'agrees'}: violated"
-    trials = max(e.finding.trials for e in decided)
-    proof = (
-        "proved"
-        if any(e.finding.status in (Status.PROVED, Status.BY_MACHINE) for e in decided)
-        else f"not refuted in {trials:,} cases"
-    )
-    return f"{mark} printed, {'agrees' if printed else 'not confirmed'}: {proof}"
+        return said + f"not {'decided' if found else 'examined'}"
+    if any(e.violated for e in decided):
+        return said + f"{'DISAGREES' if printed else 'agrees'}: violated"
+    proved = any(e.finding.status in (Status.PROVED, Status.BY_MACHINE) for e in decided)
+    why = "proved" if proved else f"not refuted in {max(e.finding.trials for e in decided):,} cases"
+    return said + f"{'agrees' if printed else 'not confirmed'}: {why}"
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
@@ -422,18 +379,13 @@ def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
 def write_matrix(made: Sequence[Matrix], form: str, printed: Sequence[Grid] = ()) -> str:
     """Matrices, and printed tables below them, in one of the forms of tables.FORMATS.
 
-    Parameters
-    ----------
-    made : the matrices, of the same statements
-    form : "table", "markdown", "latex" or "html"; the last is a page with all statements, to which the cells lead
-    printed : tables such as those of `printed_tables`
-
-    Returns
-    -------
-    the text
+    The form "html" is a page with all statements, to which the cells lead.
     """
     if form == "html":
-        sections = [*(Section(one.title, figure=one.html(_anchor)) for one in made), *map(table_section, printed)]
+        sections = [
+            *(Section(one.title, figure=one.html(lambda kind, name: f"#{name}" * (kind == "statement"))) for one in made),
+            *map(table_section, printed),
+        ]
         parts = [part for name, finding in made[0].findings.items() for part in _sections(made[0].statements[name], finding)]
         return page("fairalloc: mechanisms and properties", [*sections, Section("Statements"), *parts])
     name = "text" if form == "table" else form
@@ -444,10 +396,6 @@ def printed_tables(made: Matrix) -> list[Grid]:
     """The papers' tables about which the matrix has a statement, compared with what was found."""
     told = {item.table for item in made.statements.values() if item.id in made.findings}
     return [comparison(table, made.statements, made.findings) for name, table in PRINTED.items() if name in told]
-
-
-def _anchor(kind: str, name: str) -> str:
-    return f"#{name}" if kind == "statement" else ""
 
 
 def _sections(statement: Statement, finding: Finding) -> list[Section]:

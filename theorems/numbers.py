@@ -17,6 +17,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 from fairalloc.analysis.holdings import Holdings
@@ -33,8 +34,6 @@ MOST = 6
 """The largest number in an instance that is searched."""
 
 SCHEMA = "fairalloc/worst-ratios-1"
-
-INFINITE = "inf"
 
 FLOORED = 10**4
 """Ratios of irrational answers, whose tasks are proved to some 1e-7, are rounded down to parts of this."""
@@ -83,33 +82,18 @@ QUANTITIES: Mapping[str, tuple[Callable[[Case, Answer], Any], str]] = {
 def _by(part: Any, whole: Any) -> Any:
     """The ratio; infinite where the whole is 0, and 1 where both are."""
     if not whole > (0 if isinstance(whole, Fraction) else 1e-9):
-        return float("inf") if part > 1e-9 else 1
+        return inf if part > 1e-9 else 1
     return part / whole
 
 
 def ratio_of(quantity: str, case: Case, answer: Answer) -> Any:
-    """The ratio of a case, which is at least 1.
-
-    Parameters
-    ----------
-    quantity : one of QUANTITIES
-    case : with a misreport for "gain"
-    answer : the mechanism with rational or floating answers
-    """
+    """The ratio of a case, which is at least 1."""
     return max(1, QUANTITIES[quantity][0](case, answer))
 
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst ratio that is known.
-
-    Attributes
-    ----------
-    mechanism, quantity : what was measured
-    ratio : a number, or infinite
-    case : that attains it, None where none is worse than 1
-    searched : cases that were tried, and the seed
-    """
+    """The worst ratio that is known, the case that attains it, if one is worse than 1, and what was searched."""
 
     mechanism: str
     quantity: str
@@ -119,19 +103,14 @@ class Worst:
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
-        case = None if self.case is None else self.case.document()
-        return {
-            "mechanism": self.mechanism,
-            "quantity": self.quantity,
-            "ratio": INFINITE if self.ratio == float("inf") else str(self.ratio),
-            "case": case,
-            "searched": dict(self.searched),
-        }
+        case, ratio = None if self.case is None else self.case.document(), str(self.ratio)
+        found = {"mechanism": self.mechanism, "quantity": self.quantity, "ratio": ratio, "case": case}
+        return {**found, "searched": dict(self.searched)}
 
 
 def parsed(given: Mapping[str, Any]) -> Worst:
     """What `Worst.document` wrote."""
-    ratio = float("inf") if given["ratio"] == INFINITE else Fraction(given["ratio"])
+    ratio = inf if given["ratio"] == str(inf) else Fraction(given["ratio"])
     case = None if given["case"] is None else parse_case(given["case"])
     return Worst(given["mechanism"], given["quantity"], ratio, case, given["searched"])
 
@@ -142,13 +121,7 @@ def known_numbers() -> list[Worst]:
 
 
 def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell]) -> str:
-    """What is proved of the largest ratio: "1", "N" (the number of users), or "" where nothing is.
-
-    Parameters
-    ----------
-    mechanism, quantity : what is measured
-    cells : of the first table
-    """
+    """What is proved of the largest ratio: "1", "N" (the number of users), or "" where nothing is."""
     column = Column(mechanism, "alpha > 1" if mechanism == "alpha-pf-vds" else "")
 
     def holds(name: str) -> bool:
@@ -162,13 +135,7 @@ def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell
 
 
 def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) -> Grid:
-    """Mechanisms by quantities: the worst known ratio, and the bound that is proved.
-
-    Parameters
-    ----------
-    known : of the record
-    cells : of the first table
-    """
+    """Mechanisms by quantities: the worst known ratio, and the bound that is proved."""
     found = {(one.mechanism, one.quantity): one for one in known}
     rows = [
         [name, *(_told(found.get((name, quantity)), bound(name, quantity, cells)) for quantity in QUANTITIES)]
@@ -186,7 +153,7 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
 def _told(one: Worst | None, most: str) -> str:
     if most == "1":
         return "= 1"
-    known = "" if one is None else "∞" if one.ratio == float("inf") else _number(one.ratio)
+    known = "" if one is None else "∞" if one.ratio == inf else _number(one.ratio)
     return f"{known} ≤ {most}" if most else known
 
 

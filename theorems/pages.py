@@ -39,62 +39,46 @@ POINTS = " `points` are tasks of user n on server i, sorted by user, then server
 
 LONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
+PLAIN = {"errata": "docs/ERRATA.md, at {}", "script": "docs/witnesses/{}.py\n"}
+"""How names of these kinds are written for a terminal."""
+
 ANSWERS = {
     FOR_ALL: "for all: every answer that the mechanism allows was decided, and all alike",
     FOR_SOME: "for some: an answer is known of which it is so, and not all are, or not all were decided",
 }
 
 
-def _plain_name(kind: str, name: str) -> str:
-    return {"errata": f"docs/ERRATA.md, at {name}", "script": f"docs/witnesses/{name}.py\n"}.get(kind, name)
-
-
 @cache
-def _instead() -> Mapping[str, str]:
-    """What is true instead, by refuted statement: instead.toml."""
+def instead() -> Mapping[str, str]:
+    """What is true instead of a refuted statement, with the ids of the statements that say so: instead.toml."""
     return packaged_toml("instead.toml")
-
-
-def instead_of(name: str) -> str:
-    """What is true instead of a refuted statement, with the ids of the statements that say so; "" where nothing is known."""
-    return _instead().get(name, "")
 
 
 @dataclass(frozen=True)
 class Writing:
     """How words are written: as they are for a terminal; the site escapes what Markdown would take for markup, and adds links.
 
-    Attributes
-    ----------
-    text : of plain words
-    name : of a kind ("paper", "mechanism", "property", "table", "errata", "script", "statement") and the name of one of that kind
+    `name` is of a kind ("paper", "mechanism", "property", "table", "errata", "script", "statement") and the name of one of them.
     """
 
     text: Callable[[str], str] = str
-    name: Callable[[str, str], str] = _plain_name
+    name: Callable[[str, str], str] = lambda kind, name: PLAIN.get(kind, "{}").format(name)
 
 
 def statement_page(item: Statement, known: WitnessRecord, writing: Writing | None = None) -> str:
     """The page of a statement: claim, hypotheses, proof, proof by machine, evidence, witnesses, and how to run it again.
 
-    Parameters
-    ----------
-    item : the statement
-    known : the record that its status and its witnesses are from
-    writing : None = as for a terminal
-
-    Returns
-    -------
-    Markdown
+    `known` is the record that its status and its witnesses are from; `writing` None = as for a terminal.
     """
     how = writing or Writing()
     found = on_record(item, known, again=False)
     status = how.text(described(item, found.status, found.trials))
-    parts = [f"# {how.text(title_of(item, found.status))}\n", f"{_subtitle(item, how)}. Status: **{status}**.\n"]
+    parts = [f"# {how.text(title_of(item, found.status))}\n", f"`{item.id}`, {how.text(item.place)}. Status: **{status}**.\n"]
     parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
-    parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}{_read(item)}"] * bool(item.proof)
+    read = f"Read {item.proof_read}." if item.proof_read else "Only its author has read it so far."
+    parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}\n{read}\n"] * bool(item.proof)
     parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
     letters = notation(" ".join([item.text, str(item.proof), item.note]), item.paper)
@@ -105,11 +89,6 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
-
-
-def _subtitle(item: Statement, how: Writing) -> str:
-    """The id and the place."""
-    return f"`{item.id}`, {how.text(item.place)}"
 
 
 def _neighbours(item: Statement, how: Writing) -> Iterator[str]:
@@ -129,7 +108,8 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     yield f"Status: {about}"
     if found.status == Status.REFUTED and item.paper in PAPERS:
         yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"
-        yield f"What is true instead: {how.text(instead_of(item.id))} More: {how.name('errata', item.id)}"
+        true = how.text(instead().get(item.id, ""))
+        yield f"What is true instead: {true} More: {how.name('errata', item.id)}"
     if item.paper in PAPERS:
         yield f"Paper: {how.name('paper', item.paper)}, {how.text(paper_of(item))}"
     else:
@@ -163,11 +143,6 @@ def _shared(item: Statement, how: Writing) -> str:
     """The other statements that its proof serves, where it has a name of its own."""
     others = [other.id for other in all_statements().values() if other.proof_name == item.proof_name and other.id != item.id]
     return f"\nThe same proof, *{how.text(item.proof_name)}*, serves {how.text(', '.join(others))}.\n" * bool(others)
-
-
-def _read(item: Statement) -> str:
-    """Who read its proof beside its author, and what was checked."""
-    return f"\nRead {item.proof_read}.\n" if item.proof_read else "\nOnly its author has read it so far.\n"
 
 
 def _by_machine(item: Statement, how: Writing) -> str:

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 class PrintedTable:
     """One table: `marks[mechanism, property]` says whether the paper gives the mechanism that property.
 
-    Attributes
-    ----------
-    id : what a statement's `table` refers to, such as "K.Table1"
-    place, setting : where it stands, and what it is about
+    `id` is what a statement's `table` refers to, `place` where it stands, `setting` what it is about.
     """
 
     id: str

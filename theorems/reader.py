@@ -10,13 +10,13 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such
 from fairalloc.models.examples.published import example
@@ -31,6 +31,8 @@ from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
+
+T = TypeVar("T")
 
 PACKAGE = "fairalloc.theorems.papers"
 
@@ -77,13 +79,7 @@ class Misprint:
 def statements_of_paper(letter: str) -> list[Statement]:
     """The statements of a paper, in the order of its file.
 
-    Parameters
-    ----------
-    letter : the name of its folder, such as "k"
-
-    Raises
-    ------
-    InstanceError : the file is not as it must be; the sentence names it, and the statement
+    InstanceError where the file is not as it must be; the sentence names it, and the statement.
     """
     with naming_the_file(f"{PACKAGE}.{letter}.trials"):
         code = import_module(f"{PACKAGE}.{letter}.trials")
@@ -92,10 +88,7 @@ def statements_of_paper(letter: str) -> list[Statement]:
     with _naming(file, "it"):
         proofs = packaged_toml("papers/proofs.toml")["proofs"]
         proofs |= document.get("proofs", {})
-    result = []
-    for given in document.get("statement", []):
-        with _naming(file, f"statement {given.get('id', '')!r}"):
-            result.append(_statement(given, proofs, cases, trials))
+    result = _each(document, "statement", file, lambda given: _statement(given, proofs, cases, trials))
     for name in {*trials} - {item.id for item in result}:
         raise InstanceError(f"{code.__file__} tries {name!r}, but {file.name} has no such statement")
     return result
@@ -104,10 +97,15 @@ def statements_of_paper(letter: str) -> list[Statement]:
 def misprints_of_paper(letter: str) -> list[Misprint]:
     """The misprints of a paper, in the order of its file; InstanceError as for `statements_of_paper`."""
     file, document = _document(letter)
+    return _each(document, MISPRINT, file, _misprint)
+
+
+def _each(document: Mapping[str, Any], table: str, file: Path, make: Callable[[Mapping[str, Any]], T]) -> list[T]:
+    """What is made of each entry of a table."""
     result = []
-    for given in document.get(MISPRINT, []):
-        with _naming(file, f"{MISPRINT} {given.get('id', '')!r}"):
-            result.append(_misprint(given))
+    for given in document.get(table, []):
+        with _naming(file, f"{table} {given.get('id', '')!r}"):
+            result.append(make(given))
     return result
 
 
@@ -138,11 +136,9 @@ def _naming(file: Path, what: str) -> Iterator[None]:
 def _statement(
     given: Mapping[str, Any], proofs: Mapping[str, str], cases: Mapping[str, Case], trials: Mapping[str, Routes]
 ) -> Statement:
-    unknown = {*given} - {*FIELDS, *PROSE, *MADE}
-    if unknown:
+    if unknown := {*given} - {*FIELDS, *PROSE, *MADE}:
         raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(FIELDS + PROSE + MADE)}")
-    lacking = {"id", "text", "place"} - {*given}
-    if lacking:
+    if lacking := {"id", "text", "place"} - {*given}:
         raise ValueError(f"it has no {min(lacking)}, but each needs one")
     routes, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
     fields = {"quantifier": "all"} | {key: given[key] for key in FIELDS if key in given}

@@ -20,13 +20,7 @@ SCHEMA = "fairalloc/proofs-read-2"
 
 
 def reading_of(name: str, proof: Proof | str) -> str:
-    """When the proof of a statement was read as it is now, by whom, and what was checked; "" where only its author has read it.
-
-    Parameters
-    ----------
-    name : the id of the statement
-    proof : its proof
-    """
+    """When the proof of a statement was read as it is now, by whom, and what was checked; "" where only its author read it."""
     document = _document()
     day, read = document["readings"].get(name, ("", ""))
     return f"on {day} {document['readers'][day]}" if read == _fingerprint(proof) else ""
@@ -35,12 +29,7 @@ def reading_of(name: str, proof: Proof | str) -> str:
 def keep_readings(proofs: Mapping[str, Proof | str], day: str, told: str, path: str | Path) -> None:
     """Write down that these proofs were read, in the place of earlier readings.
 
-    Parameters
-    ----------
-    proofs : by the id of the statement
-    day : such as "2026-11-22"
-    told : by whom, and what was checked: "by ...: ..."
-    path : the JSON file, made where it is not there
+    `told` says by whom, and what was checked: "by ...: ...".
     """
     known = read_json(path) if Path(path).exists() else {"readers": {}, "readings": {}}
     readings = known["readings"] | {name: [day, _fingerprint(proof)] for name, proof in proofs.items()}

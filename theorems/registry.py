@@ -3,14 +3,17 @@
 A package joins by the entry points `fairalloc.statements` (models/registry.py), which lead to claims or statements.
 """
 
+from collections.abc import Callable, Container
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, TypeVar
 
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.registry import Registry, naming_the_file
 from fairalloc.theorems.reader import PACKAGE, Misprint, misprints_of_paper, statements_of_paper
 from fairalloc.theorems.statement import Statement
+
+T = TypeVar("T", Statement, Misprint)
 
 PAPERS = ("K", "P", "W", "Z", "D")
 """The papers in the order of the design."""
@@ -23,35 +26,21 @@ def all_statements() -> dict[str, Statement]:
 
 def misprints() -> dict[str, Misprint]:
     """The misprints of the papers by id, in the order of the papers and of the files."""
-    found: dict[str, Misprint] = {}
-    for item in (item for letter in _folders() for item in misprints_of_paper(letter)):
-        if item.id in {*found, *_STATEMENTS}:
-            raise InstanceError(f"two claims or misprints are named {item.id!r}, but names must be distinct")
+    return _of_the_papers(misprints_of_paper, "misprint", "claims or misprints", _STATEMENTS)
+
+
+def _of_the_papers(read: Callable[[str], list[T]], kind: str, several: str, taken: Container[str] = ()) -> dict[str, T]:
+    """What all papers have, by id, in the order of PAPERS."""
+    with naming_the_file(PACKAGE):
+        folders = [paper.name for paper in iter_modules(import_module(PACKAGE).__path__) if paper.ispkg]
+    found: dict[str, T] = {}
+    for item in (item for folder in folders for item in read(folder)):
+        if item.id in found or item.id in taken:
+            raise InstanceError(f"two {several} are named {item.id!r}, but names must be distinct")
         if item.paper not in PAPERS:
-            raise InstanceError(f"misprint {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
+            raise InstanceError(f"{kind} {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
         found[item.id] = item
     return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))
-
-
-def _folders() -> list[str]:
-    with naming_the_file(PACKAGE):
-        return [paper.name for paper in iter_modules(import_module(PACKAGE).__path__) if paper.ispkg]
-
-
-def _of_the_papers() -> dict[str, Statement]:
-    found: dict[str, Statement] = {}
-    for folder in _folders():
-        for item in statements_of_paper(folder):
-            _add(found, item)
-    return dict(sorted(found.items(), key=lambda pair: PAPERS.index(pair[1].paper)))
-
-
-def _add(found: dict[str, Statement], item: Statement) -> None:
-    if item.id in found:
-        raise InstanceError(f"two statements are named {item.id!r}, but names must be distinct")
-    if item.paper not in PAPERS:
-        raise InstanceError(f"statement {item.id!r} is of no paper: an id starts with one of {', '.join(PAPERS)}")
-    found[item.id] = item
 
 
 def _read(item: Any) -> Statement | None:
@@ -60,7 +49,11 @@ def _read(item: Any) -> Statement | None:
     return made if isinstance(made, Statement) and made.paper not in PAPERS else None
 
 
-_STATEMENTS: Registry[Statement] = Registry("statement", "fairalloc.statements", _of_the_papers, _read, lambda item: (item.id,))
+def _ours() -> dict[str, Statement]:
+    return _of_the_papers(statements_of_paper, "statement", "statements")
+
+
+_STATEMENTS: Registry[Statement] = Registry("statement", "fairalloc.statements", _ours, _read, lambda item: (item.id,))
 
 
 def statement(name: str) -> Statement:

@@ -6,7 +6,7 @@
    or of a module in the folder of a file that was named as FILE.py:NAME.
 
 Where any name has another value, such as an array or a function without a name, there are no lines: nothing is guessed, and
-`lacking` says which name it is.
+`defined` says which name it is.
 """
 
 import inspect
@@ -27,28 +27,11 @@ class _Unknown(Exception):  # noqa: N818 (a signal, not an error)
     """A definition cannot be written."""
 
 
-def defined(name: str, value: Any) -> list[str]:
-    """The lines after which `name` is what `value` is; [] where they cannot be written.
+def defined(name: str, value: Any) -> tuple[list[str], str]:
+    """The lines after which `name` is what `value` is, with "", or none with the end of a sentence that says why.
 
     `import fairalloc as fa` is taken to stand above them.
     """
-    return _tried(name, value)[0]
-
-
-def lacking(name: str, value: Any) -> str:
-    """Why `defined` has no lines, as the end of a sentence; "" where it has some."""
-    return _tried(name, value)[1]
-
-
-def is_own(module: str) -> bool:
-    """Whether a module is the script, a file that was loaded by its path, or lies in the folder of such a file."""
-    if module == SCRIPT or is_loaded(module):
-        return True
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return file is not None and Path(file).resolve().parent in folders_of_files()
-
-
-def _tried(name: str, value: Any) -> tuple[list[str], str]:
     lines: dict[str, str] = {}
     try:
         _define(name, value, lines)
@@ -57,6 +40,14 @@ def _tried(name: str, value: Any) -> tuple[list[str], str]:
     except (OSError, TypeError, SyntaxError) as error:
         return [], f"its source is not found ({type(error).__name__})"
     return list(lines.values()), ""
+
+
+def is_own(module: str) -> bool:
+    """Whether a module is the script, a file that was loaded by its path, or lies in the folder of such a file."""
+    if module == SCRIPT or is_loaded(module):
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file is not None and Path(file).resolve().parent in folders_of_files()
 
 
 def _define(name: str, value: Any, lines: dict[str, str]) -> None:

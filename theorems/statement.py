@@ -9,7 +9,7 @@ Verdicts of trials have a signed margin: positive is the size of a violation, ne
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
 
@@ -168,19 +168,12 @@ class Finding:
 
     def document(self) -> dict[str, Any]:
         """The finding as a JSON document that `parse_finding` reads back."""
-        verdict = self.verdict
-        return {
-            "statement": self.statement,
-            "status": self.status.value,
-            "sentence": self.sentence,
-            "trials": self.trials,
-            "searched": dict(self.searched),
-            "case": None if self.case is None else self.case.document(),
-            "verdict": None if verdict is None else verdict_document(verdict),
-            "needed": {name: case.document() for name, case in self.needed.items()},
-            "seconds": self.seconds,
-            "answers": self.answers,
-        }
+        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        case = None if self.case is None else self.case.document()
+        verdict = None if self.verdict is None else verdict_document(self.verdict)
+        needed = {name: case.document() for name, case in self.needed.items()}
+        made = {"status": self.status.value, "searched": dict(self.searched), "case": case, "verdict": verdict, "needed": needed}
+        return kept | made
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
@@ -199,34 +192,21 @@ def parse_verdict(kept: Mapping[str, Any]) -> Verdict:
 
 def parse_finding(document: Mapping[str, Any]) -> Finding:
     """The finding in a JSON document as `Finding.document` writes it."""
-    case, kept = document["case"], document["verdict"]
-    return Finding(
-        document["statement"],
-        Status(document["status"]),
-        document["sentence"],
-        document["trials"],
-        document["searched"],
-        None if case is None else parse_case(case),
-        None if kept is None else parse_verdict(kept),
-        {name: parse_case(part) for name, part in document["needed"].items()},
-        document["seconds"],
-        document.get("answers", ""),
-    )
+    case, verdict = document["case"], document["verdict"]
+    made = {
+        "status": Status(document["status"]),
+        "case": None if case is None else parse_case(case),
+        "verdict": None if verdict is None else parse_verdict(verdict),
+        "needed": {name: parse_case(part) for name, part in document["needed"].items()},
+    }
+    return Finding(**{**document, **made})
 
 
 def answers_known(item: Statement, status: Status, verdict: Verdict | None, tried: str) -> str:
     """Of which answers a finding speaks, where the mechanism of the statement allows several.
 
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-    verdict : on the case that decides, None where no case does
-    tried : of which answers the trials speak
-
-    Returns
-    -------
-    "for all", "for some", "for the answer of METHOD", or "" where there is one answer or nothing is decided
+    It is "for all", "for some", "for the answer of METHOD", or "" where there is one answer or nothing is decided. `verdict` is
+    on the case that decides, and `tried` says of which answers the trials speak.
     """
     if verdict is not None:
         return verdict.answers

@@ -50,23 +50,16 @@ READINGS = {
 
 
 class Claimed(Protocol):
-    """What the rules ask of a statement (statement.py)."""
+    """What the rules ask of a statement (statement.py): its id, its quantifier, the name of its proof or "", its reading."""
 
     @property
-    def id(self) -> str:
-        """Its id."""
-
+    def id(self) -> str: ...
     @property
-    def quantifier(self) -> str:
-        """all, some, run or one."""
-
+    def quantifier(self) -> str: ...
     @property
-    def proof_name(self) -> str:
-        """The name of its proof, "" where it has none."""
-
+    def proof_name(self) -> str: ...
     @property
-    def reading(self) -> str:
-        """How the printed words are read."""
+    def reading(self) -> str: ...
 
 
 def status_by_case(item: Claimed, verdict: Verdict) -> Status:
@@ -89,13 +82,7 @@ def status_by_case(item: Claimed, verdict: Verdict) -> Status:
 
 
 def status_of(item: Claimed, searched: Status) -> Status:
-    """The status of a statement of which a search says this: proofs count where no case decided.
-
-    Parameters
-    ----------
-    item : the statement
-    searched : what the cases alone say
-    """
+    """The status of a statement of which a search says this: proofs count where no case decided."""
     if item.quantifier in ("some", "one") or searched in (Status.REFUTED, Status.IN_FLOATS):
         return searched
     if item.proof_name:
@@ -111,14 +98,7 @@ def with_reading(item: Claimed, status: Status) -> str:
 
 
 def described(item: Claimed, status: Status, trials: int) -> str:
-    """The status with its proof, its sizes or its trials, such as "proved (W: equal shares), by machine for 2x2x2".
-
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-    trials : cases that were tried
-    """
+    """The status with its proof, its sizes or its trials, such as "proved (W: equal shares), by machine for 2x2x2"."""
     sizes = ", ".join(sizes_proved(item.id))
     if status == Status.PROVED:
         return f"proved ({item.proof_name or 'by an exact case'})" + f", by machine for {sizes}" * bool(sizes)

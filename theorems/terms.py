@@ -78,17 +78,7 @@ class ClaimTerms:
 def statements_of(given: Any) -> dict[str, Statement]:
     """The statements in a module, a namespace or a collection of claims and statements, by id.
 
-    Parameters
-    ----------
-    given : a module, a mapping of names to objects, or an iterable; claims, statements, and lists and tuples of these count
-
-    Returns
-    -------
-    statements by id, in the order in which they are found; an object with several names counts once
-
-    Raises
-    ------
-    InstanceError : two claims have the same id
+    In the order in which they are found; an object with several names counts once. InstanceError where two have the same id.
     """
     if isinstance(given, ClaimTerms | Statement):
         given = [given]

@@ -59,16 +59,11 @@ PHRASES = {
 CONDITIONS = {
     "one server": "with one server",
     "one resource": "with one resource",
-    "one variant": "",
-    "same demands": "",
     "everywhere": "without placement constraints",
-    "no idle server": "",
     "outsiders": "under K's Assumption 2",
     "positive": "for positive demands",
-    "unlimited": "",
     "equal weights": "with equal weights",
     "simplex": "for demands that sum to 1",
-    "bottleneck": "",
     "server bottleneck": "with a bottleneck at every server",
     "identical servers": "with identical servers",
 }
@@ -130,16 +125,11 @@ def named(mechanism: str) -> str:
 def title_of(item: Statement, status: Status) -> str:
     """The title of a statement of which this is known.
 
-    Parameters
-    ----------
-    item : the statement
-    status : what is known of it
-
-    Returns
-    -------
-    a phrase that is true where the statement is decided, a question where it is not
+    It is true where the statement is decided, and a question where it is not.
     """
-    phrase = PHRASES.get(item.property) if item.mechanism and not _is_of_another_kind(item) else None
+    # W means bottleneck fairness of the whole system
+    other = item.property == "bottleneck-fairness" and "bottleneck" not in item.hypotheses.words
+    phrase = PHRASES.get(item.property) if item.mechanism and not other else None
     if phrase is None:
         return UNDECIDED.get(status, "") + shortened(WORDS.get(item.id, item.text.rstrip(".")), LONGEST)
     verb, infinitive, what = phrase
@@ -160,17 +150,12 @@ def is_of_one_pool(mechanism: str) -> bool:
     return item is not None and item.home(Instance([[1], [1]], [[1], [1]])).K == 1
 
 
-def _is_of_another_kind(item: Statement) -> bool:
-    """Whether the statement means something else by the name of its property: bottleneck fairness of the whole system, as W."""
-    return item.property == "bottleneck-fairness" and "bottleneck" not in item.hypotheses.words
-
-
 def _conditions(item: Statement, only: Iterable[str] | None = None) -> list[str]:
     """The hypotheses of a claim as ends of its title, at most two of them; those named, and alpha, where `only` is given."""
     words = [word for word in item.hypotheses.words if word in CONDITIONS and word not in IMPLIED.get(item.property, ())]
     words = [word for word in words if word != "everywhere" or "one server" not in words]
     words = [word for word in words if word != "one server" or not is_of_one_pool(item.mechanism)]
-    phrases = [CONDITIONS[word] for word in words if CONDITIONS[word] and (only is None or word in only)]
+    phrases = [CONDITIONS[word] for word in words if only is None or word in only]
     return [_alpha(item)] * bool(_alpha(item)) + [", ".join(phrases)] * bool(phrases)
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -208,11 +207,12 @@ def _prove(options: argparse.Namespace) -> int:
     """Each statement that has formulas with a limit of its own; exit code 1 where one is not proved."""
     _check_kept(options.keep, kept_proofs)
     import_module("fairalloc.theorems.machine.reals")  # first, for it says what is missing where z3 is
+    from fairalloc.theorems.conflict import size_of
     from fairalloc.theorems.machine.claims import smallest_size, without_formulas
     from fairalloc.theorems.machine.prove import prove
 
     statements = all_statements()
-    size = None if options.size is None else _size(options.size)
+    size = None if options.size is None else size_of(options.size)
     limit, judge = checked_limit(options.time_limit), options.judge is not None
     verdicts = []
     asked = _able(options, lambda name: not without_formulas(statements[name], size or smallest_size(statements[name])))
@@ -234,13 +234,6 @@ def _check_kept(file: Path | None, read: Callable[[Path], Any]) -> None:
     if file is not None:
         check_writable(file)
         read(file)
-
-
-def _size(text: str) -> tuple[int, int, int]:
-    match = re.fullmatch(r"([1-9][0-9]*)x([1-9][0-9]*)x([1-9][0-9]*)", text)
-    if match is None:
-        raise InstanceError(f"the size is {text!r}, but it must be users x servers x resources such as 2x2x2")
-    return int(match[1]), int(match[2]), int(match[3])
 
 
 def _show(options: argparse.Namespace) -> int:

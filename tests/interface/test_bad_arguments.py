@@ -149,8 +149,7 @@ HOOKS = {
     "Method": "computes applies open compile starts missing is_available versions run compute",
     "Property": "verdict",
     "Instance": "chosen rescaled",
-    "Claim": "searched",
-    "Hypotheses": "sample draw_misreports draw_misreport impose satisfied_by",
+    "Hypotheses": "sample impose satisfied_by",
 }
 """Methods that the package calls, with arguments that it has checked."""
 

@@ -14,7 +14,7 @@ from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.exported import FORMS, statement_text
 from fairalloc.theorems.latex import letters_in
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.sources import defined, lacking
+from fairalloc.theorems.sources import defined
 
 HELPER = """
 LEAST = 1
@@ -93,9 +93,8 @@ def test_what_cannot_be_copied_is_said_in_a_sentence(mine, capsys):
     _, out, _ = exported(capsys, "mine.py:unnamed", "--trials", "12", "--time-limit", "60s")
     assert "# mine_lambda is the object that the claim was made with: it cannot be copied, for mine_lambda is neither" in out
     assert "class Most(fa.Mechanism):" in out
-    assert lacking("mine_lambda", lambda allocation: True).startswith("mine_lambda is neither a number, a text, a function")
-    assert lacking("three", 3) == ""
-    assert defined("three", 3) == ["three = 3"]
+    assert defined("mine_lambda", lambda allocation: True)[1].startswith("mine_lambda is neither a number, a text, a function")
+    assert defined("three", 3) == (["three = 3"], "")
     assert load_object(f"{mine / 'mine.py'}:Most", MECHANISM).id == "most"
 
 

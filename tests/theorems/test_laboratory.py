@@ -34,7 +34,8 @@ from fairalloc.theorems.engine.changes import changes
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.search import measure, search
+from fairalloc.theorems.engine.search import Limit, Search, seeded
+from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.engine.witnesses import (
     WitnessRecord,
     on_record,
@@ -47,7 +48,7 @@ from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges import trials
 from fairalloc.theorems.judges.trials import attempted, proved
 from fairalloc.theorems.printed import PRINTED
-from fairalloc.theorems.proofs import Proof, served
+from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Finding, Statement, parse_finding, verdict_document
 from fairalloc.theorems.status import Status
 
@@ -161,6 +162,12 @@ def test_all_the_assumptions_of_the_papers_are_sampled():
 # ---- search ---------------------------------------------------------------------------------------------------------
 
 
+def search(statement, seed=0, trials=400, seconds=AMPLE):
+    """The smallest violation that is found, and the search with its counts."""
+    made = Search(statement, seeded(statement, seed), Limit(trials, seconds))
+    return made.run(), made
+
+
 def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
     for seed in range(3):
         found, made = search(planted(), seed, trials=400, seconds=AMPLE)
@@ -242,6 +249,17 @@ def test_the_record_calls_proved_what_has_a_proof():
     assert [name for name, item in STATEMENTS.items() if item.proof and (name in refuted or name not in known)] == []
 
 
+def served(proofs):
+    """The ids of the statements that each proof serves, by its name."""
+    found, texts = {}, {}
+    for key, proof in proofs.items():
+        name, text = (proof.name, proof.text) if isinstance(proof, Proof) else (key, proof)
+        if text:
+            assert texts.setdefault(name, text) == text, f"two proofs are named {name!r}"
+            found.setdefault(name, []).append(key)
+    return found
+
+
 def test_one_proof_serves_several_statements():
     given = served({name: item.proof for name, item in STATEMENTS.items()})
     assert all(name in given[item.proof_name] for name, item in STATEMENTS.items() if item.proof)
@@ -250,7 +268,7 @@ def test_one_proof_serves_several_statements():
     assert sum(map(len, given.values())) == sum(bool(item.proof) for item in STATEMENTS.values())
     texts = Counter(str(item.proof) for item in STATEMENTS.values() if isinstance(item.proof, str) and item.proof)
     assert [text for text, count in texts.items() if count > 1] == [], "a proof of two statements is an object"
-    with pytest.raises(ValueError, match="two proofs are named 'a name'"):
+    with pytest.raises(AssertionError, match="two proofs are named 'a name'"):
         served({"K.1": Proof("a name", "because"), "K.2": Proof("a name", "therefore")})
 
 
@@ -311,11 +329,10 @@ def test_statements_about_one_printed_case():
 
 
 def test_statements_are_registered_once():
-    found = dict(STATEMENTS)
     with pytest.raises(ValueError, match=r"two statements are named .Z\.P4."):
-        claims._add(found, STATEMENTS["Z.P4"])
+        claims._of_the_papers(lambda _: [STATEMENTS["Z.P4"]] * 2, "statement", "statements")
     with pytest.raises(ValueError, match="of no paper"):
-        claims._add(found, planted(id="Q.1"))
+        claims._of_the_papers(lambda _: [planted(id="Q.1")], "statement", "statements")
     for item in STATEMENTS.values():
         assert item.table == "" or (item.mechanism, item.property) in PRINTED[item.table].marks, item.id
 

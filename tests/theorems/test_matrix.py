@@ -16,7 +16,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import LEGEND, SAME, SCOPE, Column, scope
 from fairalloc.theorems.engine import our_cells
 from fairalloc.theorems.engine.our_cells import ENOUGH, OURS, known_cells
-from fairalloc.theorems.engine.search import search
+from fairalloc.theorems.engine.search import Limit, Search, seeded
 from fairalloc.theorems.engine.witnesses import WitnessRecord, kept_witnesses, packaged, verify_witness
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
@@ -350,7 +350,8 @@ def test_our_proofs_serve_claims_that_no_case_violates():
 @pytest.mark.deep
 @pytest.mark.parametrize("key", [key for key, item in ours().items() if item.proof])
 def test_no_search_refutes_what_we_prove(key):
-    violation, made = search(ours()[key], seed=7, trials=150, seconds=30)
+    made = Search(ours()[key], seeded(ours()[key], 7), Limit(150, 30))
+    violation = made.run()
     assert violation is None
     assert made.trials > 0
 

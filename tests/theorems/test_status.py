@@ -15,7 +15,7 @@ from fairalloc.theorems import status
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.machine.record import recorded, sizes_proved
-from fairalloc.theorems.pages import instead_of, statement_page
+from fairalloc.theorems.pages import instead, statement_page
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Reading
 from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, READINGS, Status, described, status_by_case, status_of
@@ -130,7 +130,7 @@ def test_what_is_true_instead_is_said_of_every_refutation_and_leads_to_what_is_n
     record = packaged()
     status = {name: on_record(item, record, again=False).status for name, item in STATEMENTS.items()}
     refuted = {name for name, known in status.items() if known == Status.REFUTED}
-    told = {name: instead_of(name) for name in STATEMENTS if instead_of(name)}
+    told = {name: instead()[name] for name in STATEMENTS if instead().get(name)}
     assert told.keys() == refuted
     for name, text in told.items():
         assert text.endswith("."), name

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from fairalloc.theorems.cases import Draft
-from fairalloc.theorems.engine.search import measure
+from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import described

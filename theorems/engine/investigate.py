@@ -13,7 +13,8 @@ from math import inf
 from typing import Any
 
 from fairalloc.theorems.cases import Case, Draft
-from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.engine.search import Limit, Search, Violation, seeded
+from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.statement import FAILED, Finding, Statement, answers_known, weakest
 from fairalloc.theorems.status import Status, status_by_case, status_of
 
@@ -36,13 +37,8 @@ def investigate(
 ) -> Finding:
     """Find out whether a statement holds.
 
-    Parameters
-    ----------
-    statement : the claim
-    seed : of everything random
-    seconds, trials : for the whole investigation, and for each of its searches; whichever is reached first ends it
-    known : cases that violated the property before, by the hypothesis they do without ("" = none), and those of other statements
-        under RELATED; they are confirmed again before they count
+    `seconds` are for all of it, and `trials` for each of its searches. `known` has cases that violated the property before, by
+    the hypothesis they do without ("" = none), and those of other statements under RELATED.
     """
     start = time.monotonic()
     one = statement.quantifier == "one"
@@ -108,17 +104,8 @@ def concluded(
 ) -> Finding:
     """The finding of a search.
 
-    Parameters
-    ----------
-    statement : the claim
-    main : the search with its counts
-    best : the smallest confirmed violation, None where there is none
-    searched : what the finding says of the search
-    needed : hypotheses that cannot be dropped, each with a confirmed case
-
-    Returns
-    -------
-    the finding: where a violation was confirmed in floating point alone, its status says so
+    `best` is the smallest confirmed violation, `needed` has the hypotheses that cannot be dropped, each with a confirmed case.
+    Where a violation was confirmed in floating point alone, the status says so.
     """
     if best is None:
         return _without_violation(statement, main, searched, dict(needed or {}))
@@ -172,13 +159,7 @@ def confirmed_case(statement: Statement, case: Case) -> Violation | None:
 
 
 def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
-    """What was searched, for the finding.
-
-    Parameters
-    ----------
-    made : the search
-    seed, seconds : what it was asked for
-    """
+    """What was searched, for the finding."""
     return {
         "seed": seed,
         "seconds": seconds,

@@ -7,6 +7,7 @@ resumed when the same is asked again; a run that finished is begun anew.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from typing import Any
 from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
-from fairalloc.solvers.running.time_limits import alarm
-from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.solvers.running.time_limits import alarm, be_watched
+from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.engine.findings import FindingStore
 from fairalloc.theorems.engine.investigate import RELATED, investigate
 from fairalloc.theorems.engine.witnesses import Witness, packaged, witnesses_of
@@ -31,8 +32,8 @@ GRACE = 60.0
 MEMORY_MB = 4096
 """How far the address space of a process may grow while it looks at one statement."""
 
-WORKER = "fairalloc.theorems.engine.worker"
-"""The handler of the pool."""
+WORKER = __name__
+"""The handler of the pool: `prepare` and `answer` below."""
 
 LEAST = 0.2
 """Seconds that every statement gets while the budget lasts; less where it is too small for half of them to get so much."""
@@ -202,11 +203,6 @@ def _looked_at(
     keep: Callable[[Statement, Finding], None],
 ) -> None:
     if share.jobs > 1:
-        registered = all_statements()
-        in_files = {name for file in limits["files"] for name in statements_in(file)}
-        strangers = [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]
-        if strangers:
-            raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
         _in_processes(statements, share, limits, known, keep)
         return
     for statement in statements:
@@ -218,16 +214,20 @@ def _here(
     statement: Statement, seconds: float, share: _Share, limits: Mapping[str, Any], known: Mapping[str, list[Any]]
 ) -> Finding:
     """In this process, where the alarm clock ends it with the budget."""
-    cases: dict[str, list[Case]] = {name: [parse_case(case) for case in documents] for name, documents in known.items()}
     try:
         with alarm(share.rest) as rung:
-            return investigate(statement, limits["seed"], seconds, limits["trials"] or inf, cases)
+            return _investigated(statement, {**limits, "seconds": seconds, "known": known})
     except KeyboardInterrupt:
         if not rung[0]:
             raise
         return _unfinished(statement, "stopped")
     except Exception as error:  # one check that fails must not end the others
         return _failed(statement, f"{type(error).__name__}: {error}")
+
+
+def _investigated(statement: Statement, request: Mapping[str, Any]) -> Finding:
+    known = {name: [parse_case(case) for case in cases] for name, cases in request["known"].items()}
+    return investigate(statement, request["seed"], request["seconds"], request["trials"] or inf, known)
 
 
 # ---- processes ------------------------------------------------------------------------------------------------------
@@ -241,6 +241,9 @@ def _in_processes(
     keep: Callable[[Statement, Finding], None],
 ) -> None:
     """Every process takes the next statement when it is free, with the witnesses that are known by then."""
+    registered, in_files = all_statements(), {name for file in limits["files"] for name in statements_in(file)}
+    if strangers := [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]:
+        raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
 
     def tasks() -> Iterator[Task]:
         for statement in statements:
@@ -257,11 +260,26 @@ def _in_processes(
             keep(statement, _unfinished(statement, "stopped") if stopped else _parsed(statement, answer))
 
 
+@cache
+def _statements(files: tuple[str, ...]) -> dict[str, Statement]:
+    """Those of the files, or of all papers."""
+    return {name: item for file in files for name, item in statements_in(file).items()} if files else all_statements()
+
+
+def prepare(request: Document) -> None:
+    """Import the statements once, before children are forked."""
+    _statements(tuple(request.get("files", ())))
+
+
+def answer(request: Document, _: Callable[[], object]) -> Document:
+    """The finding of a statement, as a document."""
+    be_watched()
+    return _investigated(_statements(tuple(request.get("files", ())))[request["statement"]], request).document()
+
+
 def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
-    if isinstance(answer, NoAnswer):
-        return _failed(statement, answer.sentence)
     try:
-        return parse_finding(answer)
+        return _failed(statement, answer.sentence) if isinstance(answer, NoAnswer) else parse_finding(answer)
     except Exception as error:  # what came is no finding; every statement must get one
         return _failed(statement, f"{type(error).__name__}: {error}")
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.cells import HOLDS, VIOLATIONS, cells_of, evidence
 from fairalloc.theorems.engine.investigate import concluded, counts
-from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.engine.search import Limit, Search, Violation, seeded
+from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged, write_witnesses
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.ours import ROWS, key_of, our_columns, ours
@@ -50,12 +51,7 @@ def known_cells() -> tuple[dict[str, Statement], dict[str, Finding]]:
 
 
 def known_cases(mechanism: str, name: str) -> list[tuple[str, Case]]:
-    """The witnesses on record against a property of a mechanism, with the ids of the statements.
-
-    Parameters
-    ----------
-    mechanism, name : its id, and the name of the property
-    """
+    """The witnesses on record against a property of a mechanism, with the ids of the statements."""
     record, mine = packaged(), packaged(OURS)
     about = [item for item in cell_statements(mine).values() if (item.mechanism, item.property) == (mechanism, name)]
     cases = [(item.id, _recorded(item, record, mine).case) for item in about]

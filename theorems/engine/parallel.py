@@ -9,14 +9,15 @@ import pickle
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.objects import packed, unpacked
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.solvers.running.time_limits import AVAILABLE, alarm, be_watched, end_of, isolated, watched
 from fairalloc.theorems.cases import Draft
-from fairalloc.theorems.engine.search import measure
+from fairalloc.theorems.engine.sought import Sought
+from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.statement import Finding, parse_finding
 from fairalloc.theorems.status import Status
 
@@ -27,28 +28,19 @@ MEMORY_MB = 4096
 """How far the address space of a process may grow."""
 
 
-class Searchable(Protocol):
-    """A claim, as it is searched in a process."""
-
-    def searched(
-        self, seconds: float, trials: int | None, seeds: tuple[int, ...], keep: Callable[[Finding], None] = ...
-    ) -> tuple[Finding, bool]:
-        """The finding of one search and whether it was interrupted."""
-
-
-def searched_in_a_child(claim: Searchable, seconds: float, trials: int | None, seed: int) -> tuple[Finding, bool]:
+def searched_in_a_child(sought: Sought, seconds: float, trials: int | None, seed: int) -> tuple[Finding, bool]:
     """The finding of a search in a child that is ended at its limit, whatever it computes, and whether it was interrupted."""
     end = end_of(time.perf_counter(), seconds)
     if watched() or not AVAILABLE:
         with alarm(end - time.perf_counter()) as rung:
-            finding, interrupted = claim.searched(seconds, trials, (seed,))
+            finding, interrupted = sought.searched(seconds, trials, (seed,))
         return finding, interrupted and not rung[0]
 
     def work(send: Callable[[Any], None]) -> None:
         def keep(finding: Finding, interrupted: bool | None = None) -> None:
             send((_sendable(finding), interrupted))
 
-        keep(*claim.searched(seconds, trials, (seed,), keep))
+        keep(*sought.searched(seconds, trials, (seed,), keep))
 
     outcome = isolated(work, end, time.perf_counter)
     if not outcome.messages:
@@ -68,7 +60,7 @@ def _sendable(finding: Finding) -> Finding:
     return finding
 
 
-def searched_in_processes(claim: Searchable, seconds: float, trials: int | None, seed: int, jobs: int) -> tuple[Finding, bool]:
+def searched_in_processes(claim: Any, seconds: float, trials: int | None, seed: int, jobs: int) -> tuple[Finding, bool]:
     """The finding of a search in several processes, and whether it was interrupted."""
     deadline = time.time() + seconds
     request = {"claim": packed(claim), "until": deadline, "trials": trials and -(-trials // jobs), "seed": seed}
@@ -111,6 +103,5 @@ def answer(request: Document, _: Callable[[], object]) -> Document:
     """The finding of one process's search, as a document."""
     be_watched()
     seconds = max(0.1, request["until"] - time.time())
-    finding: Finding
-    finding, _interrupted = unpacked(request["claim"]).searched(seconds, request["trials"], (request["seed"], request["number"]))
-    return finding.document()
+    sought: Sought = unpacked(request["claim"]).sought
+    return sought.searched(seconds, request["trials"], (request["seed"], request["number"]))[0].document()

@@ -10,7 +10,8 @@ from typing import Any
 
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import concluded, confirmed_case, counts
-from fairalloc.theorems.engine.search import Limit, Search, Violation, measure, seeded
+from fairalloc.theorems.engine.search import Limit, Search, Violation, seeded
+from fairalloc.theorems.engine.steps import measure
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.statement import Finding, Statement
 
@@ -40,11 +41,7 @@ class Sought:
     ) -> tuple[Finding, bool]:
         """The finding of one search in this process, and whether it was interrupted.
 
-        Parameters
-        ----------
-        seconds, trials : the limits
-        seeds : of everything random, with the number of the process where there are several
-        keep : gets what was found so far, now and then
+        `seeds` has the number of the process where there are several; `keep` gets what was found so far, now and then.
         """
         limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
         told: list[Any] = [-inf, None]

@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -129,19 +130,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
 
     Statements that are no more are dropped.
 
-    Parameters
-    ----------
-    statements : all statements by id; witnesses of others are dropped
-    findings : new findings, which replace what the file has of their statements; what is not finished replaces nothing
-    path : the JSON file, made where it is not there
-
-    Returns
-    -------
-    the content of the file afterwards
-
-    Raises
-    ------
-    InstanceError : the file is of another schema
+    What is not finished replaces nothing; the file is made where it is not there.
     """
     old = kept_witnesses(path)
     new = {finding.statement: finding for finding in findings if finding.finished}
@@ -151,7 +140,7 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
         kept += witnesses_of(statements[name], finding)
         searched[name] = {"status": finding.status.value, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
         searched[name] |= {"answers": finding.answers} if finding.answers else {}
-    result = WitnessRecord(sorted(kept, key=_key), dict(sorted(searched.items())))
+    result = WitnessRecord(sorted(kept, key=itemgetter("statement", "without")), dict(sorted(searched.items())))
     write_json({"schema": SCHEMA, "searched": result.searched, "witnesses": result.witnesses}, path)
     return result
 
@@ -162,7 +151,3 @@ def _read(document: Any, path: str | Path) -> WitnessRecord:
     if found.get("schema") != SCHEMA or not isinstance(witnesses, list) or not isinstance(searched, dict):
         raise InstanceError(f"{path} holds no witnesses of schema {SCHEMA!r}")
     return WitnessRecord(witnesses, searched)
-
-
-def _key(witness: Witness) -> tuple[str, str]:
-    return witness["statement"], witness["without"]

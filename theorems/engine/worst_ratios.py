@@ -45,14 +45,7 @@ COMPUTED = {"fds": "alpha-pf-vds"}
 def exact_ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float:
     """The ratio at certified rational answers, rounded down where the answers are irrational.
 
-    Parameters
-    ----------
-    mechanism, quantity : what is measured
-    case : a case of `Worst`
-
-    Raises
-    ------
-    Undecided : there is no certificate
+    Undecided where there is no certificate.
     """
     found = ratio_of(quantity, case, lambda instance: certified(instance, COMPUTED.get(mechanism, mechanism)))
     if mechanism in IRRATIONAL and found != float("inf"):
@@ -61,14 +54,7 @@ def exact_ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float:
 
 
 def worst_ratio(mechanism: str, quantity: str, cases: int, seed: int = 0) -> Worst:
-    """The worst ratio that climbs find.
-
-    Parameters
-    ----------
-    mechanism, quantity : what is measured
-    cases : how many are tried
-    seed : of everything random
-    """
+    """The worst ratio that climbs find."""
     climb = _Climb(mechanism, quantity, np.random.default_rng(seed))
     best, found = 1.0, None
     while climb.tried < cases and best < float("inf"):
@@ -137,26 +123,12 @@ class _Climb:
     def smaller(self, draft: Draft) -> tuple[Case, Any]:
         """The case without what the ratio does not need, and the ratio in rationals."""
         best = exact_ratio(self.mechanism, self.quantity, draft.case())
-        while (less := self.without_a_part(draft, best)) is not None:
+        less: tuple[Draft, Any] | None = draft, best
+        while less is not None:
             draft, best = less
+            ratios = ((made, _ratio(self.mechanism, self.quantity, made)) for made in _parts(draft))
+            less = next(((made, ratio) for made, ratio in ratios if ratio is not None and ratio >= best), None)
         return draft.case(), best
-
-    def without_a_part(self, draft: Draft, best: Any) -> tuple[Draft, Any] | None:
-        for made in _parts(draft):
-            case = _case(made, self.quantity)
-            ratio = None if case is None else _ratio(self.mechanism, self.quantity, case)
-            if ratio is not None and ratio >= best:
-                return made, ratio
-        return None
-
-
-def _case(draft: Draft, quantity: str) -> Case | None:
-    """The case; None where somebody can run nothing, or nobody misreports and the quantity is about that."""
-    try:
-        case = draft.case()
-    except FairallocError:
-        return None
-    return None if quantity == "gain" and case.misreport is None else case
 
 
 def _parts(draft: Draft) -> Iterator[Draft]:
@@ -169,11 +141,7 @@ def _parts(draft: Draft) -> Iterator[Draft]:
 def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms: Iterable[str] = ()) -> list[Worst]:
     """Search all numbers that are not proved to be 1, and write them into a file.
 
-    Parameters
-    ----------
-    path : of numbers.json beside this file, or of another file
-    cases, seed : of each search
-    mechanisms : ids; none = all
+    `cases` and `seed` are of each search; no mechanism = all.
     """
     cells = recorded_matrices(*known_cells())[0].cells
     asked = [(name, quantity) for name in sorted(mechanisms or MECHANISMS) for quantity in QUANTITIES]
@@ -184,12 +152,7 @@ def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms
 
 
 def compared(known: Sequence[Worst]) -> list[Worst]:
-    """Each with the worst of the cases of all mechanisms, as far as its own mechanism takes them.
-
-    Parameters
-    ----------
-    known : what single searches found
-    """
+    """Each with the worst of the cases of all mechanisms, as far as its own mechanism takes them."""
     cases = {name: [one.case for one in known if one.quantity == name and one.case] + _on_record(name) for name in QUANTITIES}
     return [_worst_of(one, cases[one.quantity]) for one in known]
 
@@ -207,14 +170,16 @@ def _worst_of(one: Worst, cases: Sequence[Case]) -> Worst:
     tried = {**one.searched, "cases": one.searched["cases"] + len(cases)}
     best = replace(one, searched=tried)
     for case in cases:
-        ratio = None if one.mechanism in POOL and case.instance.K > 1 else _ratio(one.mechanism, one.quantity, case)
+        ratio = None if one.mechanism in POOL and case.instance.K > 1 else _ratio(one.mechanism, one.quantity, Draft.of(case))
         if ratio is not None and ratio > best.ratio:
             best = replace(best, ratio=ratio, case=case)
     return best
 
 
-def _ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float | None:
+def _ratio(mechanism: str, quantity: str, draft: Draft) -> Fraction | float | None:
+    """The ratio in rationals; None where there is no case or no certificate, or where nobody misreports and it is about that."""
     try:
-        return exact_ratio(mechanism, quantity, case)
+        case = draft.case()
+        return None if quantity == "gain" and case.misreport is None else exact_ratio(mechanism, quantity, case)
     except (FairallocError, Undecided):
         return None

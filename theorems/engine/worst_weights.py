@@ -86,40 +86,35 @@ class WeightProgram:
     """Weights (N,), the answers that keep to them, and their constraints."""
 
     def __init__(self, case: Case, mechanism: str) -> None:
-        import cvxpy as cp
+        import cvxpy
 
+        self.cp: Any = cvxpy
         self.case, self.mechanism = case, mechanism
         self.total = case.instance.weights.sum()
-        self.w = cp.Variable(case.instance.N, name="w")
-        self.constraints = [cp.sum(self.w) == 1, self.w >= LEAST / case.instance.N]
+        self.w = cvxpy.Variable(case.instance.N, name="w")
+        self.constraints = [cvxpy.sum(self.w) == 1, self.w >= LEAST / case.instance.N]
 
     def answer(self, instance: Instance, users: Any = slice(None)) -> VariableAnswer:
         """The mechanism's answer to an instance that has these of the users."""
-        import cvxpy as cp
-
         parameters = tuple(self.case.parameters.items())
         allocation = answered(self.mechanism, METHOD.get(self.mechanism), parameters, instance)
-        answer = VariableAnswer(cp.Variable(len(allocation.instance.arcs), nonneg=True), allocation)
-        w = self.w[users]
-        self.constraints += _complaints(answer, w) if self.mechanism == "njc" else _pattern(answer, self.total * w)
+        answer = VariableAnswer(self.cp.Variable(len(allocation.instance.arcs), nonneg=True), allocation)
+        made, w = (_complaints, self.w) if self.mechanism == "njc" else (_pattern, self.total * self.w)
+        self.constraints += made(self.cp, answer, w[users])
         return answer
 
     def largest(self, violation: "cp.Expression") -> tuple[float, Floats] | None:
         """The largest value and the weights that have it."""
-        import cvxpy as cp
-
-        problem = cp.Problem(cp.Maximize(violation), self.constraints)
+        problem = self.cp.Problem(self.cp.Maximize(violation), self.constraints)
         try:
-            problem.solve(solver=cp.HIGHS)
-        except cp.SolverError:
+            problem.solve(solver=self.cp.HIGHS)
+        except self.cp.SolverError:
             return None
         return None if self.w.value is None else (float(problem.value), np.asarray(self.w.value))
 
 
-def _pattern(answer: VariableAnswer, w: "cp.Expression") -> list[Any]:
+def _pattern(cp: Any, answer: VariableAnswer, w: "cp.Expression") -> list[Any]:
     """The same tasks for a unit of weight, idle arcs and full capacities; w as in the instance."""
-    import cvxpy as cp
-
     instance, x = answer.instance, answer.allocation.x
     arcs, rate = instance.arcs, answer.allocation.tasks / instance.weights
     full, idle = arcs.load @ x >= 1 - NEAR, x <= NEAR * arcs.gamma
@@ -131,10 +126,8 @@ def _pattern(answer: VariableAnswer, w: "cp.Expression") -> list[Any]:
     ]
 
 
-def _complaints(answer: VariableAnswer, w: "cp.Expression") -> list[Any]:
+def _complaints(cp: Any, answer: VariableAnswer, w: "cp.Expression") -> list[Any]:
     """A full request, or at least w_i of a full resource; the one arc of a user carries its tasks."""
-    import cvxpy as cp
-
     arcs, limits = answer.instance.arcs, answer.instance.max_tasks
     whole = np.minimum(arcs.gamma, limits[arcs.user])
     share = arcs.load.T.toarray()
@@ -160,10 +153,8 @@ Violations: TypeAlias = Iterator["cp.Expression"]
 
 def pareto(program: WeightProgram) -> Violations:
     """Another allocation y in which nobody has less, and what all gain together."""
-    import cvxpy as cp
-
     answer = program.answer(program.case.reported)
-    arcs, y = answer.instance.arcs, cp.Variable(answer.x.shape, nonneg=True)
+    arcs, y = answer.instance.arcs, program.cp.Variable(answer.x.shape, nonneg=True)
     program.constraints += [arcs.load @ y <= 1, arcs.owner @ y >= arcs.owner @ answer.x]
     yield (1 / answer.alone[arcs.user]) @ (y - answer.x)
 
@@ -188,15 +179,13 @@ def envy(program: WeightProgram) -> Violations:
 
 def misreporting(program: WeightProgram) -> Violations:
     """The smallest gain of the users who misreport."""
-    import cvxpy as cp
-
     misreport, truth = program.case.misreport, program.case.instance
     if misreport is None:
         return
     honest, reported = program.answer(truth), program.answer(program.case.reported)
     after = [reported.tasks(n, useful(reported.instance, honest.instance, n, n)) for n in misreport.users]
     gains = [(part - honest.tasks(n)) / honest.alone[n] for n, part in zip(misreport.users, after, strict=True)]
-    yield cp.min(cp.hstack(gains))
+    yield program.cp.min(program.cp.hstack(gains))
 
 
 def leaving(program: WeightProgram) -> Violations:

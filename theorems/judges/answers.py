@@ -29,7 +29,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.trials import Answer, Judge
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
@@ -59,15 +60,15 @@ REFINED = {"mmf": "lmmf", "drfh-lp": "drfh"}
 OF_TOTALS = ("pareto", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 """What the users' totals decide, wherever the tasks run, for users with one variant."""
 
-Judge = Callable[[Case, Callable[[Instance], Allocation]], Verdict]
+T = TypeVar("T")
 
 
 def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
     """The judge of all answers."""
 
-    def judged(case: Case, answer: Callable[[Instance], Allocation]) -> Verdict:
+    def judged(case: Case, answer: Answer) -> Verdict:
         # 1.
-        verdict, asked = _asked(judge, case, answer)
+        verdict, asked = with_answers(judge, case, answer)
         if verdict.holds is None or not any(_allows_several(one) for one in asked.values()):
             return verdict
         instance, first = next(iter(asked.items()))
@@ -96,8 +97,8 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
     return judged
 
 
-def _asked(judge: Judge, case: Case, answer: Callable[[Instance], Allocation]) -> tuple[Verdict, Mapping[Instance, Allocation]]:
-    """The verdict of a judge, and the answers that it asked for, the first one first."""
+def with_answers(judge: Callable[[Case, Answer], T], case: Case, answer: Answer) -> tuple[T, Mapping[Instance, Allocation]]:
+    """What a judge says, and the answers that it asked for, the first one first."""
     asked: dict[Instance, Allocation] = {}
 
     def noted(instance: Instance) -> Allocation:
@@ -107,7 +108,7 @@ def _asked(judge: Judge, case: Case, answer: Callable[[Instance], Allocation]) -
     return judge(case, noted), asked
 
 
-def one_answer(case: Case, answer: Callable[[Instance], Allocation]) -> Verdict:
+def one_answer(case: Case, answer: Answer) -> Verdict:
     """All answers give every user the same tasks.
 
     Where a mechanism may have several and they are not listed, users who are alike in everything and get different tasks show

@@ -10,21 +10,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fairalloc.analysis.certificates.construct import NotCertified, certified_answer
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import nb_gap
 from fairalloc.analysis.holdings import Holdings, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, attempted, once, proved
+from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, attempted, certified_allocation, once, proved
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """A name, the printed text, and the computed value."""
@@ -37,11 +37,7 @@ def holdings_of(allocation: Allocation) -> Holdings:
 
 def certified(instance: Instance, name: str) -> Holdings:
     """A mechanism's certified rational answer."""
-    certificate = certified_answer(instance, name)
-    if isinstance(certificate, NotCertified):
-        raise Undecided(certificate.reason)
-    x = np.array([float(v) for v in certificate.x])
-    return Holdings(Allocation(mechanism(name).home(instance), x, name, "certificate", x_exact=certificate.x), True)
+    return Holdings(certified_allocation(name, instance, []), True)
 
 
 def verdict_of(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
@@ -235,18 +231,7 @@ def printed_tasks(mechanism: str, *printed: str) -> Routes:
 def monopoly(instance: Instance, n: int, i: int) -> Fraction:
     """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands.
 
-    Parameters
-    ----------
-    instance : demands and capacities in their own units
-    n, i : user and server
-
-    Returns
-    -------
-    tasks of n with all of server i
-
-    Raises
-    ------
-    NotApplicable : users have several demand vectors, or other ones on some server
+    NotApplicable where users have several demand vectors, or other ones on some server.
     """
     if instance.exact.demands_on or not instance.single_variant:
         raise NotApplicable("gamma is computed for one demand vector a user")

@@ -10,11 +10,12 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from operator import truediv
 from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.construct import NotCertified, certify
+from fairalloc.analysis.certificates.construct import certify
 from fairalloc.analysis.certificates.game_certificate import ExactServer
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
@@ -25,7 +26,7 @@ from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import Rationals, exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
@@ -33,7 +34,18 @@ from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import has_one, over_answers, set_of
 from fairalloc.theorems.judges.common import certified, holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.judges.trials import SAFETY, Answer, Judge, Routes, Undecided, attempted, decided, width
+from fairalloc.theorems.judges.trials import (
+    Answer,
+    Judge,
+    Routes,
+    Undecided,
+    answered,
+    attempted,
+    decided,
+    proof_of,
+    rational_allocation,
+    width,
+)
 
 F = Fraction
 
@@ -53,15 +65,17 @@ def about_equilibria(judge: Judge, name: str = "") -> Routes:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
     judge = over_answers(judge, name)
 
-    def trial(case: Case) -> Verdict:
-        return decided(judge, case, lambda instance: solved(instance, case.parameters), "floating point")
-
     def confirm(case: Case) -> Verdict:
         widths: list[float] = []
         answer = partial(proved_equilibrium, parameters=case.parameters, widths=widths)
         return decided(judge, case, answer, "certificate", widths)
 
-    return Routes(trial, confirm)
+    return Routes(_at_equilibria(judge), confirm)
+
+
+def _at_equilibria(judge: Judge) -> Callable[[Case], Verdict]:
+    """The judgement in floating point."""
+    return lambda case: decided(judge, case, partial(solved, parameters=case.parameters), "floating point")
 
 
 def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
@@ -81,9 +95,7 @@ def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "m
 def proved_equilibrium(instance: Instance, parameters: Mapping[str, Any], widths: list[float]) -> Allocation:
     """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`."""
     near = solved(instance, parameters, "high")
-    certificate = certify(near)
-    if isinstance(certificate, NotCertified):
-        raise Undecided(certificate.reason)
+    certificate = proof_of(certify(near))
     widths.append(width(certificate, instance))
     x = np.array([float(v) for v in certificate.x])
     return replace(near, x=x, x_exact=certificate.x, prices=None)
@@ -111,45 +123,25 @@ def same_as_fds(case: Case, answer: Answer) -> Verdict:
 
 
 def limit_rate(case: Case, answer: Answer) -> Verdict:
-    """The gap of PS-DSF (P Theorem 1) is at most log(R (1 + B / A) / least w_nir > 0) / alpha: see K.T2.limit."""
+    """The gap of PS-DSF (P Theorem 1) is at most log(R (1 + B / A) / least w_nir > 0) / alpha_i, from 10 on: K.T2.limit."""
     h = holdings_of(answer(case.reported))
-    if any(float(a) < float(z) for a, z in zip(_per_arc(case, h.instance, "A", 1.0), shares(h), strict=True)):
+    alphas, A, B = (_of_servers(case, *pair) for pair in (("alpha", 2), ("A", 1.0), ("B", 0.0)))
+    if "A" in case.parameters and any(A[i] < float(z) for i, z in zip(h.instance.arcs.server, shares(h), strict=True)):
         raise NotApplicable("a share is larger than A (K Corollary 3)")
-    game = Game(h.instance, np.inf)
-    least = float(game.w[game.w > 0].min())
-    ratio = max(float(b) / float(a) for a, b in zip(_values(case, "A", 1.0), _values(case, "B", 0.0), strict=False))
-    alpha = float(case.parameters["alpha"])
-    bound = np.log(h.instance.R * (1 + ratio) / least) / alpha
-    gap = max(_gap(h, i) for i in range(h.instance.K))
-    return verdict_of(
-        h, "limit", gap - bound, f"the gap of PS-DSF is {gap:.3g} at alpha = {alpha:g}, and at most {bound:.3g} by the rate"
-    )
-
-
-def limit_rate_of_servers(case: Case, answer: Answer) -> Verdict:
-    """The gap of PS-DSF at each server with alpha_i >= 10 is at most log(R / least w_nir > 0) / alpha_i: see K.T2.limit."""
-    h = holdings_of(answer(case.reported))
-    game, alphas = Game(h.instance, np.inf), _values(case, "alpha", 2)
-    large = [(i, float(alphas[i])) for i in range(h.instance.K) if float(alphas[i]) >= 10]
+    large = [(i, alphas[i]) for i in range(h.instance.K) if alphas[i] >= 10]
     if not large:
         raise NotApplicable("no server has a large alpha")
-    least = float(game.w[game.w > 0].min())
-    over, i = max((_gap(h, i) - np.log(h.instance.R / least) / alpha, i) for i, alpha in large)
+    game = Game(h.instance, np.inf)
+    rate = np.log(h.instance.R * (1 + max(map(truediv, B, A))) / float(game.w[game.w > 0].min()))
+    over, i = max((_gap(h, i) - rate / alpha, i) for i, alpha in large)
     server = h.instance.servers[i]
     return verdict_of(h, "limit", over, f"at server {server!r} the gap of PS-DSF is {over:.3g} above the rate's bound")
 
 
-def _values(case: Case, name: str, usual: float) -> Sequence[Any]:
+def _of_servers(case: Case, name: str, usual: float) -> list[float]:
+    """The parameter at each server."""
     value = case.parameters.get(name, usual)
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _per_arc(case: Case, instance: Instance, name: str, usual: float) -> Sequence[Any]:
-    """The parameter at each arc; infinite where the case has no such parameter, for then there is no condition."""
-    if name not in case.parameters:
-        return [np.inf] * len(instance.arcs)
-    values = tuple(_values(case, name, usual)) * instance.K
-    return [values[i] for i in instance.arcs.server]
+    return [*map(float, value if isinstance(value, tuple) else [value] * case.instance.K)]
 
 
 def shares(h: Holdings) -> Any:
@@ -162,14 +154,10 @@ def _gap(h: Holdings, i: int) -> float:
     instance = h.instance
     if not h.exact:
         return bottleneck_gap(Game(instance, np.inf), h.allocation.x, i)
-    arcs = exact_arcs(instance)
-    here = np.flatnonzero(instance.arcs.server == i).tolist()
-    x, units = list(h.x), unit(instance, arcs)
-    return (
-        float(ExactServer.of(arcs, instance, i, here, x, [h.tasks[arcs.user[a]] / units[a] for a in here]).bottleneck_gap())
-        if here
-        else 0.0
-    )
+    arcs, here = exact_arcs(instance), np.flatnonzero(instance.arcs.server == i).tolist()
+    units = unit(instance, arcs)
+    z = [h.tasks[arcs.user[a]] / units[a] for a in here]
+    return float(ExactServer.of(arcs, instance, i, here, list(h.x), z).bottleneck_gap()) if here else 0.0
 
 
 def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: instance) -> Routes:
@@ -179,17 +167,11 @@ def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: ins
     exact PS-DSF allocation with the price g'(largest share that is served), in rationals for whole alpha.
     """
 
-    def trial(case: Case) -> Verdict:
-        instance, alpha = domain(case.instance), case.parameters["alpha"]
-        try:
-            ours = solved(instance, {"alpha": alpha})
-        except Undecided as reason:
-            return Verdict("", None, np.nan, str(reason), "floating point")
-        fair = solve(instance, "ps-dsf")
-        if not fair.residual <= TOLERANCE:
-            return Verdict("", None, np.nan, f"the residual of ps-dsf is {fair.residual:.1e}", "floating point")
+    def residuals(case: Case, answer: Answer) -> Verdict:
+        instance = domain(case.instance)
+        ours, fair = answer(instance), answered("ps-dsf", None, (), instance)
         there = max(bottleneck_gap(Game(instance, np.inf), ours.x, i) for i in range(instance.K))
-        back = Game(instance, alpha).residual(replace(fair, prices=None))
+        back = Game(instance, case.parameters["alpha"]).residual(replace(fair, prices=None))
         margin = max(there, back) - 10 * TOLERANCE
         sentence = f"the gap of PS-DSF at the equilibrium is {there:.1e}, the residual of the game at PS-DSF {back:.1e}"
         return Verdict("coincidence", margin <= 0, margin, sentence, "residuals in floating point")
@@ -201,7 +183,7 @@ def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: ins
         sentence = f"with the price of the largest served share somebody is off by {float(worst):.3g}, relative"
         return Verdict("coincidence", worst <= 0, float(worst), sentence, "optimality conditions in rationals")
 
-    return Routes(trial, confirm)
+    return Routes(_at_equilibria(residuals), confirm)
 
 
 def _kkt(h: Holdings, i: int, alpha: int) -> Any:
@@ -224,16 +206,10 @@ def about_ps_dsf(judge: Judge, name: str = "") -> Routes:
     judge = over_answers(judge, name, ALGORITHM)
 
     def answer(instance: Instance) -> Allocation:
-        certificate = certify(solve(instance, "ps-dsf", ALGORITHM))
-        if isinstance(certificate, NotCertified):
-            raise Undecided(certificate.reason)
-        x = np.array([float(v) for v in certificate.x])
-        return Allocation(instance, x, "ps-dsf", "certificate", x_exact=certificate.x)
+        x = proof_of(certify(solve(instance, "ps-dsf", ALGORITHM))).x
+        return rational_allocation(instance, x, "ps-dsf", "certificate")
 
-    def confirm(case: Case) -> Verdict:
-        return decided(judge, case, answer, "certificate")
-
-    return Routes(attempted("ps-dsf", judge, ALGORITHM), confirm)
+    return Routes(attempted("ps-dsf", judge, ALGORITHM), lambda case: decided(judge, case, answer, "certificate"))
 
 
 def about_several(mechanism: str, judge: Judge, name: str) -> Routes | None:
@@ -293,7 +269,7 @@ def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple
     sets = set_of(case.instance, "ps-dsf", largest=largest), set_of(reported, "ps-dsf", largest=largest)
     if sets[0] is None or sets[1] is None:
         return None
-    before, after = ([_exactly(one.instance, x) for x in one.vertices] for one in sets if one is not None)
+    before, after = ([rational_allocation(one.instance, x, "ps-dsf") for x in one.vertices] for one in sets if one is not None)
     given = [gains(case.instance, case.misreport, before[0], one)[0][n] for one in after]
     had = [gains(case.instance, case.misreport, one, after[0])[0][n] for one in before]
     return min(given) + min(had) - given[0], max(given) + max(had) - given[0]
@@ -302,16 +278,9 @@ def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple
 def _hard_gain(case: Case, h: Holdings, reported: Instance, n: int) -> Any:
     """The gain of user n between the optima of two mixed-integer programs."""
     assert case.misreport is not None
-    before, after = _extreme(case.instance, n, None, True), _extreme(reported, n, case.instance, False)
-    return gains(case.instance, case.misreport, _like(before, h), _like(after, h))[0][n]
-
-
-def _exactly(instance: Instance, x: Rationals) -> Allocation:
-    return Allocation(instance, np.array([float(v) for v in x]), "ps-dsf", x_exact=x)
-
-
-def _like(allocation: Allocation, h: Holdings) -> Allocation:
-    return allocation if h.exact else replace(allocation, x_exact=None)
+    ends = _extreme(case.instance, n, None, True), _extreme(reported, n, case.instance, False)
+    before, after = ends if h.exact else (replace(one, x_exact=None) for one in ends)
+    return gains(case.instance, case.misreport, before, after)[0][n]
 
 
 def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> Allocation:
@@ -330,7 +299,7 @@ def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> 
     exact = exact_levels(instance, point)
     if exact is None:
         raise Undecided("the pattern of the mixed-integer program has no solution in rationals")
-    return _exactly(instance, exact)
+    return rational_allocation(instance, exact, "ps-dsf")
 
 
 # ---- trade-offs -----------------------------------------------------------------------------------------------------
@@ -348,7 +317,7 @@ def utilisation(h: Holdings) -> Any:
 def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> Routes:
     """`measure` does not rise with alpha."""
 
-    def verdict(answer: Callable[[Any], Allocation]) -> Verdict:
+    def judge(_: Case, answer: Callable[[Any], Allocation]) -> Verdict:
         found = [holdings_of(answer(alpha)) for alpha in alphas]
         values = [measure(h) for h in found]
         rise = max(later - earlier for earlier, later in pairwise(values))
@@ -358,18 +327,15 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
         return Verdict("order", not rise > TOLERANCE, float(rise), sentence, method, answers=known)
 
     def trial(case: Case) -> Verdict:
-        try:
-            return verdict(lambda alpha: solved(case.instance, {"alpha": alpha}))
-        except Undecided as reason:
-            return Verdict("", None, np.nan, str(reason), "floating point")
+        return decided(judge, case, lambda alpha: solved(case.instance, {"alpha": alpha}), "floating point")
 
     def confirm(case: Case) -> Verdict:
-        widths: list[float] = [0.0]
-        try:
-            found = verdict(lambda alpha: proved_equilibrium(case.instance, {"alpha": alpha}, widths))
-        except Undecided as reason:
-            return Verdict("", None, np.nan, str(reason), "certificate")
-        return found if abs(found.margin) > SAFETY * max(widths) else replace(found, holds=None)
+        widths: list[float] = []
+
+        def answer(alpha: Any) -> Allocation:
+            return proved_equilibrium(case.instance, {"alpha": alpha}, widths)
+
+        return decided(judge, case, answer, "certificate", widths)
 
     return Routes(trial, confirm)
 

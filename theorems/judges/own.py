@@ -40,7 +40,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.answers import one_answer, over_answers
+from fairalloc.theorems.judges.answers import one_answer, over_answers, with_answers
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.judges.game import about_several
 from fairalloc.theorems.judges.properties import property_judge
@@ -158,16 +158,8 @@ def _of_allocation(function: Callable[[Allocation], Any], name: str, case: Case,
 
 
 def _of_case(function: Callable[[Case, Answer], Any], name: str, case: Case, answer: Answer) -> Verdict:
-    exact = True
-
-    def noted(instance: Instance) -> Allocation:
-        nonlocal exact
-        allocation = answer(instance)
-        exact = exact and allocation.x_exact is not None
-        return allocation
-
-    value = function(case, noted)
-    return _verdict(value, name, exact)
+    value, asked = with_answers(function, case, answer)
+    return _verdict(value, name, all(one.x_exact is not None for one in asked.values()))
 
 
 def _verdict(value: Any, name: str, exact: bool) -> Verdict:
@@ -207,7 +199,8 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Rout
     """How a claim about a mechanism is tried and confirmed."""
     judge = named.judge
     if not has_rational_answers(item, parameters):
-        return Routes(partial(_tried, attempted(item, judge)), partial(_by_two, item, judge))
+        trial = attempted(item, judge)
+        return Routes(lambda case: _above_noise(trial(case)), partial(_by_two, item, judge))
     made = about_several(item.id, judge, named.name) if is_registered(item) else None
     made = made or about_mechanism(item, over_answers(judge, named.name))
     confirm = partial(_at_rational_answers, made.confirm)
@@ -224,39 +217,29 @@ def _at_rational_answers(confirm: Callable[[Case], Verdict], case: Case) -> Verd
     )
 
 
-def _tried(trial: Callable[[Case], Verdict], case: Case) -> Verdict:
-    """The trial, which does not decide on margins that answers in floating point cannot bear."""
-    verdict = trial(case)
+def _above_noise(verdict: Verdict) -> Verdict:
+    """The verdict, which does not decide on a margin that answers in floating point cannot bear."""
     return replace(verdict, holds=None) if verdict.holds is False and not verdict.margin > NOISE else verdict
 
 
 def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:
     """The verdict at the answers of two methods, of which the smaller margin counts."""
     parameters = tuple(case.parameters.items())
-    first: list[str] = []
-    second: list[str] = []
-
-    def answer(instance: Instance) -> Allocation:
-        allocation = answered(item, None, parameters, instance)
-        first.append(allocation.method)
-        return allocation
-
-    def again(instance: Instance) -> Allocation:
-        allocation = _by_another_method(item, parameters, instance, first[0])
-        second.append(allocation.method)
-        return allocation
-
     try:
-        verdict = judge(case, answer)
-        if verdict.holds is not False or not verdict.margin > NOISE:
-            return replace(verdict, holds=None) if verdict.holds is False else verdict
-        other = judge(case, again) if _others(item, parameters, case.instance, first[0]) else None
+        verdict, asked = with_answers(judge, case, partial(answered, item, None, parameters))
+        verdict = _above_noise(verdict)
+        if verdict.holds is not False:
+            return verdict
+        first, other = next(iter(asked.values())).method, None
+        if _others(item, parameters, case.instance, first):
+            other, asked = with_answers(judge, case, partial(_by_another_method, item, parameters, first))
     except Undecided as reason:
         return Verdict("", None, np.nan, f"not decided: {reason}", FLOATING_POINT)
-    if other is not None and not (other.holds is False and other.margin > NOISE):
-        return replace(other, holds=None, sentence=f"not decided: {first[0]} violates it, and {second[0]} does not")
+    second = next(iter(asked.values())).method
+    if other is not None and _above_noise(other).holds is not False:
+        return replace(other, holds=None, sentence=f"not decided: {first} violates it, and {second} does not")
     margin = verdict.margin if other is None else min(verdict.margin, other.margin)
-    by = f"one method, {first[0]}, for there is no other" if other is None else f"two methods, {first[0]} and {second[0]}"
+    by = f"one method, {first}, for there is no other" if other is None else f"two methods, {first} and {second}"
     sentence = f"violated by {margin:.2g} in floating point by {by}; no rational answer exists: {verdict.sentence}"
     return replace(verdict, margin=margin, sentence=sentence, method=f"{FLOATING_POINT} by {by}")
 
@@ -268,7 +251,7 @@ def _others(item: Mechanism, parameters: tuple[tuple[str, Any], ...], instance: 
     return [method.id for method in sorted(others, key=lambda method: method.kind == METHODS[known].kind)]
 
 
-def _by_another_method(item: Mechanism, parameters: tuple[tuple[str, Any], ...], instance: Instance, known: str) -> Allocation:
+def _by_another_method(item: Mechanism, parameters: tuple[tuple[str, Any], ...], known: str, instance: Instance) -> Allocation:
     """The answer of the first other method that has one; Undecided where none has."""
     for name in _others(item, parameters, instance, known):
         try:

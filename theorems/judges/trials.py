@@ -22,6 +22,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -64,7 +65,7 @@ def proved(mechanism: str | Mechanism, judge: Judge) -> Callable[[Case], Verdict
 
     def confirm(case: Case) -> Verdict:
         widths: list[float] = []
-        return decided(judge, case, partial(_certified, mechanism, widths), "certificate", widths)
+        return decided(judge, case, partial(certified_allocation, mechanism, widths=widths), "certificate", widths)
 
     return confirm
 
@@ -92,15 +93,23 @@ def answered(mechanism: str | Mechanism, method: str | None, parameters: Paramet
     return allocation
 
 
-def _certified(mechanism: str | Mechanism, widths: list[float], instance: Instance) -> Allocation:
+def certified_allocation(mechanism: str | Mechanism, instance: Instance, widths: list[float]) -> Allocation:
     """The allocation of a verified certificate; its distance from the mechanism's own is added to `widths`."""
-    certificate = certified_answer(instance, mechanism)
-    if isinstance(certificate, NotCertified):
-        raise Undecided(certificate.reason)
+    certificate, item = proof_of(certified_answer(instance, mechanism)), find_mechanism(mechanism)
     widths.append(width(certificate, instance))
-    item = find_mechanism(mechanism)
-    x = np.array([float(v) for v in certificate.x])
-    return Allocation(item.home(instance), x, item.id, "certificate", x_exact=certificate.x)
+    return rational_allocation(item.home(instance), certificate.x, item.id, "certificate")
+
+
+def proof_of(found: Certificate | NotCertified) -> Certificate:
+    """The certificate; Undecided where there is none."""
+    if isinstance(found, NotCertified):
+        raise Undecided(found.reason)
+    return found
+
+
+def rational_allocation(instance: Instance, x: Rationals, mechanism: str, method: str = "") -> Allocation:
+    """The allocation of rational tasks (A,)."""
+    return Allocation(instance, np.array([float(v) for v in x]), mechanism, method, x_exact=x)
 
 
 def width(certificate: Certificate, instance: Instance) -> float:

@@ -21,9 +21,7 @@ A property that is not defined on an instance, such as bottleneck fairness where
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import z3
@@ -32,176 +30,88 @@ from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bo
 from fairalloc.models.exact.rationals import Rationals, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
-from fairalloc.theorems.machine.reals import Outcome, Term, real, total
+from fairalloc.theorems.definitions.allocation import feasible
+from fairalloc.theorems.definitions.per_server import bottleneck, equilibrium
+from fairalloc.theorems.machine.reals import FORMULAS, Outcome, Term, real, total
 
 
-@dataclass(frozen=True)
 class Profile:
-    """The data of one instance and its unknown tasks."""
+    """The data of one instance as the definitions take them, and its unknown tasks."""
 
-    instance: Instance
+    def __init__(self, instance: Instance) -> None:
+        exact, arcs = instance.exact, instance.arcs
+        self.instance, self.users, self.weights = instance, range(instance.N), exact.weights
+        self.arcs = list(zip(arcs.user.tolist(), arcs.server.tolist(), strict=True))
+        self.demands = [{r: d for r, d in enumerate(rows[0]) if d} for rows in exact.demands]
+        self.need = {a: self.demands[a[0]] for a in self.arcs}
+        pools = zip(instance.counts.tolist(), exact.capacities, strict=True)
+        self.room = {(i, r): q * c for i, (q, row) in enumerate(pools) for r, c in enumerate(row)}
+        self.gamma = dict(zip(self.arcs, exact_monopolies(instance), strict=True))
+        self.x = {a: real(f"x{a}") for a in self.arcs}
+        self.tasks = [self.of_user(n, self.x) for n in self.users]
 
-    @cached_property
-    def users(self) -> range:
-        return range(self.instance.N)
+    def of_user(self, n: int, x: Mapping[tuple[int, int], Any], servers: Iterable[int] | None = None) -> Any:
+        """The sum over the arcs of a user, at some servers or at all."""
+        return sum(v for (m, i), v in x.items() if m == n and (servers is None or i in servers))
 
-    @cached_property
-    def servers(self) -> range:
-        return range(self.instance.K)
-
-    @cached_property
-    def arcs(self) -> list[tuple[int, int]]:
-        return list(zip(self.instance.arcs.user.tolist(), self.instance.arcs.server.tolist(), strict=True))
-
-    @cached_property
-    def demands(self) -> list[tuple[Fraction, ...]]:
-        return [rows[0] for rows in self.instance.exact.demands]
-
-    @cached_property
-    def capacities(self) -> list[list[Fraction]]:
-        counts = self.instance.counts.tolist()
-        return [[q * c for c in row] for q, row in zip(counts, self.instance.exact.capacities, strict=True)]
-
-    @cached_property
-    def gamma(self) -> Mapping[tuple[int, int], Fraction]:
-        return dict(zip(self.arcs, exact_monopolies(self.instance), strict=True))
-
-    @cached_property
-    def x(self) -> Mapping[tuple[int, int], Term]:
-        return {arc: real(f"x{arc}") for arc in self.arcs}
-
-    def demanded(self, n: int) -> list[int]:
-        """The resources that a user demands."""
-        return [r for r, d in enumerate(self.demands[n]) if d]
-
-    def tasks(self, n: int) -> Term:
-        """x_n."""
-        return total(self.x[arc] for arc in self.arcs if arc[0] == n)
-
-    def here(self, i: int) -> list[int]:
-        """The users who may run on a server."""
-        return [n for n, k in self.arcs if k == i]
-
-    def load(self, i: int, r: int) -> Term:
-        """What of a resource is used at a server."""
-        return total(_number(self.demands[n][r]) * self.x[n, i] for n in self.here(i) if self.demands[n][r])
-
-    def full(self, i: int, r: int) -> Term:
-        """Whether a resource is full at a server."""
-        return self.load(i, r) == _number(self.capacities[i][r])
-
-
-def _number(value: Fraction) -> Term:
-    return z3.Q(value.numerator, value.denominator)
+    def own_servers(self, n: int) -> list[int]:
+        """Where a user may run."""
+        return [i for m, i in self.arcs if m == n]
 
 
 # ---- the properties ---------------------------------------------------------------------------------------------------
 
 
-def _feasible(p: Profile) -> list[Term]:
-    within = [p.load(i, r) <= _number(p.capacities[i][r]) for i in p.servers for r in range(p.instance.R)]
-    return [*(x >= 0 for x in p.x.values()), *within]
-
-
-def _sharing(p: Profile, part: Callable[[int], Fraction]) -> list[Term]:
-    alone = [sum((g for arc, g in p.gamma.items() if arc[0] == n), Fraction(0)) for n in p.users]
-    return [p.tasks(n) >= _number(part(n) * alone[n]) for n in p.users]
-
-
-def _by_weights(p: Profile) -> list[Term]:
-    weights = p.instance.exact.weights
-    return _sharing(p, lambda n: weights[n] / sum(weights))
-
-
-def _equally(p: Profile) -> list[Term]:
-    return _sharing(p, lambda _: Fraction(1, p.instance.N))
+def _sharing(p: Profile, parts: Sequence[Fraction]) -> list[Term]:
+    return [p.tasks[n] >= parts[n] / sum(parts) * p.of_user(n, p.gamma) for n in p.users]
 
 
 def _no_envy(p: Profile, servers: Callable[[int], Iterable[int]]) -> list[Term]:
-    weights, found = p.instance.exact.weights, []
-    for n in p.users:
-        for m in p.users:
-            worth = min(p.demands[m][r] / p.demands[n][r] for r in p.demanded(n)) * weights[n] / weights[m]
-            held = total(p.x[m, i] for i in servers(n) if (m, i) in p.x)
-            found += [p.tasks(n) >= _number(worth) * held] * (m != n and worth > 0)
+    found = []
+    for n, own in enumerate(p.demands):
+        for m, other in enumerate(p.demands):
+            worth = min(other.get(r, Fraction(0)) / d for r, d in own.items()) * p.weights[n] / p.weights[m]
+            found += [p.tasks[n] >= worth * p.of_user(m, p.x, servers(n))] * (m != n and worth > 0)
     return found
-
-
-def _own_servers(p: Profile) -> list[Term]:
-    return _no_envy(p, lambda n: [i for k, i in p.arcs if k == n])
-
-
-def _all_servers(p: Profile) -> list[Term]:
-    return _no_envy(p, lambda _: p.servers)
 
 
 def _weak_sharing(p: Profile) -> list[Term]:
-    b = {(n, i, r): real(f"b{n, i, r}") for n in p.users for i in p.servers for r in range(p.instance.R)}
-    y = {arc: real(f"y{arc}") for arc in p.arcs}
-    found = [v >= 0 for v in b.values()]
-    for i in p.servers:
-        found += [total(b[n, i, r] for n in p.users) <= _number(c) for r, c in enumerate(p.capacities[i])]
+    b = {(n, *pool): real(f"b{(n, *pool)}") for n in p.users for pool in p.room}
+    y = {a: real(f"y{a}") for a in p.arcs}
+    found = [v >= 0 for v in b.values()] + [total(b[n, *pool] for n in p.users) <= c for pool, c in p.room.items()]
     for n in p.users:
         for r in range(p.instance.R):
-            part = sum((row[r] for row in p.capacities), Fraction(0)) / p.instance.N
-            found.append(total(b[n, i, r] for i in p.servers) >= _number(part))
-        found.append(total(v for arc, v in y.items() if arc[0] == n) <= p.tasks(n))
-    for n, i in p.arcs:
-        found.append(z3.Or(*(y[n, i] * _number(p.demands[n][r]) >= b[n, i, r] for r in p.demanded(n))))
-    return found
+            pools = [(i, s) for i, s in p.room if s == r]
+            part = sum(p.room[pool] for pool in pools) / p.instance.N
+            found.append(total(b[n, *pool] for pool in pools) >= part)
+        found.append(p.of_user(n, y) <= p.tasks[n])
+    return found + [z3.Or(*(y[n, i] * d >= b[n, i, r] for r, d in need.items())) for (n, i), need in p.need.items()]
 
 
 def _pareto(p: Profile) -> list[Term]:
     w = [real(f"w{n}") for n in p.users]
-    prices = {(i, r): real(f"p{i, r}") for i in p.servers for r in range(p.instance.R)}
-    found = [*(v >= 1 for v in w), *(v >= 0 for v in prices.values())]
-    found += [z3.Or(v == 0, p.full(i, r)) for (i, r), v in prices.items()]
-    for n, i in p.arcs:
-        cost = total(prices[i, r] * _number(p.demands[n][r]) for r in p.demanded(n))
-        found += [cost >= w[n], z3.Or(p.x[n, i] == 0, cost == w[n])]
-    return found
+    prices = {pool: real(f"p{pool}") for pool in p.room}
+    return [*(v >= 1 for v in w), equilibrium(p.need, p.room, {a: w[a[0]] for a in p.arcs}, p.x, prices, *FORMULAS)]
 
 
-def _bottlenecks(p: Profile, resources: Mapping[int, Sequence[int]], share: Callable[[int, int], Fraction]) -> list[Term]:
-    """Everybody has a bottleneck among the resources of each server there; its share is its tasks times `share`."""
-    found = []
-    for i, allowed in resources.items():
-        here = p.here(i)
-        s = {n: p.tasks(n) * _number(share(n, i)) for n in here}
-        for n in here:
-            reasons = []
-            for r in (r for r in allowed if p.demands[n][r]):
-                others = [z3.Or(p.x[m, i] == 0, s[n] >= s[m]) for m in here if m != n and p.demands[m][r]]
-                reasons.append(z3.And(p.full(i, r), *others))
-            found.append(z3.Or(*reasons))
-    return found
+def _bottlenecks(p: Profile, resources: Mapping[int, Sequence[int]], amount_of: int | None = None) -> list[Term]:
+    """Everybody has a bottleneck among the resources of each server there.
+
+    Shares are amounts of one resource, or parts of what runs alone on the server, by weight.
+    """
+    part = {a: 1 / p.gamma[a] if amount_of is None else need.get(amount_of, Fraction(0)) for a, need in p.need.items()}
+    share = {a: p.tasks[a[0]] * (v / p.weights[a[0]]) for a, v in part.items()}
+    own = {a: [r for r in resources[a[1]] if r in p.need[a]] for a in p.arcs if a[1] in resources}
+    return [z3.Or(*(bottleneck(p.need, p.room, share, p.x, a, r, *FORMULAS) for r in own[a])) for a in own]
 
 
-def _amount(p: Profile, r: int) -> Callable[[int, int], Fraction]:
-    """What a task takes of a resource, by weight."""
-    return lambda n, _: p.demands[n][r] / p.instance.exact.weights[n]
-
-
-def _virtual(p: Profile) -> Callable[[int, int], Fraction]:
-    """The part of what runs alone on a server that a task is, by weight."""
-    return lambda n, i: 1 / (p.instance.exact.weights[n] * p.gamma[n, i])
+def _one_amount(p: Profile, r: int) -> list[Term]:
+    return _bottlenecks(p, {i: [r] for i in range(p.instance.K)}, r)
 
 
 def _one_for_all(p: Profile) -> list[Term]:
     common = whole_bottlenecks(p.instance)
-    return _bottlenecks(p, {i: [min(common)] for i in p.servers}, _amount(p, min(common))) if common else []
-
-
-def _one_for_each(p: Profile) -> list[Term]:
-    return _bottlenecks(p, {i: [r] for i, r in server_bottlenecks(p.instance).items()}, _virtual(p))
-
-
-def _one_resource(p: Profile) -> list[Term]:
-    return _bottlenecks(p, {i: [0] for i in p.servers}, _amount(p, 0)) if p.instance.R == 1 else []
-
-
-def _one_server(p: Profile) -> list[Term]:
-    return _bottlenecks(p, {0: range(p.instance.R)}, _virtual(p)) if p.instance.K == 1 else []
+    return _one_amount(p, min(common)) if common else []
 
 
 def _one_globally(p: Profile) -> list[Term]:
@@ -210,22 +120,22 @@ def _one_globally(p: Profile) -> list[Term]:
         return []
     tasks = solve(p.instance, "drfh", "exact").tasks_exact
     assert tasks is not None, "drfh has exact answers"
-    return [p.tasks(n) == _number(v) for n, v in enumerate(tasks)]
+    return [p.tasks[n] == v for n, v in enumerate(tasks)]
 
 
 AXIOMS: Mapping[str, Callable[[Profile], list[Term]]] = {
     "feasibility": lambda _: [],
     "pareto": _pareto,
-    "envy-freeness": _own_servers,
-    "total-envy-freeness": _all_servers,
-    "sharing-incentive": _by_weights,
-    "strong-sharing-incentive": _equally,
+    "envy-freeness": lambda p: _no_envy(p, p.own_servers),
+    "total-envy-freeness": lambda p: _no_envy(p, lambda _: range(p.instance.K)),
+    "sharing-incentive": lambda p: _sharing(p, p.weights),
+    "strong-sharing-incentive": lambda p: _sharing(p, [Fraction(1)] * p.instance.N),
     "weak-sharing-incentive": _weak_sharing,
     "bottleneck-fairness": _one_for_all,
-    "server-bottleneck-fairness": _one_for_each,
+    "server-bottleneck-fairness": lambda p: _bottlenecks(p, {i: [r] for i, r in server_bottlenecks(p.instance).items()}),
     "global-bottleneck-fairness": _one_globally,
-    "single-resource-fairness": _one_resource,
-    "single-server-reduction": _one_server,
+    "single-resource-fairness": lambda p: _one_amount(p, 0) if p.instance.R == 1 else [],
+    "single-server-reduction": lambda p: _bottlenecks(p, {0: range(p.instance.R)}) if p.instance.K == 1 else [],
 }
 """The properties of one allocation that have formulas, which are those of `check` on instances as above."""
 
@@ -233,20 +143,13 @@ AXIOMS: Mapping[str, Callable[[Profile], list[Term]]] = {
 def possible(instance: Instance, axioms: Iterable[str], seconds: float = 20.0) -> tuple[Outcome, Rationals]:
     """Whether some feasible tasks have these properties.
 
-    Parameters
-    ----------
-    instance : users with one demand vector, the same on all servers, and no limits
-    axioms : names of AXIOMS
-    seconds : for the solver
-
-    Returns
-    -------
-    "sat" and (A,) such tasks, "unsat" where there are none, or "unknown"; without tasks in these two cases
+    "sat" and (A,) such tasks, "unsat" where there are none, or "unknown". Users have one demand vector, the same on all servers,
+    and no limits.
     """
     profile = Profile(instance)
     solver = z3.SolverFor("QF_LRA")
     solver.set("timeout", max(1, int(1000 * seconds)))
-    solver.add(*_feasible(profile))
+    solver.add(feasible(profile.need, profile.room, profile.x, *FORMULAS))
     for name in axioms:
         solver.add(*AXIOMS[name](profile))
     outcome: Any = str(solver.check())

@@ -5,10 +5,11 @@ claimed. A hypothesis that the formulas do not cover, such as limits, is refused
 assumed where the statement does, so that what refutes it satisfies its hypotheses.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import z3
 
@@ -31,19 +32,18 @@ Violation = list[Term] | tuple[list[Term], list[Term]]
 """Formulas, with or without lemmas."""
 
 
-@dataclass(frozen=True)
-class Kind:
+Make = Callable[[Hypotheses, Size], Questions]
+"""The questions for a size under hypotheses."""
+
+
+class Kind(NamedTuple):
     """How a claim is asked.
 
-    Attributes
-    ----------
-    make : the questions for a size under hypotheses
-    covers : what they cover beyond the size
-    variants, limits : whether they cover users with two demand vectors, and limits
-    users : the only number of users that the claim is about, 0 = any
+    `covers` says what its questions cover beyond the size; `variants` and `limits`, whether they cover users with two demand
+    vectors, and limits; `users` is the only number of users that the claim is about, 0 = any.
     """
 
-    make: Callable[[Hypotheses, Size], Questions]
+    make: Make
     covers: str = ""
     variants: bool = False
     limits: bool = False
@@ -91,10 +91,6 @@ def _unfit(h: Hypotheses, kind: Kind, size: Size) -> str:
     return ""
 
 
-def _patterns(h: Hypotheses, size: Size, named: int) -> Iterator[InstancePattern]:
-    return patterns(size, named, h.positive, h.everywhere, common=h.bottleneck or h.one_resource, used=h.no_idle_server)
-
-
 def _question(name: Any, assumed: Assumptions, violation: Violation, **more: Any) -> Question:
     """Of a violation with or without lemmas."""
     formulas, lemmas = violation if isinstance(violation, tuple) else (violation, [])
@@ -106,24 +102,29 @@ def _question(name: Any, assumed: Assumptions, violation: Violation, **more: Any
 GameViolation = Callable[[GameFormulas], list[Term]]
 
 
-def _ps_dsf(violation: GameViolation, named: int) -> Kind:
+def _ps_dsf(violation: GameViolation, named: int, users: int = 0) -> Kind:
     """Of PS-DSF; the violation keeps the first `named` users apart."""
-    return Kind(lambda h, size: _game(h, size, violation, named))
+    return Kind(partial(_game, violation, named, ""), users=users)
 
 
 def _equilibria(violation: GameViolation, named: int, rising: bool = True) -> Kind:
     """Of every finite alpha >= 1, or > 0, and of infinity."""
+    asked = [(violation, named, "rising" if rising else "any"), (violation, named, "")]
+    return _several(asked, EVERY_ALPHA if rising else "every alpha_i > 0 and all A_i, B_i >= 0 of (22), and alpha = inf")
 
-    def make(h: Hypotheses, size: Size) -> Questions:
-        return chain(_game(h, size, violation, named, "rising" if rising else "any"), _game(h, size, violation, named))
 
-    return Kind(make, EVERY_ALPHA if rising else "every alpha_i > 0 and all A_i, B_i >= 0 of (22), and alpha = inf")
+def _several(asked: Sequence[tuple[GameViolation, int, str]], covers: str) -> Kind:
+    """Of several questions of the game, one after the other."""
+    return Kind(lambda h, size: chain.from_iterable(_game(*one, h, size) for one in asked), covers)
 
 
 EVERY_ALPHA = "every alpha_i >= 1 and all A_i, B_i >= 0 of (22), and alpha = inf"
 
+BEST = [(GameFormulas.no_bottleneck, 0, "any"), (GameFormulas.not_best, 0, "")]
+"""K Theorem 4: solutions for any falling slopes are PS-DSF allocations; these are best, and so are solutions."""
 
-def _game(h: Hypotheses, size: Size, violation: GameViolation, named: int, utility: str = "") -> Questions:
+
+def _game(violation: GameViolation, named: int, utility: str, h: Hypotheses, size: Size) -> Questions:
     """Of PS-DSF, or of the game where the utility is "rising" (alpha >= 1) or "any"."""
     here = violation is GameFormulas.unfair_at_server
     common = (h.bottleneck or h.one_resource) and not here
@@ -151,15 +152,9 @@ def _game(h: Hypotheses, size: Size, violation: GameViolation, named: int, utili
         yield _question(name, assumed, violation(model), lemmas=lemmas, refine=same, data=data, shape=pattern)
 
 
-def _same_as_ps_dsf(h: Hypotheses, size: Size) -> Questions:
-    """K Theorem 4: solutions for any falling slopes are PS-DSF allocations; these are best, and so are solutions."""
-    yield from _game(h, size, GameFormulas.no_bottleneck, 0, "any")
-    yield from _game(h, size, GameFormulas.not_best, 0)
-
-
 def _in_time(h: Hypotheses, size: Size) -> Questions:
     """K Theorem 5: time is the one resource of each server."""
-    return _same_as_ps_dsf(replace(h, server_bottleneck=True), (size[0], size[1], 1))
+    return BY_ID["K.T4"].make(replace(h, server_bottleneck=True), (size[0], size[1], 1))
 
 
 # ---- Problem 3 ----------------------------------------------------------------------------------------------------------
@@ -207,8 +202,7 @@ def _tasks(violation: Callable[[TaskFormulas], Violation], lemma: bool = True) -
     def make(_: Hypotheses, size: Size) -> Questions:
         model = TaskFormulas(size[0], size[2])
         assumed = {"simplex demands": model.simplex()}
-        if lemma:
-            yield Question("what a user holds, by other demands", assumed, model.too_many())
+        yield from [Question("what a user holds, by other demands", assumed, model.too_many())] * lemma
         yield _question("lexicographic answers", assumed, violation(model))
 
     return Kind(make, TWO_VARIANTS, variants=True)
@@ -219,10 +213,11 @@ def _false_tasks(liars: int) -> Kind:
 
     def make(_: Hypotheses, size: Size) -> Questions:
         model, report = TaskFormulas(size[0], size[2]), TaskFormulas(size[0], size[2], "'")
-        assumed = {"simplex demands": model.simplex(), "simplex reports": report.simplex()}
-        yield Question("what a user holds, by other demands", {"simplex demands": model.simplex()}, model.too_many())
+        truth = {"simplex demands": model.simplex()}
+        yield Question("what a user holds, by other demands", truth, model.too_many())
         for members in range(1, liars + 1):
-            yield _question(f"{members} of {size[0]} users misreport", assumed, model.gain(report, members))
+            name = f"{members} of {size[0]} users misreport"
+            yield _question(name, truth | {"simplex reports": report.simplex()}, model.gain(report, members))
 
     return Kind(make, TWO_VARIANTS, variants=True)
 
@@ -232,20 +227,22 @@ def _false_tasks(liars: int) -> Kind:
 LeximinViolation = Callable[[LeximinFormulas], Violation]
 
 
-def _lexicographic(kind: str, violation: LeximinViolation, named: int) -> Kind:
+def _models(h: Hypotheses, size: Size, named: int) -> Iterator[LeximinFormulas]:
+    """The unknowns of each pattern."""
+    common = h.bottleneck or h.one_resource
+    for pattern in patterns(size, named, h.positive, h.everywhere, common=common, used=h.no_idle_server):
+        yield LeximinFormulas(pattern, size[1], size[2])
+
+
+def _leximin(share: str, violation: LeximinViolation, named: int, h: Hypotheses, size: Size) -> Questions:
     """At answers described by prices, or by bottlenecks with one server."""
-    return Kind(lambda h, size: _leximin(h, size, kind, violation, named))
-
-
-def _leximin(h: Hypotheses, size: Size, kind: str, violation: LeximinViolation, named: int) -> Questions:
     if violation is LeximinFormulas.envy:
-        yield from _monotone_shares(h, size, kind)
-    for pattern in _patterns(h, size, named):
-        model = LeximinFormulas(pattern, size[1], size[2])
-        yield from _answers(_assumed(h, model, kind), model, violation(model), bottlenecks=size[1] == 1)
+        yield from _monotone_shares(share, h, size)
+    for model in _models(h, size, named):
+        yield from _answers(_assumed(h, model, share), model, violation(model), bottlenecks=size[1] == 1)
 
 
-def _answers(assumed: Assumptions, model: LeximinFormulas, violation: Violation, bottlenecks: bool) -> Questions:
+def _answers(assumed: Assumptions, model: LeximinFormulas, violation: Violation, bottlenecks: bool = False) -> Questions:
     """The question at an answer described by bottlenecks, or by prices in each order of the layers."""
     orders = [None] if bottlenecks else list(layers(len(model.pattern.servers)))
     for order in orders:
@@ -254,107 +251,73 @@ def _answers(assumed: Assumptions, model: LeximinFormulas, violation: Violation,
         yield _question(name, assumed | {"lexicographic": answer}, violation, data=model.numbers(), shape=model.pattern)
 
 
-def _monotone_shares(h: Hypotheses, size: Size, kind: str) -> Questions:
-    for pattern in _patterns(h, size, 2):
-        model = LeximinFormulas(pattern, size[1], size[2])
-        if set(pattern.demanded[0]) <= set(pattern.demanded[1]):
-            assumed = model.data() | {"shares": model.shares(kind)}
-            yield _question(f"{pattern}: a larger demand has a larger share", assumed, model.smaller_share())
+def _monotone_shares(share: str, h: Hypotheses, size: Size) -> Questions:
+    for model in _models(h, size, 2):
+        if set(model.pattern.demanded[0]) <= set(model.pattern.demanded[1]):
+            assumed = model.data() | {"shares": model.shares(share)}
+            yield _question(f"{model.pattern}: a larger demand has a larger share", assumed, model.smaller_share())
 
 
-def _assumed(h: Hypotheses, model: LeximinFormulas, kind: str) -> Assumptions:
-    assumed = model.data() | {"shares": model.shares(kind), "feasible": model.feasible()}
+def _assumed(h: Hypotheses, model: LeximinFormulas, share: str) -> Assumptions:
+    assumed = model.data() | {"shares": model.shares(share), "feasible": model.feasible()}
     assumed |= {"equal weights": model.equal_weights()} if h.equal_weights else {}
     return assumed | ({"identical servers": model.identical_servers()} if h.identical_servers else {})
 
 
-def _pareto(kind: str) -> Kind:
-    def make(h: Hypotheses, size: Size) -> Questions:
-        for pattern in _patterns(h, size, 1):
-            model = LeximinFormulas(pattern, size[1], size[2])
-            better, definition = model.dominated()
-            yield _question(pattern, _assumed(h, model, kind) | {"lexicographic": definition}, better)
-
-    return Kind(make)
+def _pareto(share: str, h: Hypotheses, size: Size) -> Questions:
+    for model in _models(h, size, 1):
+        better, definition = model.dominated()
+        yield _question(model.pattern, _assumed(h, model, share) | {"lexicographic": definition}, better)
 
 
-def _task_sharing() -> Kind:
+def _task_sharing(h: Hypotheses, size: Size) -> Questions:
     """Of tsf: by the definition at equal parts of every server where everybody may use them, else by prices."""
-
-    def make(h: Hypotheses, size: Size) -> Questions:
-        for pattern in _patterns(h, size, 1):
-            model = LeximinFormulas(pattern, size[1], size[2])
-            assumed = _assumed(h, model, "tsf")
-            if all(len(own) == size[1] for own in pattern.servers):
-                yield _question(f"{pattern}: alone", model.data() | {"shares": model.shares("tsf")}, model.more_than_alone())
-                short, definition = model.no_task_sharing()
-                yield _question(pattern, {"weights": model.data()["weights"], "lexicographic": definition}, short)
-            else:
-                yield from _answers(assumed, model, model.no_sharing(), bottlenecks=False)
-
-    return Kind(make)
+    for model in _models(h, size, 1):
+        if any(len(own) < size[1] for own in model.pattern.servers):
+            yield from _answers(_assumed(h, model, "tsf"), model, model.no_sharing())
+            continue
+        yield _question(f"{model.pattern}: alone", model.data() | {"shares": model.shares("tsf")}, model.more_than_alone())
+        short, definition = model.no_task_sharing()
+        yield _question(model.pattern, {"weights": model.data()["weights"], "lexicographic": definition}, short)
 
 
-def _misreports(kind: str, liars: int = 1, strictly: bool = True) -> Kind:
+def _misreports(share: str, liars: int, strictly: bool, h: Hypotheses, size: Size) -> Questions:
     """Of coalitions of one user, and of more up to `liars`."""
-
-    def make(h: Hypotheses, size: Size) -> Questions:
-        for members in range(1, liars + 1):
-            for pattern in patterns(size, members, h.positive, h.everywhere, used=h.no_idle_server):
-                for report in report_patterns(pattern, size, members, h.everywhere, h.positive):
-                    yield from _gains(h, kind, pattern, report, size, members, strictly)
-
-    return Kind(make)
+    for members in range(1, liars + 1):
+        for pattern in patterns(size, members, h.positive, h.everywhere, used=h.no_idle_server):
+            for report in report_patterns(pattern, size, members, h.everywhere, h.positive):
+                model = LeximinFormulas(pattern, size[1], size[2])
+                yield from _gains(h, share, model, LeximinFormulas(report, size[1], size[2], model, members), strictly)
 
 
-def _gains(
-    h: Hypotheses,
-    kind: str,
-    pattern: InstancePattern,
-    report: InstancePattern,
-    size: Size,
-    members: int,
-    strictly: bool,
-) -> Questions:
-    model = LeximinFormulas(pattern, size[1], size[2])
-    reported = LeximinFormulas(report, size[1], size[2], model, members)
+def _gains(h: Hypotheses, share: str, model: LeximinFormulas, reported: LeximinFormulas, strictly: bool) -> Questions:
     data = reported.data()
-    assumed = _assumed(h, model, kind)
-    assumed |= {"report": [*data["demands"], *data["capacities"], *reported.shares(kind)]}
-    name = f"{pattern}; reported {report}"
+    assumed = _assumed(h, model, share)
+    assumed |= {"report": [*data["demands"], *data["capacities"], *reported.shares(share)]}
+    name = f"{model.pattern}; reported {reported.pattern}"
     yield _question(f"{name}: a larger demand has a larger share", assumed, model.larger_share(reported))
     gain, definition = model.gain(reported, strictly)
     yield _question(name, assumed | {"feasible report": reported.feasible(), "lexicographic": definition}, gain)
 
 
-def _leaving(kind: str) -> Kind:
-    """Population monotonicity where all shares are equal, as `_lexicographic(kind, unequal, 2)` proves: one round."""
-
-    def make(h: Hypotheses, size: Size) -> Questions:
-        yield from _leximin(h, size, kind, LeximinFormulas.unequal, 2)
-        for pattern in _patterns(h, size, size[0]):
-            model = LeximinFormulas(pattern, size[1], size[2])
-            rest = InstancePattern(pattern.servers[:-1], pattern.demanded[:-1])
-            fewer = LeximinFormulas(rest, size[1], size[2], model)
-            loses, definition = model.loses(fewer)
-            equal = [part.tasks[n] == part.tasks[0] for part in (model, fewer) for n in part.pattern.users]
-            assumed = _assumed(h, model, kind) | {"feasible without": fewer.feasible(), "one round": equal}
-            yield _question(pattern, assumed | {"lexicographic": definition}, loses)
-
-    return Kind(make)
+def _leaving(share: str, h: Hypotheses, size: Size) -> Questions:
+    """Population monotonicity where all shares are equal, as the first questions prove: one round."""
+    yield from _leximin(share, LeximinFormulas.unequal, 2, h, size)
+    for model in _models(h, size, size[0]):
+        rest = InstancePattern(model.pattern.servers[:-1], model.pattern.demanded[:-1])
+        fewer = LeximinFormulas(rest, size[1], size[2], model)
+        loses, definition = model.loses(fewer)
+        equal = [part.tasks[n] == part.tasks[0] for part in (model, fewer) for n in part.pattern.users]
+        assumed = _assumed(h, model, share) | {"feasible without": fewer.feasible(), "one round": equal}
+        yield _question(model.pattern, assumed | {"lexicographic": definition}, loses)
 
 
-def _one_server(kind: str) -> Kind:
+def _one_server(share: str, h: Hypotheses, size: Size) -> Questions:
     """That the definition and the bottlenecks of one server, which are those of PS-DSF and DRF, are the same."""
-
-    def make(h: Hypotheses, size: Size) -> Questions:
-        for pattern in _patterns(h, size, 1):
-            model = LeximinFormulas(pattern, size[1], size[2])
-            assumed = _assumed(h, model, kind)
-            yield _question(pattern, assumed | {"bottlenecks": model.bottlenecks()}, model.raised())
-            yield from _answers(assumed, model, model.without_bottleneck(), bottlenecks=False)
-
-    return Kind(make)
+    for model in _models(h, size, 1):
+        assumed = _assumed(h, model, share)
+        yield _question(model.pattern, assumed | {"bottlenecks": model.bottlenecks()}, model.raised())
+        yield from _answers(assumed, model, model.without_bottleneck())
 
 
 # ---- nb and njc ------------------------------------------------------------------------------------------------------
@@ -418,39 +381,39 @@ BY_PROPERTY: dict[tuple[str, str], Kind] = {
 }
 for _mechanism, _share in (("drf", "drfh"), ("drfh", "drfh"), ("tsf", "tsf")):
     BY_PROPERTY |= {
-        (_mechanism, "sharing-incentive"): _lexicographic(_share, LeximinFormulas.no_sharing, 1),
-        (_mechanism, "envy-freeness"): _lexicographic(_share, LeximinFormulas.envy, 2),
-        (_mechanism, "pareto"): _pareto(_share),
-        (_mechanism, "strategyproofness"): _misreports(_share),
-        (_mechanism, "group-strategyproofness"): _misreports(_share, 2),
-        (_mechanism, "strict-group-strategyproofness"): _misreports(_share, 2, strictly=False),
-        (_mechanism, "one-round"): _lexicographic(_share, LeximinFormulas.unequal, 2),
-        (_mechanism, "single-server-reduction"): _one_server(_share),
+        (_mechanism, "sharing-incentive"): Kind(partial(_leximin, _share, LeximinFormulas.no_sharing, 1)),
+        (_mechanism, "envy-freeness"): Kind(partial(_leximin, _share, LeximinFormulas.envy, 2)),
+        (_mechanism, "pareto"): Kind(partial(_pareto, _share)),
+        (_mechanism, "strategyproofness"): Kind(partial(_misreports, _share, 1, True)),
+        (_mechanism, "group-strategyproofness"): Kind(partial(_misreports, _share, 2, True)),
+        (_mechanism, "strict-group-strategyproofness"): Kind(partial(_misreports, _share, 2, False)),
+        (_mechanism, "one-round"): Kind(partial(_leximin, _share, LeximinFormulas.unequal, 2)),
+        (_mechanism, "single-server-reduction"): Kind(partial(_one_server, _share)),
     }
-BY_PROPERTY["tsf", "sharing-incentive"] = _task_sharing()
+BY_PROPERTY["tsf", "sharing-incentive"] = Kind(_task_sharing)
 
 BY_ID: dict[str, Kind] = {
     "K.E58": _ps_dsf(GameFormulas.not_least_served, 1),
-    "K.T4": Kind(_same_as_ps_dsf, f"every g_i with a falling slope, so {ANY_ALPHA}"),
+    "K.T4": _several(BEST, f"every g_i with a falling slope, so {ANY_ALPHA}"),
     "K.T5": Kind(_in_time, "every g_i with a falling slope, and any number of resources, for time is the one that counts"),
     "K.L1": _points(MeritFormulas.other_solutions),
     "K.T6": _points(MeritFormulas.unstationary),
     "K.5.2.rest": _points(MeritFormulas.wrong_rest, solvable=False),
     "K.L4.priced": Kind(_still, f"{ANY_ALPHA}, at any point"),
-    "P.E36": Kind(lambda h, size: _game(h, size, GameFormulas.exchanged, 2), users=2),
-    "P.E39": Kind(lambda h, size: _game(h, size, GameFormulas.no_sharing, 1), users=2),
+    "P.E36": _ps_dsf(GameFormulas.exchanged, 2, users=2),
+    "P.E39": _ps_dsf(GameFormulas.no_sharing, 1, users=2),
     "K.T2.proportional": _bargaining(MarketFormulas.not_proportional),
     "K.T3.pareto": _bargaining(MarketFormulas.dominated),
     "K.3.4.mixed.one": _bargaining(MarketFormulas.not_proportional),
     "K.C1": _equilibria(GameFormulas.unfair_at_server, 1, rising=False),
     "K.3.3.max-min": _equilibria(GameFormulas.unfair_at_server, 1, rising=False),
     "K.3.3.bottleneck": _equilibria(GameFormulas.unfair, 1, rising=False),
-    "K.2.2.tsf.one-server": _one_server("tsf"),
-    "P.II-B.cdrf.one-server": _one_server("tsf"),
-    "K.2.3.one-server": _one_server("drfh"),
-    "P.III-B.reduction": _one_server("drfh"),
-    "W.P9": _leaving("drfh"),
-    "W.S3.4.drf.population-monotonicity": _leaving("drfh"),
+    "K.2.2.tsf.one-server": Kind(partial(_one_server, "tsf")),
+    "P.II-B.cdrf.one-server": Kind(partial(_one_server, "tsf")),
+    "K.2.3.one-server": Kind(partial(_one_server, "drfh")),
+    "P.III-B.reduction": Kind(partial(_one_server, "drfh")),
+    "W.P9": Kind(partial(_leaving, "drfh")),
+    "W.S3.4.drf.population-monotonicity": Kind(partial(_leaving, "drfh")),
     "Z.C3": _tasks(TaskFormulas.dominated, lemma=False),
     "Z.V.LMMF.PO": _tasks(TaskFormulas.dominated, lemma=False),
     "Z.L4": _tasks(TaskFormulas.too_many, lemma=False),

@@ -43,6 +43,7 @@ class GameFormulas:
         self.g = {a: real(f"g{a}") for a in pattern.arcs}
         self.w = {(n, i, r): real(f"w{n, i, r}") for n, i in pattern.arcs for r in pattern.demanded[n]}
         self.phi = [real(f"phi{n}") for n in pattern.users]
+        self.at = {i: own for i in self.servers if (own := pattern.at(i))}
         self.load = {(i, r): total(self._used(n, i, r) for n in pattern.at(i)) for i in self.servers for r in self.resources}
         self.need = {a: {r: self.w[(*a, r)] for r in pattern.demanded[a[0]]} for a in pattern.arcs}
         self.room = dict.fromkeys(self.load, 1)
@@ -86,22 +87,18 @@ class GameFormulas:
         scale = [real(f"s{i}") for i in self.servers]
         cost = {(n, i): total(price[i, r] * self.w[n, i, r] for r in self.pattern.demanded[n]) for n, i in self.pattern.arcs}
         formulas = [equilibrium(self.need, self.room, k, self.y, price, *FORMULAS)]
-        formulas += [
-            z3.And(s > 0, total(price[i, r] for r in self.resources) == 1) for i, s in enumerate(scale) if self.pattern.at(i)
-        ]
+        formulas += [z3.And(scale[i] > 0, total(price[i, r] for r in self.resources) == 1) for i in self.at]
         for a in self.pattern.arcs:
             formulas += [self.g[a] == scale[a[1]] * h[a], h[a] > 0, k[a] > 0]
             formulas += [z3.If(h[a] >= 1, k[a] >= h[a], k[a] <= h[a])] if rising else []
-        for i in self.servers:
-            for n, m in permutations(self.pattern.at(i), 2):
-                a, b = (n, i), (m, i)
-                formulas += [z3.Implies(h[a] < h[b], k[a] < k[b]), z3.Implies(h[a] == h[b], k[a] == k[b])]
-                formulas += [z3.Implies(h[a] <= h[b], k[a] * h[b] <= k[b] * h[a])] if rising else []
+        for a, b in (((n, i), (m, i)) for i, own in self.at.items() for n, m in permutations(own, 2)):
+            formulas += [z3.Implies(h[a] < h[b], k[a] < k[b]), z3.Implies(h[a] == h[b], k[a] == k[b])]
+            formulas += [z3.Implies(h[a] <= h[b], k[a] * h[b] <= k[b] * h[a])] if rising else []
         lemmas = [cost[a] <= 1 for a in self.pattern.arcs]  # w <= 1 and prices add up to 1
-        for i in filter(self.pattern.at, self.servers):
-            spent = total(k[n, i] * self.y[n, i] for n in self.pattern.at(i))
+        for i, own in self.at.items():
+            spent = total(k[n, i] * self.y[n, i] for n in own)
             lemmas += [spent == 1]
-            lemmas += [total(h[n, i] * self.y[n, i] for n in self.pattern.at(i)) >= spent] if rising else []
+            lemmas += [total(h[n, i] * self.y[n, i] for n in own) >= spent] if rising else []
         if rising:  # k <= cost <= 1, and k >= h where h >= 1
             lemmas += [z3.And(h[a] <= 1, k[a] <= h[a]) for a in self.pattern.arcs]
         return formulas, lemmas
@@ -143,12 +140,8 @@ class GameFormulas:
 
     def dominant_everywhere(self) -> list[Term]:
         """Each server has a resource that everybody who may use it dominantly requests there (K 3.3)."""
-        common = {i: set.intersection(*(set(self.pattern.demanded[n]) for n in self.pattern.at(i))) for i in self._used_servers}
-        return [z3.Or(*(z3.And(*(self.w[n, i, r] == 1 for n in self.pattern.at(i))) for r in part)) for i, part in common.items()]
-
-    @property
-    def _used_servers(self) -> list[int]:
-        return [i for i in self.servers if self.pattern.at(i)]
+        common = {i: set.intersection(*(set(self.pattern.demanded[n]) for n in own)) for i, own in self.at.items()}
+        return [z3.Or(*(z3.And(*(self.w[n, i, r] == 1 for n in self.at[i])) for r in part)) for i, part in common.items()]
 
     def least_served(self) -> Term:
         """Where `dominant_everywhere`: every server is full, and who is served has the least share there, the largest g.
@@ -156,8 +149,8 @@ class GameFormulas:
         That is best for any utility whose slope falls: a price f(max g) of the dominant resource alone satisfies (29), and no
         other resource limits the server.
         """
-        full = [total(self.y[n, i] for n in self.pattern.at(i)) == 1 for i in self._used_servers]
-        pairs = [(n, m, i) for i in self._used_servers for n, m in permutations(self.pattern.at(i), 2)]
+        full = [total(self.y[n, i] for n in own) == 1 for i, own in self.at.items()]
+        pairs = [(n, m, i) for i, own in self.at.items() for n, m in permutations(own, 2)]
         return z3.And(*full, *(z3.Or(self.y[n, i] == 0, self.g[n, i] >= self.g[m, i]) for n, m, i in pairs))
 
     def no_bottleneck(self) -> list[Term]:
@@ -171,11 +164,8 @@ class GameFormulas:
     def exchanged(self) -> list[Term]:
         """Of two users and two servers open to both, each is served where it runs relatively less (P (35))."""
         both = [i for i in self.pattern.servers[0] if i in self.pattern.servers[1]]
-        less = [
-            z3.And(self.y[0, j] > 0, self.y[1, k] > 0, self.g[0, j] * self.g[1, k] < self.g[0, k] * self.g[1, j])
-            for j, k in permutations(both, 2)
-        ]
-        return [z3.Or(*less)]
+        pairs, y, g = permutations(both, 2), self.y, self.g
+        return [z3.Or(*(z3.And(y[0, j] > 0, y[1, k] > 0, g[0, j] * g[1, k] < g[0, k] * g[1, j]) for j, k in pairs))]
 
     def unfair_at_server(self) -> list[Term]:
         """User 1 could have more of resource 1 at server 1, where that is no bottleneck."""
@@ -188,12 +178,5 @@ class GameFormulas:
 
     def not_least_served(self) -> list[Term]:
         """User 1 has tasks on a server where somebody has a smaller share: g_1i < g_mi."""
-        return [
-            z3.Or(
-                *(
-                    z3.And(self.y[0, i] > 0, self.g[0, i] < self.g[m, i])
-                    for i in self.pattern.servers[0]
-                    for m in self.pattern.at(i)
-                )
-            )
-        ]
+        others = [(i, m) for i in self.pattern.servers[0] for m in self.pattern.at(i)]
+        return [z3.Or(*(z3.And(self.y[0, i] > 0, self.g[0, i] < self.g[m, i]) for i, m in others))]

@@ -42,14 +42,9 @@ def layers(users: int) -> Iterator[Layers]:
 
 
 class LeximinFormulas:
-    """The unknowns of an answer, for one pattern.
+    """The unknowns of an answer, for one pattern and so many servers and resources.
 
-    Parameters
-    ----------
-    pattern : who may use what and demands what
-    servers, resources : how many
-    truth : an answer with the same capacities, weights, and demands of all users but the first `liars`
-    liars : how many users report other demands than in `truth`
+    `truth` is an answer with the same capacities, weights, and demands of all users but the first `liars`, who report others.
     """
 
     def __init__(

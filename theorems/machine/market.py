@@ -20,13 +20,7 @@ from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 
 class MarketFormulas:
-    """The unknowns of one instance.
-
-    Parameters
-    ----------
-    users, variants, servers, resources : how many
-    priced : the (server, resource) that have a price
-    """
+    """The unknowns of one instance; `priced` are the (server, resource) that have a price."""
 
     def __init__(self, users: int, variants: int, servers: int, resources: int, priced: Sequence[tuple[int, int]]) -> None:
         self.users, self.servers, self.variants = range(users), range(servers), range(variants)

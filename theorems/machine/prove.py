@@ -12,17 +12,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from fairalloc.analysis.properties import PROPERTIES, check
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.method import now
 from fairalloc.solvers.running.time_limits import within
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.trials import rational_allocation
 from fairalloc.theorems.machine.claims import questions, smallest_size
 from fairalloc.theorems.machine.patterns import InstancePattern, Size
 from fairalloc.theorems.machine.reals import Outcome, Question, Reply, ask, second_opinion, version
@@ -31,11 +29,6 @@ from fairalloc.theorems.statement import Statement
 
 TURN = 20.0
 """Seconds for one pattern, so that others have their turn, of which one may refute the claim."""
-
-
-def written(size: Size) -> str:
-    """The size as in "2x2x2"."""
-    return "x".join(map(str, size))
 
 
 def prove(
@@ -71,7 +64,7 @@ def _decided(item: Statement, size: Size, asked: Any, deadline: float, core: boo
             break
     if open_:
         return MachineVerdict(item.id, size, "unknown", f"unknown: {open_}", decided, solvers=tuple(solvers))
-    sentence = f"proved for all instances of size {written(size)}"
+    sentence = f"proved for all instances of size {'x'.join(map(str, size))}"
     return MachineVerdict(item.id, size, "proved", sentence, decided, solvers=tuple(solvers), needed=tuple(sorted(needed)))
 
 
@@ -103,8 +96,7 @@ def _violated_there(item: Statement, case: Case, values: Mapping[Any, Fraction])
     x = tuple(values["x", n, i] for n, i in zip(arcs.user.tolist(), arcs.server.tolist(), strict=True))
     if levels(case.instance, x) is None:
         return None
-    own = Allocation(case.instance, np.array([float(v) for v in x]), "ps-dsf", "z3", x_exact=x)
-    verdict = check(own, item.property)
+    verdict = check(rational_allocation(case.instance, x, "ps-dsf", "z3"), item.property)
     return verdict if verdict.holds is False else None
 
 

@@ -1,8 +1,7 @@
 """The solver of formulas over the reals: one query, its limit, the names of what it needed, and a second judge.
 
 1. A `Question` is the negation of a claim for one pattern: named assumptions, and the violation. Unsatisfiable = the claim holds.
-2. It is given to z3 with a limit. Where z3 does not know, it is split by the next of its `splits`, whose alternatives cover all
-   cases, and each part is asked again; unsatisfiable in every part is unsatisfiable.
+2. It is given to z3 with a limit.
 3. Lemmas are consequences of the assumptions that the solver is told, each with its reason where it is written.
 """
 
@@ -25,9 +24,6 @@ Term = Any
 
 Outcome = Literal["unsat", "sat", "unknown"]
 
-FIRST = 4.0
-"""Seconds of a query that can still be split."""
-
 
 @dataclass(frozen=True)
 class Question:
@@ -39,7 +35,6 @@ class Question:
     assumptions : formulas by the name of what they say, for the core
     violation : formulas that say what would refute the claim
     lemmas : consequences of the assumptions
-    splits : each a list of formulas of which one is true in every case
     refine : what the instance satisfies beside the assumptions; asked where these alone do not decide
     data : {name: number} that `prove` makes an instance of
     shape : the pattern itself, for that instance
@@ -49,7 +44,6 @@ class Question:
     assumptions: Mapping[str, Sequence[Term]]
     violation: Sequence[Term]
     lemmas: Sequence[Term] = ()
-    splits: Sequence[Sequence[Term]] = ()
     refine: Sequence[Term] = ()
     data: Mapping[Any, Term] = field(default_factory=dict)
     shape: InstancePattern | None = None
@@ -72,11 +66,6 @@ def real(name: str) -> Term:
 def total(terms: Iterable[Term]) -> Term:
     """The sum; 0 of nothing."""
     return z3.Sum(z3.RealVal(0), *terms)
-
-
-def dot(a: Iterable[Term], b: Iterable[Term]) -> Term:
-    """The sum of the products."""
-    return total(x * y for x, y in zip(a, b, strict=True))
 
 
 def _all(parts: Iterable[Term]) -> Term:
@@ -102,30 +91,16 @@ def version() -> str:
 
 def ask(question: Question, deadline: float, core: bool = False) -> Reply:
     """Decide a question until the deadline."""
-    found = _split(question, list(question.splits), [], deadline, core)
+    found = _query(question, deadline - now(), core)
     if found.outcome == "unsat" or not question.refine:
         return found
     refined = {**question.assumptions, "same demands on every server": question.refine}
-    return _split(replace(question, assumptions=refined, refine=()), list(question.splits), [], deadline, core)
+    return _query(replace(question, assumptions=refined), deadline - now(), core)
 
 
-def _split(question: Question, splits: list[Sequence[Term]], case: list[Term], deadline: float, core: bool) -> Reply:
-    left = deadline - now()
-    if left <= 0:
+def _query(question: Question, seconds: float, core: bool) -> Reply:
+    if seconds <= 0:
         return Reply("unknown")
-    found = _query(question, case, min(left, FIRST) if splits else left, core)
-    if found.outcome != "unknown" or not splits:
-        return found
-    names: frozenset[str] = frozenset()
-    for alternative in splits[0]:
-        found = _split(question, splits[1:], [*case, alternative], deadline, core)
-        if found.outcome != "unsat":
-            return found
-        names |= found.core
-    return Reply("unsat", core=names)
-
-
-def _query(question: Question, case: list[Term], seconds: float, core: bool) -> Reply:
     solver = z3.Solver() if core else z3.SolverFor("QF_NRA")
     solver.set("timeout", max(1, int(1000 * seconds)))
     for name, formulas in question.assumptions.items():
@@ -133,7 +108,7 @@ def _query(question: Question, case: list[Term], seconds: float, core: bool) -> 
             solver.assert_and_track(z3.And(*formulas), name)
         else:
             solver.add(*formulas)
-    solver.add(*question.lemmas, *question.violation, *case)
+    solver.add(*question.lemmas, *question.violation)
     result = str(solver.check())
     if result == "unsat":
         return Reply("unsat", core=frozenset(map(str, solver.unsat_core())) if core else frozenset())
@@ -149,7 +124,7 @@ def _rational(value: Term) -> Any:
 
 
 def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
-    """The same question, unsplit, to cvc5."""
+    """The same question to cvc5."""
     try:
         import cvc5
     except ImportError as error:

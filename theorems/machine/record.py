@@ -5,7 +5,7 @@ It is read without any solver: for the status of a statement, the matrix, `faira
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -43,19 +43,11 @@ WITHOUT_FORMULAS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class MachineVerdict:
-    """What the machine says of a statement at a size.
+    """What the machine says of a statement at a size, in a word and a sentence.
 
-    Attributes
-    ----------
-    statement, size : what was asked
-    verdict : "proved" (for all instances of the size), "refuted" (by `case`, confirmed by exact answers), or "unknown"
-    sentence : the verdict in English
-    patterns : questions that were decided
-    seconds : time spent
-    solvers : names with versions
-    covers : what is covered beyond the size, such as parameters
-    needed : the assumptions in an unsatisfiable core of some pattern, where asked
-    case : the instance that refutes it
+    It is proved for all instances of the size, refuted by `case`, which exact answers confirm, or unknown. So many `patterns`
+    were decided; `covers` says what is covered beyond the size, such as parameters; `needed` are the assumptions in an
+    unsatisfiable core of some pattern, where asked.
     """
 
     statement: str
@@ -72,18 +64,10 @@ class MachineVerdict:
 
 def document(verdict: MachineVerdict) -> dict[str, Any]:
     """A verdict of prove.py as JSON."""
-    kept: dict[str, Any] = {
-        "statement": verdict.statement,
-        "size": list(verdict.size),
-        "verdict": verdict.verdict,
-        "sentence": verdict.sentence,
-        "patterns": verdict.patterns,
-        "seconds": round(verdict.seconds, 2),
-        "solvers": list(verdict.solvers),
-    }
-    kept |= {"covers": verdict.covers} if verdict.covers else {}
-    kept |= {"needed": list(verdict.needed)} if verdict.needed else {}
-    return kept | ({"case": verdict.case.document()} if verdict.case is not None else {})
+    kept = {one.name: getattr(verdict, one.name) for one in fields(verdict)}
+    kept |= {"size": list(verdict.size), "seconds": round(verdict.seconds, 2), "solvers": list(verdict.solvers)}
+    kept |= {"needed": list(verdict.needed), "case": None if verdict.case is None else verdict.case.document()}
+    return {name: value for name, value in kept.items() if value or name not in ("covers", "needed", "case")}
 
 
 def kept_proofs(path: str | Path) -> list[dict[str, Any]]:

@@ -57,14 +57,10 @@ class RequestFormulas:
         """(D 1)."""
         return [*(z3.And(v >= 0, v <= 1) for v in x), *(self.load(j, x) <= 1 for j in self.resources)]
 
-    def justified(self, i: int, without: int | None = None) -> Term:
-        """(D 2) of one user, for whom a resource may be no reason."""
-        room = {key: 1 for key in self.room if key[1] != without}
-        return justified(self.need, room, self.e, _by_arc(self.x), (i, 0), *FORMULAS)
-
-    def fair(self, x: Sequence[Term]) -> list[Term]:
-        """(D 1) and (D 2)."""
-        return [no_complaint(self.need, self.room, self.e, _by_arc(x), *FORMULAS)]
+    def fair(self, x: Sequence[Term], without: int | None = None) -> list[Term]:
+        """(D 1) and (D 2), or of the system without a resource."""
+        room = {key: c for key, c in self.room.items() if key[1] != without}
+        return [no_complaint(self.need, room, self.e, _by_arc(x), *FORMULAS)]
 
     def common(self) -> list[Term]:
         """Resource 1 is dominant for everybody."""
@@ -85,14 +81,9 @@ class RequestFormulas:
 
     def wrongly_cut(self) -> list[Term]:
         """One resource is full, and user 1, who requests at most its entitlement of it, does not get all (D 3)."""
-        alone = [
-            z3.And(
-                self.load(j, self.x) == 1,
-                *(self.load(k, self.x) < 1 for k in self.resources if k != j),
-                self.request(0, j) <= self.e[0],
-            )
-            for j in self.resources
-        ]
+        load = [self.load(j, self.x) for j in self.resources]
+        room = [z3.And(*(v < 1 for k, v in enumerate(load) if k != j)) for j in self.resources]
+        alone = [z3.And(load[j] == 1, room[j], self.request(0, j) <= self.e[0]) for j in self.resources]
         return [z3.Or(*alone), self.x[0] < 1]
 
     def dominated(self) -> list[Term]:
@@ -138,17 +129,11 @@ class RequestFormulas:
     def ignored(self) -> tuple[list[Term], list[Term]]:
         """Requests of resource 1 add up to less than 1, and x solves one of the systems with and without it only."""
         slack = total(self.request(i, 0) for i in self.users) < 1
-        without = z3.And(*self._feasible_but(0), *(self.justified(i, without=0) for i in self.users))
-        return [slack], [without != z3.And(*self.fair(self.x))]
-
-    def _feasible_but(self, without: int) -> list[Term]:
-        within = [self.load(j, self.x) <= 1 for j in self.resources if j != without]
-        return [*(z3.And(v >= 0, v <= 1) for v in self.x), *within]
+        return [slack], [self.fair(self.x, without=0)[0] != self.fair(self.x)[0]]
 
     def left_out(self) -> tuple[list[Term], list[Term]]:
         """The load of resource 1 is at most 1 at x, as where it is dominated; x solves the system without it only."""
-        without = [*self._feasible_but(0), *(self.justified(i, without=0) for i in self.users)]
-        return [*without, self.load(0, self.x) <= 1], [z3.Not(z3.And(*self.fair(self.x)))]
+        return [*self.fair(self.x, without=0), self.load(0, self.x) <= 1], [z3.Not(*self.fair(self.x))]
 
     def removed(self) -> tuple[list[Term], list[Term]]:
         """User 1 is modest and has all; the others solve their system with e_k / (1 - e_1) and r_kj / (1 - r_1j); not all do."""
@@ -161,18 +146,16 @@ class RequestFormulas:
             own = self.pattern.demanded[k]
             enough = [z3.And(load[j] == room[j], self.x[k] * self.r[k, j] * (1 - self.e[0]) >= self.e[k] * room[j]) for j in own]
             assumed.append(z3.Or(self.x[k] == 1, *enough))
-        return assumed, [z3.Not(z3.And(*self.fair(self.x)))]
+        return assumed, [z3.Not(*self.fair(self.x))]
 
     def dummies(self) -> tuple[list[Term], list[Term]]:
         """(D 2) with a dummy resource for each user, of which it alone requests all, in the place of x_i = 1."""
-        dummy = [
-            z3.Or(
-                *(z3.And(self.x[k] == 1, (self.x[k] if k == i else z3.RealVal(0)) >= self.e[i]) for k in self.users),
-                *(z3.And(self.load(j, self.x) == 1, self.x[i] * self.request(i, j) >= self.e[i]) for j in self.resources),
-            )
-            for i in self.users
-        ]
-        return self.feasible(self.x), [z3.And(*dummy) != z3.And(*(self.justified(i) for i in self.users))]
+        full = [self.x[k] == 1 for k in self.users] + [self.load(j, self.x) == 1 for j in self.resources]
+        alone = [[self.x[i] * int(k == i) for k in self.users] for i in self.users]
+        held = [alone[i] + [self.x[i] * self.request(i, j) for j in self.resources] for i in self.users]
+        dummy = [z3.Or(*(z3.And(f, v >= self.e[i]) for f, v in zip(full, held[i], strict=True))) for i in self.users]
+        own = [justified(self.need, self.room, self.e, _by_arc(self.x), (i, 0), *FORMULAS) for i in self.users]
+        return self.feasible(self.x), [z3.And(*dummy) != z3.And(*own)]
 
 
 def _by_arc(x: Sequence[Term]) -> dict[tuple[int, int], Term]:

@@ -17,13 +17,7 @@ from fairalloc.theorems.machine.reals import FORMULAS, Term, real, total
 
 
 class TaskFormulas:
-    """The unknowns of an answer: t_nvr, what user n's tasks of variant v take of resource r.
-
-    Parameters
-    ----------
-    users, resources : how many
-    tag : "" of the truth, "'" of a report
-    """
+    """The unknowns of an answer: t_nvr, what user n's tasks of variant v take of resource r; the tag of a report is "'"."""
 
     def __init__(self, users: int, resources: int, tag: str = "") -> None:
         self.users, self.resources, self.tag = range(users), range(resources), tag

@@ -170,7 +170,7 @@ trials: dict[str, Routes] = {
     "K.T4": game.same_as_ps_dsf(),
     "K.T5": game.same_as_ps_dsf(time_shared),
     "K.3.4.mixed.definition": once(problem_1.theorem_1),
-    "K.3.4.mixed.limit": game.about_equilibria(game.limit_rate_of_servers),
+    "K.3.4.mixed.limit": game.about_equilibria(game.limit_rate),
     "K.3.4.mixed.one": game.about_equilibria(game.proportional),
     "K.C3": game.about_equilibria(game.limit_rate),
     "K.L1": once(problem_3.complementary),
