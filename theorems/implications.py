@@ -307,5 +307,15 @@ BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
         "sharing-incentive", "weak-sharing-incentive", "with equal weights, equal parts of servers are a partition (W 4.5)"
     ),
     Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
+    *(
+        Implication(name, f"{part}-in-{reports}", "who may misreport both, and in groups, may misreport less, and alone")
+        for name, parts in (("group-strategyproofness", ("group-", "")), ("strategyproofness", ("",)))
+        for part in (f"{one}strategyproofness" for one in parts)
+        for reports in ("demands", "servers")
+    ),
+    *(
+        Implication(f"group-strategyproofness-in-{reports}", f"strategyproofness-in-{reports}", "a coalition may be of one")
+        for reports in ("demands", "servers", "tasks")
+    ),
 )
 """The same between properties of mechanisms, each on all instances that it is about, which `complete` does not use."""

@@ -1,4 +1,4 @@
-"""Our own claims for the first table of the matrix: every mechanism has every property of ROWS, where no paper decides it.
+"""Our own claims for the matrix: every mechanism has every property of ROWS, where no paper decides it.
 
 All are made by one loop over the columns and rows. What is known of them is beside this file: ours.toml has the proofs, ours.json
 the cases that were found and how many were tried. A search for one that is not refuted tries each case in exact arithmetic.
@@ -15,14 +15,14 @@ from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import FAMILIES, SCOPE, Column, scope
+from fairalloc.theorems.cells import FAMILIES, MISREPORTED, SCOPE, Column, scope
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.judges.own import judge_of, routes
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
-ROWS = tuple(SCOPE)
+ROWS = (*SCOPE, *MISREPORTED)
 
 ALPHAS: Mapping[str, tuple[Any, ...]] = {
     "alpha < 1": (Fraction(1, 2), Fraction(1, 4)),
@@ -38,6 +38,9 @@ CASES: Mapping[str, Case] = {
     ),
 }
 """Cases with which a search begins: each user leaves the server on which the other is faster."""
+
+WHAT = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
+"""What a row of the third table is about, in words."""
 
 SLUGS = {"alpha < 1": "below", "alpha > 1": "above", "alpha by server": "mix"}
 
@@ -62,14 +65,17 @@ def _claim(column: Column, name: str, positive: bool) -> Statement | None:
     """The claim of a cell; None for a family that is another mechanism's."""
     if column.family and column.family not in ALPHAS:
         return None
+    title, _, reports = name.partition("-in-")
     words = [*scope(column.mechanism, name), "no idle server", "at least 2 users", *["positive"] * positive]
+    words += ["limits"] * (reports == "tasks")
     alphas = ALPHAS.get(column.family)
     assumed = replace(Hypotheses.of(words), parameters={"alpha": alphas} if alphas else {})
-    item, named = mechanism("alpha-pf-vds" if column.mechanism == "fds" else column.mechanism), judge_of(name)
+    item, named = mechanism("alpha-pf-vds" if column.mechanism == "fds" else column.mechanism), judge_of(title)
     made = routes(item, named, column.mechanism in ("alpha-pf-vds", "fds"))
     key = key_of(column, name, positive)
-    text = f"{column} has {name}" + " where all demands are positive" * positive + "."
-    more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": name, "reading": "ours"}
+    text = f"{column} has {title}" + f" where {WHAT.get(reports)} alone are misreported" * bool(reports)
+    text += " where all demands are positive" * positive + "."
+    more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": title, "reading": "ours"}
     return Statement(key, text, "ours", "all", made.trial, made.confirm, assumed, named.misreports, **more)  # type: ignore[arg-type]
 
 
