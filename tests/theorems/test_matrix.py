@@ -269,7 +269,7 @@ KNOWN = known_cells()
 
 
 def test_every_cell_of_the_record_leads_to_its_statement():
-    first, second, third = recorded_matrices(*KNOWN)
+    first, second, _ = recorded_matrices(*KNOWN)
     assert first.properties == [*SCOPE]
     assert {column.mechanism for column in first.columns} == set(MECHANISMS)
     assert not {*second.properties} & {*SCOPE}

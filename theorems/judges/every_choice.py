@@ -1,4 +1,4 @@
-"""Misreports where a mechanism allows several answers: one pays if every member of the coalition gains whatever answers are chosen.
+"""Misreports where there are several answers: one pays if every member of the coalition gains whatever answers are chosen.
 
 A member gains for every choice where the least that its bundles are worth after the misreport is above the most before it. The
 answers are listed (solution_sets), or, where they are the optima of a linear program, two programs over the optima say both.
@@ -65,7 +65,7 @@ def _extreme(allocation: Allocation, truth: Instance, n: int, sign: int) -> Frac
 
 
 def _worth(instance: Instance, truth: Instance, n: int) -> list[Fraction]:
-    """(A,) the true tasks of user n for a task of an arc of an instance, for users with one demand vector; 0 for arcs of others."""
+    """(A,) the true tasks of user n for a task of an arc of an instance, by its one demand vector; 0 for arcs of others."""
     reported, own = instance.exact.demands[n][0], truth.exact.demands[n][0]
     rate = min(d / t for d, t in zip(reported, own, strict=True) if t)
     usable = {i for m, i in zip(truth.arcs.user.tolist(), truth.arcs.server.tolist(), strict=True) if m == n}

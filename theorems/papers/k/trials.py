@@ -291,6 +291,7 @@ trials: dict[str, Routes] = {
     "K.Fn8": Routes(penalty_in_floats(printed=True), penalty(printed=True)),
     "K.Fn8.true": Routes(penalty_in_floats(printed=False), penalty(printed=False)),
     "K.6.2.utilisation": not_rising_in_alpha(utilisation),
+    "K.6.2.utilisation.positive": not_rising_in_alpha(utilisation, (1, 3)),
     "K.6.2.deviation": not_rising_in_alpha(_deviation),
     "K.E58": about_ps_dsf(least_served),
     "K.5.1.eligible": Routes(projection_in_floats, _projection_exactly),

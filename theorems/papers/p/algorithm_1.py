@@ -151,10 +151,10 @@ class ServerInRationals:
 
 
 def feasible(case: Case) -> Verdict:
-    """Update-Allocation as printed keeps the capacities: f counts a user once for every resource it is released from."""
-    instance, arcs = case.instance, exact_arcs(case.instance)
-    x = dict(enumerate(case.points[0]))
-    for place in ServerInRationals.all_of(instance):
+    """The first update from DRF on each server, at any of them: f counts a user once for every resource it is released from."""
+    instance, arcs, places = case.instance, exact_arcs(case.instance), ServerInRationals.all_of(case.instance)
+    x = drf_on_each_server(instance, places)
+    for place in places:
         z = place.shares(x, arcs.user)
         least, lowest, users = place.test(z, x, list(place.here))
         if any(max((z[a] for a in using), default=least) == least for using in users.values()):
@@ -170,9 +170,11 @@ def feasible(case: Case) -> Verdict:
 
 def feasible_in_floats(case: Case) -> Verdict:
     """The same on arrays, in parts of a monopoly."""
-    game, x = ps_dsf.game(case.instance), np.array([float(v) for v in case.points[0]])
+    game = ps_dsf.game(case.instance)
+    x, servers = np.zeros(len(game.user)), servers_of(game)
+    drf_alone(servers, x)
     tasks, worst = game.tasks(x), -1.0
-    for server in servers_of(game):
+    for server in servers:
         y, z = x[server.arcs] / server.gamma, tasks[server.user] / (server.phi * server.gamma)
         lowest = z <= z.min() * (1 + FULL)
         full = np.flatnonzero((y @ server.w >= 1 - FULL) & (server.w[lowest] > 0).any(axis=0))
