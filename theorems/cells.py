@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.hypotheses import TESTS
-from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
 from fairalloc.theorems.statement import FAILED, Finding, Statement
 from fairalloc.theorems.status import Status
 
@@ -285,7 +285,7 @@ def cells_of(
 def _at(found: Found, column: Column, name: str) -> Cell | None:
     """The cell of a column and a row; None where nothing is known."""
     about = _direct(found, column, name)
-    for arrow in BETWEEN_MECHANISM_PROPERTIES:
+    for arrow in (*BETWEEN_MECHANISM_PROPERTIES, *BETWEEN_MISREPORTS):
         if arrow.conclusion == name:
             about += [one for one in _direct(found, column, arrow.premise) if one.mark in (HOLDS, BY_MACHINE)]
         if arrow.premise == name:

@@ -307,6 +307,10 @@ BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
         "sharing-incentive", "weak-sharing-incentive", "with equal weights, equal parts of servers are a partition (W 4.5)"
     ),
     Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
+)
+"""The same between properties of mechanisms, each on all instances that it is about, which `complete` does not use."""
+
+BETWEEN_MISREPORTS: tuple[Implication, ...] = (
     *(
         Implication(name, f"{part}-in-{reports}", "who may misreport both, and in groups, may misreport less, and alone")
         for name, parts in (("group-strategyproofness", ("group-", "")), ("strategyproofness", ("",)))
@@ -318,4 +322,4 @@ BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
         for reports in ("demands", "servers", "tasks")
     ),
 )
-"""The same between properties of mechanisms, each on all instances that it is about, which `complete` does not use."""
+"""The same between the rows about misreports (cells.py)."""

@@ -36,8 +36,16 @@ CASES: Mapping[str, Case] = {
         Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]),
         Misreport((0, 1), (None, None), ((True, False), (False, True))),
     ),
+    "ours.ps-dsf.strategyproofness-in-servers": Case(
+        Instance([[3, 3], [3, 1], [8, 1], [8, 8]], [[5, 3], [3, 2]], eligible=[[1, 1], [1, 1], [1, 0], [1, 1]]),
+        Misreport((0,), (None,), ((True, False),)),
+    ),
+    "ours.utilitarian.group-strategyproofness-in-servers": Case(
+        Instance([[2, 0, 1, 1], [1, 1, 0, 2], [0, 1, 1, 0]], [[1, 1, 3, 3], [3, 3, 1, 1]], weights=["3/2", "3/2", 1]),
+        Misreport((0, 1), (None, None), ((False, True), (True, False))),
+    ),
 }
-"""Cases with which a search begins: each user leaves the server on which the other is faster."""
+"""Cases with which a search begins: each of two users leaves the server on which the other gains more."""
 
 WHAT = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
 """What a row of the third table is about, in words."""
