@@ -36,6 +36,14 @@ CASES: Mapping[str, Case] = {
         Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]),
         Misreport((0, 1), (None, None), ((True, False), (False, True))),
     ),
+    "ours.drf-per-server.group-strategyproofness-in-demands": Case(
+        Instance([[2, 0, 0, 1], [1, 0, 0, 2]], [[1, 1, 9, 9], [9, 9, 1, 1]]),
+        Misreport(
+            (0, 1),
+            (((Fraction(2), Fraction(4), Fraction(0), Fraction(1)),), ((Fraction(1), Fraction(0), Fraction(4), Fraction(2)),)),
+            (None, None),
+        ),
+    ),
     "ours.ps-dsf.strategyproofness-in-servers": Case(
         Instance([[3, 3], [3, 1], [8, 1], [8, 8]], [[5, 3], [3, 2]], eligible=[[1, 1], [1, 1], [1, 0], [1, 1]]),
         Misreport((0,), (None,), ((True, False),)),
