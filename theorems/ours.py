@@ -31,29 +31,29 @@ ALPHAS: Mapping[str, tuple[Any, ...]] = {
 }
 """The values with which alpha-pf-vds is tried; alpha = 1 has the tasks of nb, and alpha = inf is ps-dsf."""
 
+HIDDEN = Misreport((0, 1), (None, None), ((True, False), (False, True)))
+"""The first user leaves the second server, and the second user the first."""
+
+LEFT = replace(HIDDEN, eligible=((False, True), (True, False)))
+"""The first user leaves the first server, and the second user the second."""
+
+RAISED = [tuple(map(Fraction, row)) for row in ((2, 4, 0, 1), (1, 0, 4, 2))]
+
 CASES: Mapping[str, Case] = {
-    "ours.drf-per-server.group-strategyproofness": Case(
-        Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]),
-        Misreport((0, 1), (None, None), ((True, False), (False, True))),
-    ),
+    "ours.drf-per-server.group-strategyproofness": Case(Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]), HIDDEN),
     "ours.drf-per-server.group-strategyproofness-in-demands": Case(
         Instance([[2, 0, 0, 1], [1, 0, 0, 2]], [[1, 1, 9, 9], [9, 9, 1, 1]]),
-        Misreport(
-            (0, 1),
-            (((Fraction(2), Fraction(4), Fraction(0), Fraction(1)),), ((Fraction(1), Fraction(0), Fraction(4), Fraction(2)),)),
-            (None, None),
-        ),
+        Misreport((0, 1), tuple((row,) for row in RAISED), (None, None)),
     ),
     "ours.ps-dsf.strategyproofness-in-servers": Case(
-        Instance([[3, 3], [3, 1], [8, 1], [8, 8]], [[5, 3], [3, 2]], eligible=[[1, 1], [1, 1], [1, 0], [1, 1]]),
+        Instance([[1, 1], [3, 1], [3, 1]], [[5, 3], [3, 2]], eligible=[[1, 1], [1, 1], [1, 0]]),
         Misreport((0,), (None,), ((True, False),)),
     ),
     "ours.utilitarian.group-strategyproofness-in-servers": Case(
-        Instance([[2, 0, 1, 1], [1, 1, 0, 2], [0, 1, 1, 0]], [[1, 1, 3, 3], [3, 3, 1, 1]], weights=["3/2", "3/2", 1]),
-        Misreport((0, 1), (None, None), ((False, True), (True, False))),
+        Instance([[2, 0, 1, 1], [1, 1, 0, 2], [0, 1, 1, 0]], [[1, 1, 3, 3], [3, 3, 1, 1]], weights=["3/2", "3/2", 1]), LEFT
     ),
 }
-"""Cases with which a search begins: each of two users leaves the server on which the other gains more."""
+"""Cases with which a search begins, by hand: each of two users gives up tasks on the server on which the other gains more."""
 
 WHAT = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
 """What a row of the third table is about, in words."""
