@@ -1,8 +1,8 @@
 """The matrix mechanism x property as text, Markdown, LaTeX and HTML, and the papers' printed tables compared with it.
 
 What stands in a cell is in cells.py: one symbol, then as small marks of which answers it speaks and the number of a note with the
-conditions. The record has three tables: the first has the rows of SCOPE for every mechanism, the second what else papers claim, the third
-what kinds of misreports help whom.
+conditions. The record has three tables: the first has the rows of SCOPE for every mechanism, the second what
+else papers claim, the third which kinds of misreports pay.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
