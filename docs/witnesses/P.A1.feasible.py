@@ -105,9 +105,9 @@ def drf_per_server(problem, tasks):
 def updated_loads(problem, tasks, i):
     """What Update-Allocation at server i takes of its resources; nothing where it does not update.
 
-    N* has the least share; for every full resource that N* demands, the user of it with the largest share is chosen. f_r is what
-    is left of r plus what those users hold of it, once for every resource they are chosen for; z* = min f_r / D_r with D_r what N*
-    needs for a share of 1; beta is the largest part that keeps the order of shares (P III-C, Algorithm I).
+    N* has the least share; for every full resource that N* demands, the user of it with the largest share is chosen. f_r is
+    what is left of r plus what those users hold of it, once for every resource they are chosen for; z* = min f_r / D_r with D_r
+    what N* needs for a share of 1; beta is the largest part that keeps the order of shares (P III-C, Algorithm I).
     """
     demands, capacity, here = problem[0], problem[1][i], [a for a in arcs(problem) if a[-1] == i]
     z = {a[0]: virtual_shares(problem, tasks)[a] for a in here}
