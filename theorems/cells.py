@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.hypotheses import TESTS
@@ -86,9 +87,6 @@ MISREPORTED: Mapping[str, str] = {
 
 POOL = ("drf", "fds", "njc")
 """Mechanisms of one pool, of which every cell is about one server."""
-
-UNLISTED = ("drfh-lp", "mmf", "utilitarian")
-"""Mechanisms with many answers, of which a verdict sees the one of a method."""
 
 SAME = {("alpha-pf-vds", "alpha = 1"): "nb", ("alpha-pf-vds", "alpha = inf"): "ps-dsf"}
 """Families whose answers, or whose users' tasks, are those of another mechanism (K 16, K Theorem 2)."""

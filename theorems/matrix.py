@@ -49,7 +49,8 @@ QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "f
 ASSUMED = (
     "Every cell is about users with one demand vector, the same on all servers, and no limit, at least two of them, and servers "
     "that somebody can use. Weak sharing incentive is for equal weights, bottleneck fairness for one bottleneck resource, the "
-    "last two rows for one resource and for one server; drf, fds and njc are about one pool."
+    "last two rows for one resource and for one server; drf, fds and njc are about one pool. Of several answers a misreport pays "
+    "only if the worst after it is better than the best before."
 )
 """What stands above the first table."""
 
@@ -61,8 +62,8 @@ TOGETHER = ("strategyproofness", "group-strategyproofness")
 
 REPORTS = (
     "Who gains by which misreport: of demands, of eligible servers, of both (the first two rows), or of the finite number of "
-    "tasks that a user has; alone, or in a group of which all gain. Of several answers a misreport pays only if the worst after "
-    "it is better than the best before. Instances are as in the first table, with limits in the rows about tasks."
+    "tasks that a user has; alone, or in a group of which all gain. The rest is as in the first table, with limits in the rows "
+    "about tasks."
 )
 """What stands above the third table."""
 

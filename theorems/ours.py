@@ -17,6 +17,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import FAMILIES, MISREPORTED, SCOPE, Column, scope
 from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.common import about_mechanism
+from fairalloc.theorems.judges.every_choice import gaining_for_every_choice
 from fairalloc.theorems.judges.own import judge_of, routes
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
@@ -88,6 +90,8 @@ def _claim(column: Column, name: str, positive: bool) -> Statement | None:
     assumed = replace(Hypotheses.of(words), parameters={"alpha": alphas} if alphas else {})
     item, named = mechanism("alpha-pf-vds" if column.mechanism == "fds" else column.mechanism), judge_of(title)
     made = routes(item, named, column.mechanism in ("alpha-pf-vds", "fds"))
+    if (column.mechanism, reports) == ("ps-dsf", "tasks"):  # P's Algorithm I knows no limits
+        made = about_mechanism(item, gaining_for_every_choice)
     key = key_of(column, name, positive)
     text = f"{column} has {title}" + f" where {WHAT.get(reports)} alone are misreported" * bool(reports)
     text += " where all demands are positive" * positive + "."

