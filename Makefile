@@ -14,6 +14,8 @@ BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# What Python compiles it keeps: the tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: bench test test-deep coverage test-lowest lint system witnesses experiments notebooks docs install clean
 
@@ -45,7 +47,7 @@ system: .venv/test.stamp
 	@sh tests/native_ipopt.sh $(BIN)
 
 witnesses: .venv/bench.stamp
-	$(BIN)/python -c 'from fairalloc.theorems.lone.catalogue import write_scripts; write_scripts("docs/witnesses")'
+	$(BIN)/python -c 'from fairalloc.theorems.lone.script import write_scripts; write_scripts("docs/witnesses")'
 
 experiments: .venv/bench.stamp
 	@mkdir -p build

@@ -189,10 +189,7 @@ def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
 
 
 def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: Floats) -> ActiveSet | None:
-    """Of an equilibrium on the mechanism's domain; None where a limit costs nothing, or no levels prove it.
-
-    NotUnique where a user at its limit could run its tasks on several servers.
-    """
+    """Of an equilibrium on the mechanism's domain; None where a limit costs nothing, or no levels prove it."""
     instance, arcs = allocation.instance, allocation.instance.arcs
     levels = LevelEquations(item.game(instance))
     y = np.where(allocation.x > UNUSED * units, allocation.x, 0.0) / levels.game.gamma

@@ -128,8 +128,7 @@ class Neighbours:
     def tolerance(self, j: int, derivative: Floats) -> Floats:
         """(N,) that of a derivative by the j-th capacity."""
         unit = self.tasks * self._meaning(j) / float(_scale(self.instance, j))
-        size: Floats = CHECK * np.maximum(np.abs(derivative), unit)
-        return size
+        return CHECK * np.maximum(np.abs(derivative), unit)
 
     def _meaning(self, j: int) -> float:
         """The least part of its tasks that a user of the j-th capacity could run on this server alone, at most 1."""

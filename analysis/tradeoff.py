@@ -4,7 +4,7 @@ Efficiency is the utilisation of the resources, fairness the deviation D_n (K 58
 weighted mean and the largest. K observes, and does not prove, that a smaller alpha gives more of both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,24 +18,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 
-__all__ = ["TradeOff", "tradeoff", "utilisation"]
-
-
-def utilisation(allocation: Allocation, classes: Mapping[str, str] | None = None) -> dict[str, Floats]:
-    """{class: (R,) used fraction of each resource over its servers}; 0 where there is none of it.
-
-    `classes` maps every server name to its class; without it each server row is a class of its own.
-    """
-    instance = allocation.instance
-    of = {server: server for server in instance.servers} if classes is None else classes
-    for server in [s for s in instance.servers if s not in of][:1]:
-        raise InstanceError(f"classes lacks server {server!r}: it must name the class of every server")
-    result = {}
-    for name in dict.fromkeys(of[server] for server in instance.servers):
-        rows = [i for i, server in enumerate(instance.servers) if of[server] == name]
-        used, there = (allocation.load * instance.pools)[rows].sum(axis=0), instance.pools[rows].sum(axis=0)
-        result[name] = np.divide(used, there, out=np.zeros_like(used), where=there > 0)
-    return result
+__all__ = ["TradeOff", "tradeoff"]
 
 
 @dataclass(frozen=True)

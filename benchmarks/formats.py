@@ -1,7 +1,6 @@
 """A report, or its records, as text: an HTML page, Markdown, tables in LaTeX, records as CSV or JSON."""
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -12,6 +11,7 @@ from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.files.writing import write_file
+from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import csv_text
 from fairalloc.runs.pages import latex, markdown, page
 
@@ -28,8 +28,7 @@ def _csv(summary: Summary) -> str:
 def _json(summary: Summary) -> str:
     """What was asked, and every record; null stands for numbers that are not finite."""
     details = {key: value for key, value in summary.run.details.items() if key != "place"}
-    rows = [asdict(r) | {"residual": r.residual} for r in summary.rows_of_run]
-    records = [{k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()} for row in rows]
+    records = as_json([asdict(r) | {"residual": r.residual} for r in summary.rows_of_run])
     document = {"suite": summary.run.suite, "started": summary.run.started, **details, "records": records}
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from fairalloc.benchmarks.metrics import grouped
 from fairalloc.benchmarks.records import SKIPPED, Record
-from fairalloc.benchmarks.report import Summary
+from fairalloc.benchmarks.report import Summary, decade
 from fairalloc.benchmarks.suites.suite import is_ours
 from fairalloc.models.tables import Grid
 
@@ -29,10 +29,7 @@ FEWEST_ARCS = 1000
 
 @dataclass(frozen=True)
 class Growth:
-    """One method on one family of one mechanism: the seconds of the cases that count by their arcs, and the worst residual there.
-
-    `ended` says why there are no larger cases, or "".
-    """
+    """One method on one family of one mechanism: seconds by arcs of what counts, the worst residual, why it ended."""
 
     mechanism: str
     family: str
@@ -60,11 +57,7 @@ class Growth:
         if self.exponent is None:
             return "-"
         first, last = (exp(self.fitted[k][0]) for k in (0, -1))
-        return f"{self.exponent:.2f} ({_decades(first)}-{_decades(last)})"
-
-
-def _decades(arcs: float) -> str:
-    return f"{arcs:.0e}".replace("e+0", "e").replace("e+", "e")
+        return f"{self.exponent:.2f} ({decade(first)}-{decade(last)})"
 
 
 def growths(summary: Summary) -> list[Growth]:

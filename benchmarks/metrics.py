@@ -104,10 +104,7 @@ def rate(records: Sequence[Record], test: Callable[[Record], bool]) -> float:
 
 
 def cost(record: Record, target: float | None = None) -> float:
-    """Wall seconds; inf for a failure.
-
-    A run succeeds where it claims so and passes, or, where a target is given, where its residual is at most the target.
-    """
+    """Wall seconds; inf for a failure, which is a residual above the target where one is given."""
     good = succeeded(record) if target is None else record.residual <= target
     return record.wall if good else math.inf
 
@@ -120,10 +117,7 @@ def traced_time(record: Record, target: float | None) -> float:
 def costs_to(
     records: Iterable[Record], target: float | None, of: Callable[[Record, float | None], float] = cost
 ) -> dict[str, list[float]]:
-    """For each case the costs of the repeats of one method at the accuracy whose median is least; inf for a failure.
-
-    A target is a residual; None = what each accuracy promises, claimed. `of` is `cost` or `traced_time`.
-    """
+    """For each case the costs of the repeats of one method at the accuracy whose median is least; inf for a failure."""
     costs = {
         key: [of(record, target) for record in group] for key, group in grouped(records, attrgetter("case", "accuracy")).items()
     }
@@ -200,10 +194,7 @@ def median_times(records: Iterable[Record]) -> Times | None:
 
 
 def layer_ratios(records: Iterable[Record], reference: str = "highs") -> dict[str, float]:
-    """What a modelling layer costs: median over (case, repeat) of its build + compile in units of the direct build.
-
-    The layers are the methods `LAYER:reference`, which hand the same program to the same solver.
-    """
+    """For each method LAYER:reference the median over (case, repeat) of its build + compile in units of the direct build."""
     runs = [r for r in records if math.isfinite(r.feasibility)]
     direct = {(r.case, r.accuracy, r.repeat): r.build + r.compile for r in runs if r.method == reference}
     layers = grouped((r for r in runs if r.method.endswith(f":{reference}")), attrgetter("method"))

@@ -13,7 +13,7 @@ from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.records import Record
-from fairalloc.benchmarks.report import TIMES, Summary, advice, factor, milliseconds, percent, ranked, times
+from fairalloc.benchmarks.report import TIMES, Summary, advice, decade, factor, milliseconds, percent, ranked, times
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 
@@ -114,7 +114,7 @@ def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
         for item in rankings
     ]
     rows = [(name, *(cell for own in cells for cell in own[name])) for name in order]
-    heads = [(f"{_power(target)}: solved", "ms", "to best") for target in metrics.TARGETS]
+    heads = [(f"{decade(target)}: solved", "ms", "to best") for target in metrics.TARGETS]
     columns = ("achieved residual", *(head for three in heads for head in three))
     asked = ", ".join(summary.accuracies)
     only = (
@@ -127,11 +127,6 @@ def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
         f"claims, on the cases and with the means of the table above.{least if len(summary.accuracies) > 1 else only}"
     )
     return [Section("", table=_grid(columns, rows)), Section("", [text])]
-
-
-def _power(target: float) -> str:
-    """1e-3 and not 0.001."""
-    return f"{target:.0e}".replace("e-0", "e-")
 
 
 def _drawn(summary: Summary, panels: Sequence[Panel], about: Sequence[str] = ()) -> Section:
@@ -157,7 +152,7 @@ def _histories(summary: Summary, drawn: bool) -> list[Section]:
         "after the number of cases in which it gets there; - where it does in less than half of them. Verified: our largest "
         "residual of what it returned at its end."
     )
-    heads = [head for target in metrics.TARGETS for head in (f"{_power(target)}: reached", "ms")]
+    heads = [head for target in metrics.TARGETS for head in (f"{decade(target)}: reached", "ms")]
     columns = ("mechanism", "method", "cases", *heads, "verified")
     found = [Section("Accuracy against time", [text], _grid(columns, rows, words=2))]
     if drawn:
@@ -216,11 +211,11 @@ def _pairs(summary: Summary) -> list[Section]:
     )
     found = []
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
-        item = pairwise(mechanism, records, summary.target)
-        if (most := max((one.cases for one in item.table.values()), default=0)) > 1:
-            pairs = {key: _pair(one, most) for key, one in item.table.items()}
-            rows = [(one, *(pairs.get((one, other), "") for other in item.methods)) for one in item.methods]
-            table = _grid(("row / column", *item.methods), rows)
+        compared = pairwise(records, summary.target)
+        if (most := max((one.cases for one in compared.values()), default=0)) > 1:
+            pairs, methods = {key: _pair(one, most) for key, one in compared.items()}, dict.fromkeys(one for one, _ in compared)
+            rows = [(one, *(pairs.get((one, other), "") for other in methods)) for one in methods]
+            table = _grid(("row / column", *methods), rows)
             found.append(Section(f"{mechanism}, {most} cases", table=table, anchor=f"pairs-{k + 1}"))
     return [Section("Pairwise comparisons", [text]), *found] if found else []
 

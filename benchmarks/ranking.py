@@ -32,10 +32,7 @@ Costs = Mapping[str, Sequence[float]]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One method against another on so many cases of both: the ratio of their means, with its interval, NaN on few cases.
-
-    `chance` is that of such a difference between equals (`metrics.chance`), corrected for the pairs beside it.
-    """
+    """One method against another on the cases of both: the ratio of means, its interval, NaN on few cases, corrected chance."""
 
     ratio: float
     low: float
@@ -106,21 +103,10 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class Pairwise:
-    """Any two methods of one mechanism on the cases of both: `table[one, other]` has the ratio of the means of one and other."""
-
-    mechanism: str
-    methods: tuple[str, ...]
-    table: Mapping[tuple[str, str], Comparison]
-
-
-@dataclass(frozen=True)
 class Point:
-    """A method at an accuracy on all cases of a mechanism.
+    """A method at an accuracy on all cases of a mechanism: its mean time, its largest residual, and whether no other beats both.
 
-    Seconds are the shifted geometric mean of the wall time, whatever was achieved, PENALTY times the limit without a point. The
-    residual is the largest of the median repeats, inf where a case has no point. `best` = no other is at least as fast and as
-    accurate, and better in one of the two.
+    Without a point a case counts PENALTY times its limit, and inf.
     """
 
     method: str
@@ -145,13 +131,13 @@ def ranking(mechanism: str, records: Iterable[Record], target: float | None = No
     return Ranking(mechanism, target, len(common), len(limits), rows, partial)
 
 
-def pairwise(mechanism: str, records: Iterable[Record], target: float | None = None) -> Pairwise:
-    """Every method against every other; a target is a residual, None what each accuracy promises, claimed."""
+def pairwise(records: Iterable[Record], target: float | None = None) -> dict[tuple[str, str], Comparison]:
+    """For each pair (one, other) of methods the ratio of their means on the cases of both; a target as for `ranking`."""
     costs, _ = _costs(records, target)
     in_order = sorted(costs, key=lambda method: (-len(costs[method]), _mean(costs[method]), method))
     half = _corrected({(one, other): compared(costs[one], costs[other]) for one, other in combinations(in_order, 2)})
     turned = {(other, one): found.turned for (one, other), found in half.items()}
-    return Pairwise(mechanism, tuple(in_order), half | turned)
+    return half | turned
 
 
 def _corrected(pairs: Mapping[T, Comparison]) -> dict[T, Comparison]:
@@ -170,10 +156,7 @@ def compared(one: Costs, other: Costs) -> Comparison:
 
 
 def pareto(records: Iterable[Record]) -> list[Point]:
-    """For each method and accuracy on all cases of a mechanism the time and the verified residual, and which are best.
-
-    Give the records of one mechanism. A method that was not asked for every case has no point.
-    """
+    """For each method and accuracy on all cases, of the records of one mechanism, the time and the verified residual."""
     asked = grouped(records, attrgetter("method", "accuracy"))
     groups = {key: grouped(own, attrgetter("case")) for key, own in asked.items()}
     most = max(map(len, groups.values()), default=0)

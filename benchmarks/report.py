@@ -126,10 +126,7 @@ class Summary:
 
     @property
     def target(self) -> float | None:
-        """At which residual methods are ranked: the middle of TARGETS where they were asked for several accuracies.
-
-        None stands for what the one accuracy promises, claimed.
-        """
+        """At which residual methods are ranked: the middle of TARGETS, or None, what the one accuracy promises, claimed."""
         return metrics.TARGETS[1] if len(self.accuracies) > 1 else None
 
     @cached_property
@@ -217,10 +214,7 @@ class Summary:
         return distance_to(known, record) if known else math.inf
 
     def command(self, record: Record) -> str:
-        """What solves a failed case again, with this accuracy and these limits, and leaves these records alone.
-
-        It holds in any folder. Suites and methods that are in no file, such as those that were typed in, have no command.
-        """
+        """What solves a failed case again, in any folder, and leaves these records alone; "-" for what is in no file."""
         place, name = self.run.details["place"], record.method
         at = f"{shlex.quote(place)} --case {shlex.quote(glob.escape(record.case))}" if place else self.cases[record.case]["words"]
         known = name if name in METHODS or other_method(name) else ""
@@ -326,6 +320,11 @@ def factor(ratio: float) -> str:
 def percent(fraction: float) -> str:
     """A rate; rounded down, so that 100 % means all."""
     return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
+
+
+def decade(value: float) -> str:
+    """1e-3 and not 0.001, 1e5 and not 100000."""
+    return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
 TIMES = ("build", "compile", "solve", "read", "wall", "cpu")

@@ -82,10 +82,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Described:
-    """A case: its instance's fingerprint, the methods that compute its mechanism there, why others do not, and why none can.
-
-    `printed` are the numbers of the paper's answer that are unique, () where it prints none.
-    """
+    """A case: its instance's fingerprint, the methods that compute it, why others do not or none can, printed numbers."""
 
     fingerprint: str
     methods: tuple[str, ...]
@@ -332,10 +329,7 @@ def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
 
 
 def _checked(answer: Document) -> Document:
-    """What the worker measured; where the server's clocks say that an answer took longer, these count, and are named.
-
-    Of a method of this package the whole call is compared, of another what it shows of itself.
-    """
+    """What the worker measured; where the server's clocks say that an answer took longer, these count, and are named."""
     found = {name: value for name, value in answer.items() if name not in ("busy", "outside", "ours", "overhead")}
     part, least = CLOCKS
     for name, call, seconds in zip(least, ("call", "busy"), answer["outside"], strict=True):

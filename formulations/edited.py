@@ -34,9 +34,7 @@ class Edited(Mechanism):
         capped = fa.mechanism("drfh").edited("capped", cvxpy=lambda problem, instance: ...)
 
     The edit is applied to the model of every round of a lexicographic mechanism, and the rounds keep the rule's own objective.
-    With g the level of a round, the dual prices y_n >= 0 of the constraints "fairness" add up to 1, and a user with y_n > 0 has
-    exactly g in every optimal answer of the round, whatever constraints were added, if these are convex (complementary
-    slackness). So users with y_n > 0 are fixed at g and the others go on (solvers/lexicographic/rounds.py).
+    Users with positive dual prices of "fairness" are fixed at its level, the others go on (solvers/lexicographic/rounds.py).
 
     An edit makes the mechanism one program, and each answer says so, where it adds integers or what is not proved to be convex,
     changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0. Edits see the instance

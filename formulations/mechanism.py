@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.convexity import is_refuted, read_off
+from fairalloc.formulations.common.convexity import read_off
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
@@ -122,8 +122,7 @@ class Mechanism:
             if getattr(self, name) is None:
                 setattr(result, name, value)
         if claimed and not read["convex"]:
-            known = "which is false" if is_refuted(model, self.domain(instance)) else "which is not proved"
-            result.remark = f"{self.id!r} is declared to be convex, {known}"
+            result.remark = f"{self.id!r} is declared to be convex, which is not proved"
             with suppress(AttributeError):  # a property
                 result.convex = False
         return result

@@ -43,14 +43,6 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
     return Allocation(merged, x)
 
 
-def expand_allocation(allocation: Allocation) -> Allocation:
-    """The allocation on `expand(instance)`: the tasks on a class split evenly over its servers."""
-    instance, single = allocation.instance, expand(allocation.instance)
-    of = np.repeat(np.arange(instance.K), instance.counts)
-    source = positions(instance, single.arcs.user, single.arcs.variant, of[single.arcs.server])
-    return Allocation(single, (allocation.x / instance.counts[instance.arcs.server])[source])
-
-
 def pooled(instance: Instance) -> Instance:
     """All servers as one server "pool" with the summed capacities (W section 2, K Def 1)."""
     if instance.demands_on:

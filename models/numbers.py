@@ -5,7 +5,7 @@ A float is read as the decimal it prints as (0.2 is 1/5), so that JSON, Python a
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -121,3 +121,16 @@ def row(value: Any, names: Sequence[str], what: str, each: str | None = None) ->
     for r in np.flatnonzero(~np.isfinite(result))[:1]:
         raise InstanceError(f"{each} {names[r]!r} is {result[r]}, but it must be a finite number")
     return result
+
+
+def as_json(value: Any) -> Any:
+    """The value as JSON has it: lists for sequences, texts for rationals, None for what is no finite number."""
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | Sequence):
+        return [as_json(item) for item in value]
+    return str(value) if isinstance(value, Fraction) else as_json(value.item())

@@ -145,7 +145,7 @@ kept = {name: items for name, items in recorded().items() if any(item["verdict"]
 print(
     len(kept), "statements are proved by machine, of these", sum(bool(statements[name].proof) for name in kept), "in words, too"
 )
-for name in ("K.T3.sharing", "P.Table1.tsf.misreports", "W.P3", "Z.P5.EF", "D.S5.3.unique"):
+for name in ("K.T3.sharing", "P.II-B.tsf.misreports", "W.P3", "Z.P5.EF", "D.S5.3.unique"):
     for item in kept[name]:
         print(f"{name}: {statements[name].text}\n    {machine_line(item)}")
 

@@ -39,10 +39,7 @@ def code_of(method: Method, mechanism: Mechanism) -> str:
 
 
 def code_behind(*objects: Any, versions: Mapping[str, str] | None = None) -> str:
-    """Hash of everything in steps 1 to 4, of any objects: an object that is no function, class, mechanism or method by its class.
-
-    `versions` are those of packages that count beside Python, NumPy and SciPy.
-    """
+    """Hash of everything in steps 1 to 4, of any objects: one that is no function, class, mechanism or method by its class."""
     behind = modules_behind(*(item if any(True for _ in _homes(item)) else type(item) for item in objects))
     parts = {
         "modules": sorted(map(_digest, behind)),  # a file of one's own has another name each time
@@ -135,12 +132,11 @@ def _digest(module: str) -> str:
 
 
 def _dumped(tree: ast.AST) -> str:
-    """A syntax tree as a text, without docstrings."""
-    kept = ast.parse(ast.unparse(tree))
-    for node in ast.walk(kept):
+    """A syntax tree as a text, after its docstrings are taken out of it."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [part for part in node.body if not _is_text(part)]
-    return ast.dump(kept)
+    return ast.dump(tree)
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -159,8 +155,8 @@ def _imports(module: str) -> frozenset[str]:
 
 def _is_near(module: str, name: str) -> bool:
     """Whether what a module imports is of this package, or beside it in its folder."""
-    if name.startswith(PACKAGE):
-        return True
+    if name.startswith(PACKAGE) or module.startswith(PACKAGE):
+        return name.startswith(PACKAGE)
     here, there = _source(module), _source(name)
     return here is not None and there is not None and here.parent == there.parent
 

@@ -95,10 +95,7 @@ def load_object(text: str, kind: ObjectKind) -> Any:
 
 
 def load_objects(text: str, kind: ObjectKind) -> dict[str, Any]:
-    """All objects of a kind in `FILE.py`, or the one of `FILE.py:NAME`, by their names in the file.
-
-    A class counts only where nothing else in the file is made of it.
-    """
+    """All objects of a kind in `FILE.py`, or the one of `FILE.py:NAME`, by their names in the file."""
     file, name = _parts(text)
     if name is not None:
         return {name: load_object(text, kind)}

@@ -17,7 +17,6 @@ parent ("subreaper"). When the caller ends, also while an instance is being buil
 """
 
 import contextlib
-import ctypes
 import hashlib
 import importlib
 import json
@@ -37,7 +36,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from fairalloc.runs.processes import PREPARATION, Document, garbled, last_line, no_answer, parsed
-from fairalloc.solvers.running.cpu_time import adopt, processor_seconds
+from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processor_seconds
 from fairalloc.solvers.running.time_limits import be_watched
 
 __all__ = ["serve"]
@@ -45,7 +44,6 @@ __all__ = ["serve"]
 _Mark = tuple[float, float]  # seconds of this process's clock, and of the processors that it and all below it have used
 _Work = Callable[[Callable[[], bytes]], Document]  # what a child does: it gets `restart` and returns its answer
 _LARGEST = 1 << 30  # bytes of an answer
-_PR_SET_PDEATHSIG = 1
 _GENERATIONS = 100  # of processes that start others before they end
 _NO_MEMORY = ("bad_alloc", "memory allocation", "MemoryError", "std::length_error", "Cannot allocate memory")
 
@@ -55,7 +53,7 @@ def serve(handler: str, core: int | None = None) -> None:
     if sys.platform == "linux":  # adopt what loses its parent below this process, and end with all of it when the caller ends
         adopt()
         signal.signal(signal.SIGTERM, _end_all)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        end_with_caller(signal.SIGTERM)
     if core is not None:
         os.sched_setaffinity(0, {core})
     answers = os.fdopen(os.dup(1), "w")
@@ -328,8 +326,7 @@ def _child(work: _Work, pipes: _Pipes, memory_mb: int | None, log: IO[bytes]) ->
         for own, file in enumerate((nothing, nothing, log.fileno())):
             os.dup2(file, own)
         _limit_memory(memory_mb)
-        if sys.platform == "linux":  # it ends when the server is killed; elsewhere it runs on until its request is answered
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_caller(signal.SIGKILL)  # elsewhere it runs on until its request is answered
         adopt()
         be_watched()
         pipes.answer(_answered(work, pipes, memory_mb))

@@ -47,11 +47,6 @@ class Accounts:
     lost: float
     violations: tuple[str, ...]
 
-    @property
-    def balance(self) -> float:
-        """Work in less done, left and killed."""
-        return self.work - self.done - self.left - self.killed
-
 
 def account(log: TaskLog | FluidLog) -> Accounts:
     """The books of a simulation, of tasks or of divisible tasks; of the latter nothing is ever lost.
@@ -59,8 +54,8 @@ def account(log: TaskLog | FluidLog) -> Accounts:
     >>> from fairalloc.simulation import Cluster, Workload, simulate_tasks
     >>> jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [3], [10], [[0.5]])
     >>> books = account(simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "first-fit-drfh", until=15))
-    >>> books.work, books.done, books.left, books.balance, books.violations
-    (30.0, 25.0, 5.0, 0.0, ())
+    >>> books.work, books.done, books.left, books.violations
+    (30.0, 25.0, 5.0, ())
     """
     jobs, arrived = log.workload, log.workload.arrival <= log.until
     if isinstance(log, FluidLog):

@@ -186,8 +186,7 @@ def _right_answer(mechanism: Mechanism, home: Instance, limits: Limits) -> Ratio
     if key not in memo:
         with suppress(Stopped, ArithmeticError, RuntimeError):
             memo[key] = solve_exactly(mechanism, mechanism.domain(home), limits).x
-    known: Rationals | None = memo.get(key)
-    return known
+    return memo.get(key)
 
 
 TRUSTED = 1e-10
@@ -269,10 +268,7 @@ def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits)
 
 
 def _by_rationals(rule: Leximin, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
-    """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals.
-
-    `here` is the allocation on the rule's domain, where one on each server alone has users of its own.
-    """
+    """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals."""
     x = _right_answer(rule, allocation.instance, limits) if _EXACT.computes(rule) else None
     if x is None:
         return None
@@ -334,10 +330,7 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
 
 
 def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
-    """The rule's allocation on its domain by SciPy's dual simplex, which no method here uses, with prices that prove it.
-
-    None where SciPy fails or the time is not enough. It is slow.
-    """
+    """The rule's allocation on its domain by SciPy's dual simplex, which no method uses, with prices; None where it fails."""
     from scipy.optimize import linprog
 
     (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance

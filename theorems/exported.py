@@ -14,7 +14,7 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.claims import Claim, ClaimResult
 from fairalloc.theorems.code import method_of, solved_instances
 from fairalloc.theorems.latex import Numbers, example, plain, prose, tabular
-from fairalloc.theorems.lone.catalogue import lone_script
+from fairalloc.theorems.lone.script import LoneScript
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status, with_reading
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
@@ -40,7 +40,7 @@ def statement_text(item: Statement, status: Status, form: str) -> str:
     """
     if form == "bibtex":
         return _entry(item, status)
-    script = lone_script(item.id)
+    script = LoneScript.of(item.id)
     return script.python() if form == "python" else script.latex()
 
 

@@ -11,7 +11,7 @@ from fairalloc.theorems.definitions.named import definitions_of
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.judges.experiments import run_of
 from fairalloc.theorems.latex import notation
-from fairalloc.theorems.lone.catalogue import has_script
+from fairalloc.theorems.lone.arguments import ARGUMENTS
 from fairalloc.theorems.lone.script import plain_source
 from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.packaged_files import packaged_toml
@@ -102,7 +102,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
-    parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * has_script(item.id)
+    parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
 
@@ -204,7 +204,7 @@ def _again(item: Statement) -> str:
     commands = [f"fairalloc theorems show {item.id}    # this page"]
     commands += [f"fairalloc theorems verify --id {item.id}"] * (item.paper in PAPERS)
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
-    commands += [f"fairalloc theorems export {item.id}    # --format latex"] * has_script(item.id)
+    commands += [f"fairalloc theorems export {item.id}    # --format latex"] * (item.id in ARGUMENTS)
     commands.append(f"fairalloc theorems export {item.id} --format bibtex")
     where = "The claim is made by `theorems/ours.py`; `theorems/engine/our_cells.py` searches it.\n"
     if item.paper in PAPERS:

@@ -105,10 +105,7 @@ def check_prices(arcs: ExactArcs, prices: Rationals) -> None:
 
 
 def dual_bound(arcs: ExactArcs, prices: Rationals, limits: Rationals) -> tuple[list[Fraction], Fraction]:
-    """(N,) costs s_n = q_n + z_n at prices p (K R,) and z (N,), and the bound sum p + sum_n z_n T_n on sum_n s_n u_n.
-
-    Refuted where a price is negative, missing, or belongs to a limit that does not exist.
-    """
+    """(N,) costs s_n = q_n + z_n at prices p (K R,) and z (N,), and the bound sum p + sum_n z_n T_n on sum_n s_n u_n."""
     check_prices(arcs, prices)
     require(len(limits) == len(arcs.limits), f"there are {len(limits)} prices of limits, but {len(arcs.limits)} users")
     require(all(z >= 0 for z in limits), "the price of a limit is negative")

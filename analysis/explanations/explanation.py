@@ -1,7 +1,7 @@
 """An explanation: sentences, each with the facts it states and what it is derived from."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +14,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import printable, width
 from fairalloc.solvers.method import now
 
@@ -85,9 +86,9 @@ class Explanation:
             "schema": "fairalloc-explanation/1",
             "instance": self.allocation.instance.name,
             "mechanism": self.mechanism,
-            "parameters": _plain(self.allocation.parameters),
+            "parameters": as_json(self.allocation.parameters),
             "proof": self.proof,
-            "sentences": [_plain(vars(sentence)) for sentence in self.sentences],
+            "sentences": [as_json(vars(sentence)) for sentence in self.sentences],
         }
 
 
@@ -164,17 +165,3 @@ def joined(names: Iterable[str], most: int = MOST_NAMES) -> str:
 
 def _filled(text: str, indent: str) -> str:
     return textwrap.fill(printable(text), width(), initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False)
-
-
-def _plain(value: Any) -> Any:
-    """Rationals as strings, numbers of NumPy as Python's, what is not finite as None."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, str) or value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, np.ndarray | Sequence):
-        return [_plain(item) for item in value]
-    if isinstance(value, Fraction):
-        return str(value)
-    number = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(number, float) and not np.isfinite(number) else number

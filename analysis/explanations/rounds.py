@@ -121,10 +121,7 @@ def _known(subject: Subject) -> Rounds:
 
 
 def _certified(subject: Subject, item: Leximin, made: LeximinCertificate) -> Rounds:
-    """The certificate's rounds, and the allocation's own split: what has a price is full in every split of the same tasks.
-
-    Where the split is the certificate's all numbers are rationals, else all are floats.
-    """
+    """The certificate's rounds, and the allocation's own split: what has a price is full in every split of the same tasks."""
     limits, domain, x = exact_arcs(subject.domain).limits, subject.domain, subject.allocation.x
     found = Costs(domain, made.x, True)
     same = np.allclose(x, np.array(made.x, dtype=float), rtol=PROVED, atol=PROVED * float(x.max(initial=0.0)))

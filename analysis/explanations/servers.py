@@ -90,8 +90,7 @@ def _largest_served(game: Game, x: Floats, z: Floats, full: NDArray[np.bool_]) -
     """(K, R) 1 / level: the level of a full resource is the largest share that it serves."""
     level = np.zeros((game.instance.K, game.instance.R))
     np.maximum.at(level, game.server, np.where((game.w > 0) & (x > 0)[:, None], z[:, None], 0.0))
-    result: Floats = np.divide(1.0, level, out=np.zeros_like(level), where=full & (level > 0))
-    return result
+    return np.divide(1.0, level, out=np.zeros_like(level), where=full & (level > 0))
 
 
 def _of_user(known: Levels, n: int) -> list[Sentence]:

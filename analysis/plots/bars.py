@@ -61,8 +61,7 @@ class _Stack:
     @property
     def at(self) -> Floats:
         """(bars,) their places, with gaps between the servers."""
-        result: Floats = np.arange(len(self.there)) + 0.7 * self.there[:, 0]
-        return result
+        return np.arange(len(self.there)) + 0.7 * self.there[:, 0]
 
     @property
     def size(self) -> tuple[float, float]:

@@ -52,10 +52,7 @@ def _swatch(k: int) -> str:
 
 
 def write_panels(order: Sequence[str], panels: Sequence[Panel], file: str | Path) -> None:
-    """Write panels, at least one, into one file; `order` are all names in the order of the styles.
-
-    InstanceError where the file's name has none of ENDINGS or it cannot be written, NotInstalled without Matplotlib.
-    """
+    """Write panels, at least one, into one file; `order` are all names in the order of the styles."""
     if Path(file).suffix.lower() not in ENDINGS:
         raise InstanceError(f"the figure is to be written to {str(file)!r}, but its name must end in {', '.join(ENDINGS)}")
     write_figure(composed(order, panels), file)

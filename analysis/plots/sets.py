@@ -161,8 +161,7 @@ def _around(places: Floats) -> Floats:
     middle = places - places.mean(axis=0)
     plane = np.linalg.svd(middle)[2][:2]
     angle = np.arctan2(middle @ plane[1], middle @ plane[0])
-    result: Floats = places[np.argsort(angle)]
-    return result
+    return places[np.argsort(angle)]
 
 
 def _bounds(ax: Any, d: Requests, resources: Sequence[str]) -> list[Any]:
@@ -190,8 +189,7 @@ def _rays(d: Requests, directions: Floats, level: float) -> Floats:
         middle = (low + high) / 2
         below = _barrier(d, middle[..., None] * directions) < level
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    result: Floats = low[..., None] * directions
-    return result
+    return low[..., None] * directions
 
 
 def _level_curve(ax: Any, d: Requests, level: float) -> Any:

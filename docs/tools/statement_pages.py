@@ -16,9 +16,10 @@ from fairalloc.solvers.model_page import ModelPage
 from fairalloc.theorems.engine.our_cells import OURS, known_cells
 from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
-from fairalloc.theorems.lone.catalogue import lone_script
+from fairalloc.theorems.lone.script import LoneScript
 from fairalloc.theorems.matrix import comparison, recorded_matrices
 from fairalloc.theorems.numbers import known_numbers, numbers_table
+from fairalloc.theorems.ours import ours
 from fairalloc.theorems.pages import Writing, case_code, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements, misprints
@@ -33,8 +34,10 @@ def statement_pages() -> Iterator[tuple[str, str]]:
     """(path, Markdown) of the pages below statements/, and of the parts that pages of mechanisms and papers take in."""
     statements, known = all_statements(), packaged()
     cells, findings = known_cells()
-    for item in (statements | cells).values():
-        yield f"statements/{item.id}.md", _page(item, known if item.id in statements else packaged(OURS))
+    for item in statements.values():
+        yield f"statements/{item.id}.md", "---\norphan: true\n---\n\n" + _page(item, known)
+    for name in sorted({item.mechanism for item in cells.values() if item.paper == "ours"}):
+        yield f"statements/ours.{name}.md", _own_page(name, cells)
     yield "statements/index.md", _index(statements, known)
     yield "statements/matrix.md", _matrix(cells, findings)
     yield "statements/implications.md", _implications()
@@ -45,7 +48,7 @@ def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each lone script, with both of its forms."""
     known = packaged()
     for file in sorted((DOCS / "witnesses").glob("*.py")):
-        forms = [("python", file.read_text(encoding="utf-8")), ("text", lone_script(file.stem).latex())]
+        forms = [("python", file.read_text(encoding="utf-8")), ("text", LoneScript.of(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
         item = all_statements()[file.stem]
         words = plain(title_of(item, on_record(item, known, again=False).status))
@@ -103,7 +106,25 @@ def _misprints(paper: str) -> str:
 
 def _page(item: Statement, known: WitnessRecord) -> str:
     """The page as `fairalloc theorems show` prints it, with links."""
-    return "---\norphan: true\n---\n\n" + statement_page(item, known, Writing(_linking, _linked_name))
+    return statement_page(item, known, Writing(_linking, _linked_name))
+
+
+def _own_page(name: str, cells: Mapping[str, Statement]) -> str:
+    """Our own claims about a mechanism, one after the other, each with an anchor."""
+    own = [item for item in cells.values() if item.paper == "ours" and item.mechanism == name]
+    parts = [f"({_anchor(item.id)})=\n{_a_level_down(_page(item, packaged(OURS)))}" for item in own]
+    return "\n".join(["---\norphan: true\n---\n", f"# Our own claims about {name}\n", *parts])
+
+
+def _anchor(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())
+
+
+def _a_level_down(page: str) -> str:
+    """A page whose headings are those of sections; code is left as it is."""
+    parts = re.split(r"(^```.*?^```$)", page, flags=re.DOTALL | re.MULTILINE)
+    parts[::2] = (re.sub(r"^#", "##", part, flags=re.MULTILINE) for part in parts[::2])
+    return "".join(parts)
 
 
 def _linked_name(kind: str, name: str) -> str:
@@ -235,7 +256,9 @@ def _numbers(statements: Mapping[str, Statement], findings: Mapping[str, Finding
 
 def _address(kind: str, name: str) -> str:
     """The address of a page, from one beside those of the statements."""
-    pages = {"statement": f"{name}.html", "mechanism": f"../theory/{name}.html", "implications": "implications.html"}
+    item = ours().get(name)
+    page = f"{name}.html" if item is None else f"ours.{item.mechanism}.html#{_anchor(name)}"
+    pages = {"statement": page, "mechanism": f"../theory/{name}.html", "implications": "implications.html"}
     return pages[kind]
 
 
@@ -250,4 +273,4 @@ def _linked(grid: Grid) -> str:
 
 
 def _led(text: str, name: str) -> str:
-    return f"[{plain(text)}](/statements/{name}.md)" if name else plain(text)
+    return f'<a href="{_address("statement", name)}">{plain(text)}</a>' if name else plain(text)

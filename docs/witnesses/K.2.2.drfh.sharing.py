@@ -1,4 +1,4 @@
-"""K.2.2.drfh.sharing is confirmed. It says (K 2.2, of [7]):
+"""K.2.2.drfh.sharing is confirmed. It says (K Table 1; K 2.2, of [7]):
 
     drfh does not satisfy: provides sharing incentive.
 

@@ -1,4 +1,4 @@
-"""K.2.2.tsf.bottleneck is confirmed. It says (K 2.2, Fig. 1):
+"""K.2.2.tsf.bottleneck is confirmed. It says (K Table 1; K 2.2, Fig. 1):
 
     tsf does not satisfy: is max-min fair on a resource that everybody dominantly requests at every server it may use.
 

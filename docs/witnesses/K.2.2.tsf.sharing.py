@@ -1,4 +1,4 @@
-"""K.2.2.tsf.sharing is refuted. It says (K 2.2, of [11]):
+"""K.2.2.tsf.sharing is refuted. It says (K Table 1; K 2.2, of [11]):
 
     tsf provides sharing incentive.
 

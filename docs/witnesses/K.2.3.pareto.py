@@ -1,4 +1,4 @@
-"""K.2.3.pareto is confirmed. It says (K 2.3):
+"""K.2.3.pareto is confirmed. It says (K Table 1; K 2.3):
 
     ps-dsf does not satisfy: is Pareto optimal.
 

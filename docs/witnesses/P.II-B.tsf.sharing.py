@@ -1,4 +1,4 @@
-"""P.II-B.tsf.sharing is refuted. It says (P II-B, of [15]):
+"""P.II-B.tsf.sharing is refuted. It says (P Table I; P II-B, of [15]):
 
     tsf provides sharing incentive.
 

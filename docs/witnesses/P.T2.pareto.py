@@ -1,4 +1,4 @@
-"""P.T2.pareto is refuted. It says (P Theorem 2):
+"""P.T2.pareto is refuted. It says (P Table I; P Theorem 2):
 
     ps-dsf is Pareto optimal.
 

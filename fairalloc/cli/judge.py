@@ -14,6 +14,7 @@ from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.models.files.jsonio import parse_allocation
+from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import Grid, printable
 from fairalloc.runs.objects import PROPERTY, is_in_file, load_object
 from fairalloc.solvers.running.time_limits import checked_limit
@@ -87,7 +88,7 @@ def _check(options: argparse.Namespace) -> int:
     for item in _properties(options.property, own):
         verdicts.append(check(allocation, item, time_limit=None if end == math.inf else max(end - time.perf_counter(), 1e-3)))
     if options.format == "json":
-        rows = [{"property": v.property, "holds": v.holds, "margin": _finite(v.margin), "sentence": v.sentence} for v in verdicts]
+        rows = [{"property": v.property, "holds": v.holds, "margin": as_json(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
     else:
         words = {True: "yes", False: "NO", None: "?"}
@@ -102,10 +103,6 @@ def _properties(words: list[str] | None, own: Mechanism | None) -> list[str | Me
     asked = words or [*BASIC, *mine]
     names = [name for word in asked for name in ((*PROPERTIES, *mine) if word == "all" else (word,))]
     return [load_object(name, PROPERTY) if is_in_file(name) else mine.get(name, name) for name in dict.fromkeys(names)]
-
-
-def _finite(margin: float) -> float | None:
-    return float(margin) if math.isfinite(margin) else None
 
 
 def _certify(options: argparse.Namespace) -> int:

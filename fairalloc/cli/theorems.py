@@ -265,9 +265,9 @@ def _export(options: argparse.Namespace) -> int:
         emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed))
     if claims and not options.named:
         return 0
-    from fairalloc.theorems.lone.catalogue import has_script
+    from fairalloc.theorems.lone.arguments import ARGUMENTS
 
-    chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, has_script)
+    chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, ARGUMENTS.__contains__)
     for item in chosen.values():
         emit(statement_text(item, on_record(item, _record(), again=False).status, options.format))
     return 0

@@ -23,21 +23,17 @@ count as constraints. Bounds are those of variables; fixed variables and paramet
 import math
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.kkt_residual import active, gap_of_pyomo, value_of_pyomo, violation_of_cvxpy
-from fairalloc.models.instance import Instance
+from fairalloc.formulations.common.kkt_residual import active
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
-
-Judge: TypeAlias = Callable[[Floats], tuple[float, float]]
-"""Of (A,) tasks the objective as a minimum, and how far they violate the constraints."""
 
 DENSE = 1_000
 """Variables in a quadratic part, as far as they are connected, up to which its eigenvalues are computed."""
@@ -47,9 +43,6 @@ MOST = 700.0
 
 UNREADABLE = (ArithmeticError, ValueError, TypeError, NotImplementedError, RecursionError)
 """What Pyomo raises of an expression with the logarithm of 0, a parameter without a value, or an inequality in it."""
-
-PAIRS, NOISE, SEEN = 20, 1e-9, 1e-6
-"""Of allocations so many pairs are tried; relative violations up to NOISE are rounding, and from SEEN on they are none."""
 
 HUGE = sys.float_info.max
 
@@ -310,62 +303,6 @@ def _semidefinite(pairs: list[tuple[Any, Any]], coefficients: Floats) -> bool:
         return False
     spectra = [np.linalg.eigvalsh(matrix[group][:, group].toarray()) for group in groups]
     return all(values[0] >= -len(values) * np.finfo(float).eps * np.abs(values).max() for values in spectra)
-
-
-def is_refuted(model: Any, instance: Instance) -> bool:
-    """Whether pairs of allocations, which its variables take, show that a model of nothing but the tasks is no convex program.
-
-    The model allows both, and halfway either it does not, or its objective is worse than the mean of theirs, beyond rounding.
-    """
-    judge = _of_tasks_in_cvxpy(model) if hasattr(model, "is_dcp") else _of_tasks_in_pyomo(model)
-    random = np.random.default_rng(0)
-    pairs = ((_feasible(instance, random), _feasible(instance, random)) for _ in range(PAIRS))
-    return judge is not None and any(_shows(judge, *pair) for pair in pairs)
-
-
-def _feasible(instance: Instance, random: np.random.Generator) -> Floats:
-    """(A,) tasks of few users within capacities and limits."""
-    x = random.exponential(size=instance.A) * random.integers(0, 2, instance.A)
-    most = max(1e-9, float((instance.arcs.load @ x).max()), float(((instance.arcs.owner @ x) / instance.max_tasks).max()))
-    return x / most
-
-
-def _shows(judge: Judge, one: Floats, other: Floats) -> bool:
-    (first, away), (second, too) = judge(one), judge(other)
-    if not (max(away, too) <= NOISE and np.isfinite([first, second]).all()):
-        return False
-    value, beyond = judge((one + other) / 2)
-    return beyond > SEEN or value > (first + second) / 2 + SEEN * max(abs(first), abs(second))
-
-
-def _of_tasks_in_cvxpy(problem: "cp.Problem") -> Judge | None:
-    """The objective as a minimum at given tasks, and how far these violate the constraints."""
-    x, sign = problem.var_dict["x"], -1.0 if type(problem.objective).__name__ == "Maximize" else 1.0
-
-    def judge(tasks: Floats) -> tuple[float, float]:
-        x.save_value(tasks)
-        value = problem.objective.value
-        return (math.nan, math.inf) if value is None else (sign * float(value), violation_of_cvxpy(problem))
-
-    return judge if [v.name() for v in problem.variables()] == ["x"] else None
-
-
-def _of_tasks_in_pyomo(model: "pyo.ConcreteModel") -> Judge | None:
-    """The same."""
-    import pyomo.environ as pyo
-
-    goals = active(model, "Objective")
-    sign = 1.0 if not goals or goals[0].is_minimizing() else -1.0
-
-    def judge(tasks: Floats) -> tuple[float, float]:
-        for variable, value in zip(model.x.values(), tasks.tolist(), strict=True):
-            variable.set_value(value, skip_validation=True)
-        value = value_of_pyomo(goals[0])
-        violation = gap_of_pyomo(model, value)
-        return sign * value, math.inf if violation is None else violation
-
-    names = [part.local_name for part in model.component_objects(pyo.Var)]
-    return judge if names == ["x"] and len(goals) == 1 else None
 
 
 def read_off(model: Any) -> dict[str, bool]:

@@ -67,8 +67,6 @@ def monopolies(instance: Instance) -> Floats:
 class Game:
     """The arrays of one game. a runs over the arcs (n, v, i), i over servers, r over resources.
 
-    Attributes
-    ----------
     user, server : (A,) int
     gamma, unit : (A,) tasks of a monopoly (K 8), and phi_n gamma_ni
     w : (A, R) part of the resource that gamma_ni tasks on the arc use; the largest is 1 where the user has one variant

@@ -208,8 +208,6 @@ def _failure(marginal: Function, layer: str) -> str:
 class Marginals:
     """Log g' and its elasticity on m arcs, as functions of log z.
 
-    Attributes
-    ----------
     alpha : (m,) the exponent, 1 where it is infinite; where the utility is one's own, the largest elasticity at the server
     log_a, log_b : (m,) of (K 22), -inf for 0; 0 and -inf where the utility is one's own
     own : each utility of one's own, its arcs, and its `table` up to the largest share that they need

@@ -15,10 +15,7 @@ __all__ = ["by_name", "per_server"]
 
 
 def by_name(value: Any, names: Sequence[str], what: str, kind: str) -> list[Any]:
-    """One entry for each name, from one for all, a vector of them, or {name: entry}; InstanceError where they do not fit.
-
-    For messages `what` is the parameter, and `kind` is "server" or "user".
-    """
+    """One entry for each name, from one for all, a vector of them, or {name: entry}; InstanceError where they do not fit."""
     if isinstance(value, Mapping):
         unknown = [key for key in value if key not in names]
         missing = [key for key in names if key not in value]

@@ -16,11 +16,9 @@ prices for each threshold prove a bound, and the least bound is the residual."""
 
 
 def recovered_candidates(game: Any, x: Floats, servers: NDArray[np.intp], threshold: float) -> list[Floats]:
-    """One or two candidates for kappa (K, R): `recovered_prices`, and if these charge for a resource that is not full, with full
-    resources only.
+    """`recovered_prices`, and if these charge for a resource that is not full, with full resources only.
 
-    An idle user may need a price that is 1e-15 of what others pay. That is below the tolerance of the LP solver, which may then
-    charge for a resource with slack.
+    An idle user may need a price of 1e-15 of what others pay: below its tolerance the LP solver may charge for slack.
     """
     first = recovered_prices(game, x, servers, threshold)
     full = game.load(game.fractions(x)) >= 1.0 - threshold

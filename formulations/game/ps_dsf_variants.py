@@ -65,8 +65,6 @@ class ShareLayer(NamedTuple):
 class OneServer:
     """The m arcs of one server.
 
-    Attributes
-    ----------
     w : (m, R) the part of each resource that a monopoly uses
     y : (m,) tasks as parts of a monopoly
     z : (m,) the weighted virtual dominant share of the arc's user

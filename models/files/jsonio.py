@@ -19,7 +19,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import finite, rational
+from fairalloc.models.numbers import as_json, finite, rational
 
 INSTANCE_SCHEMA = "fairalloc-instance/1"
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
@@ -176,15 +176,15 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "message": allocation.message,
         **({"not_judged": allocation.not_judged} if allocation.not_judged else {}),
         "users": users,
-        "values": {key: _finite(value) for key, value in allocation.values.items()},
-        "residuals": {key: _finite(value) for key, value in allocation.residuals.items()},
-        **({} if allocation.user_error is None else {"user_error": _finite(allocation.user_error)}),
+        "values": as_json(allocation.values),
+        "residuals": as_json(allocation.residuals),
+        **({} if allocation.user_error is None else {"user_error": as_json(allocation.user_error)}),
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
         | {"iterations": allocation.iterations, "threads": allocation.threads},
         "versions": dict(allocation.versions),
         **{name: value.tolist() for name, value in prices.items() if value is not None},
         **({"log": list(allocation.log)} if allocation.log else {}),
-        **({"trace": [{k: _plain(v) for k, v in event.items()} for event in allocation.trace]} if allocation.trace else {}),
+        **({"trace": as_json(allocation.trace)} if allocation.trace else {}),
     }
 
 
@@ -201,12 +201,12 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
     for a in own:
         by_server[int(arcs.server[a])] = by_server.get(int(arcs.server[a]), 0.0) + float(allocation.x[a])
     servers = sorted(by_server)
-    user: dict[str, Any] = {"name": instance.users[n], "tasks": _finite(allocation.tasks[n])}
-    user["by_server"] = {instance.servers[i]: _finite(by_server[i]) for i in servers}
-    user["by_variant"] = list(map(_finite, allocation.by_variant[n]))
+    user: dict[str, Any] = {"name": instance.users[n], "tasks": as_json(allocation.tasks[n])}
+    user["by_server"] = {instance.servers[i]: as_json(by_server[i]) for i in servers}
+    user["by_variant"] = as_json(allocation.by_variant[n])
     if instance.vectors.counts[n] > 1:
         user["by_arc"] = [
-            {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": _finite(allocation.x[a])}
+            {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": as_json(allocation.x[a])}
             for a in own
         ]
     if allocation.x_exact is not None:
@@ -327,13 +327,6 @@ def _fact(value: Any, what: str) -> Any:
     return np.nan if value is None else value
 
 
-def _plain(value: Any) -> Any:
-    """A fact of a trace as JSON: lists for tuples, null for what is not a finite number."""
-    if isinstance(value, str | bool | int):
-        return value
-    return [_plain(item) for item in value] if isinstance(value, tuple | list) else _finite(value)
-
-
 def _no_number(text: str) -> float:
     raise InstanceError(f"it holds {text}, which is not a JSON number")
 
@@ -407,7 +400,3 @@ def _number(value: Fraction) -> int | float | str:
     except OverflowError:
         return str(value)
     return number if Fraction(repr(number)) == value else str(value)
-
-
-def _finite(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None

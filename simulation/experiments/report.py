@@ -1,8 +1,7 @@
 """Outcomes as tables, a document and a page in the style of the benchmark report."""
 
-import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.plots import panels
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, as_json
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, markdown, page
 from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
@@ -89,22 +88,13 @@ def document(found: Sequence[Outcomes]) -> list[dict[str, Any]]:
 def _one(outcomes: Outcomes) -> dict[str, Any]:
     item, judged = outcomes.experiment, outcomes.judged
     trials = [
-        {"competitor": label, "seed": seed, "numbers": _finite(measured.numbers), "curves": _finite(measured.curves)}
+        {"competitor": label, "seed": seed, "numbers": as_json(measured.numbers), "curves": as_json(measured.curves)}
         for label, by_seed in outcomes.measured.items()
         for seed, measured in by_seed.items()
     ]
     about = {name: getattr(item, name) for name in ("id", "title", "finding", "setting")}
     run = {"size": outcomes.size, "workload": outcomes.workload, "command": command(outcomes), "failed": list(outcomes.failed)}
     return about | run | {"verdict": judged.word, "because": judged.because, "trials": trials}
-
-
-def _finite(value: Any) -> Any:
-    """A number, or all in a mapping or a list."""
-    if isinstance(value, Mapping):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, Sequence):
-        return [_finite(part) for part in value]
-    return value if math.isfinite(value) else None
 
 
 def report_page(found: Sequence[Outcomes]) -> str:

@@ -73,10 +73,7 @@ def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, F
 
 
 def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
-    """(J,) quanta with the marginal of K Fig. 8, more for jobs that are active for longer (DEPENDENCE).
-
-    The activity (J,) is in seconds, of any distribution: only the order counts.
-    """
+    """(J,) quanta with the marginal of K Fig. 8, more for jobs that are active for longer (DEPENDENCE)."""
     count = len(activity)
     order = np.empty(count)
     order[np.lexsort((rng.random(count), activity))] = (np.arange(count) + 0.5) / max(count, 1)

@@ -101,10 +101,7 @@ class CvxpySession(Session):
         self.objective = None if self.problem.value is None else float(self.problem.value)
 
     def _gap(self) -> float | None:
-        """The gap to the bound that the solver's dual values or its branch and bound prove, None where nothing is proved.
-
-        A solver without dual values is judged by those of another, Clarabel, on at most SMALL arcs.
-        """
+        """The gap to the bound that the solver's dual values or its branch and bound prove, None where nothing is proved."""
         bound = _bound(self.solver, *self.canonical)
         if bound is None and self.instance.A <= SMALL and not self.limits.late:
             bound = reference_bound(self.problem, self.limits)
@@ -188,10 +185,7 @@ DUALS: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
 
 
 class PlainRounds(Method):
-    """Z III-A round by round, as one would write it in CVXPY: levels as inequalities, every round a new problem for HiGHS.
-
-    It is here to be measured against: later rounds have no interior, and their duals are anything (docs/DESIGN-NOTES.md).
-    """
+    """Z III-A as one would write it in CVXPY, to compare with: levels as inequalities, every round a new problem for HiGHS."""
 
     id = "cvxpy:rounds"
     kind = "exact"

@@ -11,10 +11,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.errors import NotInstalled
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession, unpack
-from fairalloc.solvers.options import Accuracy, solver_options
+from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
 from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
@@ -24,20 +22,6 @@ CHAIN = "cvxpy.reductions.solvers.nlp_solving_chain"
 ORACLES = "cvxpy.reductions.solvers.nlp_solvers.nlp_solver"
 SEAM = ((CHAIN, "_build_nlp_chain"), (CHAIN, "_set_nlp_initial_point"), (ORACLES, "Oracles"))
 """The names of CVXPY that are used here and that it does not promise: module and attribute."""
-
-
-def nonlinear(problem: "cp.Problem", solver: str = "IPOPT", accuracy: Accuracy = "mid", **options: Any) -> str:
-    """Solve any smooth CVXPY problem, an edited one for example, from its variables' values, which it replaces; the status.
-
-    Like `problem.solve(nlp=True, solver=solver)` with "IPOPT" or "UNO", but with the options of an accuracy and `fresh_oracles`.
-    NotInstalled where the installed CVXPY lacks a name of `SEAM`.
-    """
-    if reason := absent():
-        raise NotInstalled(f"nonlinear needs {reason}")
-    chosen = {**solver_options(solver, accuracy), **options}
-    data, chain, inverse = compiled(problem, solver, chosen)
-    unpack(problem, chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
-    return str(problem.status)
 
 
 def absent() -> str:

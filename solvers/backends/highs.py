@@ -135,7 +135,9 @@ class HighsSession(Session):
 
         with self.phase("build"):
             self.round = round
-            lp = self._lp(round)
+            item = self.mechanism
+            assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
+            lp = item.lp(self.instance, round) if isinstance(item, Leximin) else item.lp(self.instance)
             if self.chosen:  # the others imply loads of at most 1, and PDLP prints a warning of free rows
                 lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
@@ -153,12 +155,6 @@ class HighsSession(Session):
                 _checked(self.highs.passModel(highs_lp(lp)), "passModel")
             if self.limits.start is not None and round is not None:
                 self.highs.setBasis(basis_at(lp, self.limits.start, self.instance.A))
-
-    def _lp(self, round: Round | None) -> LP:  # noqa: A002
-        if isinstance(self.mechanism, Leximin):
-            return self.mechanism.lp(self.instance, round)
-        assert isinstance(self.mechanism, Utilitarian), "the linear mechanisms are of these two kinds"
-        return self.mechanism.lp(self.instance)
 
     def _modify_model(self, round: Round) -> None:  # noqa: A002
         assert self.round is not None

@@ -66,10 +66,7 @@ class OtherCvxpy(CvxpyMethod):
         return f"{self.id} needs the solver {self.solver}, which CVXPY does not find: {where}"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs all, integers where CVXPY says so, and convex programs with logarithms, as all of this package are.
-
-        Which cones a mechanism of one's own needs, its instance shows (`applies`).
-        """
+        """Linear programs all, integers where CVXPY says so, and convex programs with logarithms, as all of this package are."""
         if "cvxpy" not in mechanism.layers:
             return False
         if mechanism.integer:

@@ -136,8 +136,9 @@ class ExactSession(HighsSession):
                 raise
             options = self.limits.own(ExactOptions)  # all others may have to enter, some more than once
             limits = replace(self.limits, options=replace(options, max_pivots=max(options.max_pivots, 20 * len(program.columns))))
+            slacks = range(len(program.columns) - len(program.right_side), len(program.columns))
             with self.phase("solve"):
-                solution, pivots = optimal_basic_solution(program, program.slack_basis, limits)
+                solution, pivots = optimal_basic_solution(program, slacks, limits)
         self.count(pivots)
         return solution
 

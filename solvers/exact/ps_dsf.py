@@ -111,10 +111,7 @@ def exact_layers(instance: Instance, x: Sequence[Fraction], limits: Limits = UNL
 def _server_layers(
     arcs: ExactArcs, i: int, own: range, here: list[int], x: Sequence[Fraction], shares: Sequence[Fraction], limits: Limits
 ) -> list[ExactLayer]:
-    """The layers of server i, with its rows `own` and arcs `here`, the smallest shares first; Stopped where a user has no prices.
-
-    x (A,) are tasks, and shares (A,) those of their users.
-    """
+    """The layers of server i, with rows `own` and arcs `here`, the smallest shares first; Stopped where a user has no prices."""
     tasks, loads = arcs.tasks(x), arcs.loads(x)
     rows = {row for a in here for row, _ in arcs.load[a] if loads[row] == 1}
     wanting = {arcs.user[a]: shares[a] for a in here if tasks[arcs.user[a]] != arcs.limits[arcs.user[a]]}

@@ -58,11 +58,6 @@ class RationalProgram:
         slacks = tuple({i: as_flint(1)} for i in range(len(right_side)))
         return cls((*cost, *(as_flint(0) for _ in right_side)), (*columns, *slacks), tuple(right_side))
 
-    @property
-    def slack_basis(self) -> list[int]:
-        """The slack variables, a basis that needs no other program to be found."""
-        return list(range(len(self.columns) - len(self.right_side), len(self.columns)))
-
 
 class BasicSolution:
     """A basis of a program with its exact numbers; ZeroDivisionError where the columns are linearly dependent."""

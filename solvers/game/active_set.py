@@ -81,8 +81,6 @@ def newton_on_active_arcs(session: NewtonSession, y: Floats, k: Floats, arcs: Bo
 class ActiveStep:
     """The linearised equations at a point.
 
-    Attributes
-    ----------
     own, tasks : (A,) y of the arcs in use, at least a little, and the tasks that it stands for; 0 on other arcs
     pivot, server : (N,) the arc and the server of each pivot
     others, user : the other arcs in use, and whose they are

@@ -278,10 +278,7 @@ def of_first(marginals: Marginals, times: int) -> Marginals:
 
 
 def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
-    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where these do not end after so many, or in time.
-
-    Every server uses water filling; `deadline` is of `time.perf_counter`.
-    """
+    """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where these do not end after so many, or in time."""
     instance, arcs = game.instance, exact_arcs(game.instance)
     gamma = [1 / max(part for _, part in load) for load in arcs.load]
     w = np.full((len(gamma), instance.R), Fraction(0), dtype=object)

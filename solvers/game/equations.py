@@ -73,8 +73,6 @@ class Derivatives(NamedTuple):
 class LevelEquations:
     """The arrays of a game on its arcs, ordered by user, and its equations. Of tables with R columns the columns lie together.
 
-    Attributes
-    ----------
     user, server : (A,) int
     loads, plan : of tasks in units of the user's best server: rows, sums, and the arrow of a Newton step; how that is eliminated
     w, gamma : (A, R), (A,); gamma in units of the user's best server

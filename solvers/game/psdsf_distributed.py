@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.psdsf_algorithm_1 import Algorithm1Session, RoundOptions, drf_alone, server_procedure
@@ -167,17 +168,7 @@ def _check(instance: Instance, events: Sequence[Event], horizon: float, period: 
 
 def cluster() -> Instance:
     """P Fig. 5: 120 servers in four classes, CPU and memory in units of class A, four users; users 3 and 4 on C and D only."""
-    return Instance(
-        [["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]],
-        [[1, 1], ["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"]],
-        counts=[8, 68, 33, 11],
-        weights=[2, 2, 1, 1],
-        eligible=[[1, 1, 1, 1]] * 2 + [[0, 0, 1, 1]] * 2,
-        name="psdsf-fig5",
-        users=[f"user {n}" for n in (1, 2, 3, 4)],
-        servers=list("ABCD"),
-        resources=["cpu", "memory"],
-    )
+    return example("psdsf-fig5").instance.replace(users=[f"user {n}" for n in (1, 2, 3, 4)])
 
 
 def section_v() -> TaskHistory:

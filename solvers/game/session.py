@@ -35,8 +35,6 @@ __all__ = [
 class ServerArrays:
     """The m arcs of one server; floats, or objects holding `fractions.Fraction`.
 
-    Attributes
-    ----------
     index : its row i
     arcs, user : (m,) int
     w : (m, R) part of the resource that a monopoly uses

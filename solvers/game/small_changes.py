@@ -81,8 +81,6 @@ def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
 class SmallChanges:
     """The program at a point, on the arcs whose E can reach 0.
 
-    Attributes
-    ----------
     arcs, user : (a,) the arcs, and whose they are
     row : (Q,) the resources somebody wants, as i R + r
     linear : (Q,) bool, whether the price is linear

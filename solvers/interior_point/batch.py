@@ -53,8 +53,6 @@ CROWDED = 0.8
 class Stack:
     """B programs of one shape, in units of their users.
 
-    Attributes
-    ----------
     demand : (B, N, R) of a unit
     inverse : (B, K, R) 1 / capacity, 0 where there is none
     is_open : (B, N, K) arcs

@@ -58,12 +58,6 @@ class Component:
     result: Result = field(default_factory=lambda: Result(np.empty(0), np.empty(0), np.inf, 0))
     level: float = 0.0
 
-    def part_of(self, round: Round) -> Round:  # noqa: A002
-        """What a round is for this component."""
-        active, closed = round.active[self.users], round.closed[self.arcs]
-        full = round.full.reshape(-1, self.arrow.instance.R)[self.servers].ravel()
-        return Round(active, np.where(active, 0.0, round.level[self.users]), closed, full, round.on_face)
-
 
 class MaxMinComponents:
     """The rounds of one instance in the units of the solver; `rate` (N,) is the weighted share of one task."""
@@ -96,7 +90,9 @@ class MaxMinComponents:
 
     def _solved(self, part: Component, round: Round, limits: Limits, offer: Callable[[Floats, Floats], None]) -> int:  # noqa: A002
         """Solve a component where its part of the round is new; the iterations that took."""
-        own = part.part_of(round)
+        active, full = round.active[part.users], round.full.reshape(-1, self.instance.R)[part.servers].ravel()
+        level = np.where(active, 0.0, round.level[part.users])
+        own = Round(active, level, round.closed[part.arcs], full, round.on_face)
         if own.is_like(part.round):
             return 0
 

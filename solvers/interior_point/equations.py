@@ -34,8 +34,6 @@ def parts_of(arcs: int, rows: int, users: int) -> list[slice]:
 class ArrowEquations:
     """A program on one instance, in units of its users.
 
-    Attributes
-    ----------
     tasks : (N,) how many make one unit
     limit : (N,) of the users, in their units
     paired : (A + K R + 2 N,) which primal and dual numbers are both positive

@@ -30,10 +30,7 @@ SAFETY, LEAST = 10.0, float(np.finfo(float).eps)
 
 @np.errstate(all="ignore")
 def errors_by_next_step(mechanism: NashBargaining | FairDominantShares, allocation: Allocation, errors: Floats) -> Floats:
-    """(N,) bounds to first order on the relative error of each user's tasks; inf where there are none.
-
-    `errors` (N,) are the bounds of common/user_error.py, which show that the step is small.
-    """
+    """(N,) bounds to first order on the relative error of each user's tasks; inf where there are none."""
     unknown = np.full(len(errors), np.inf)
     domain, options = mechanism.domain(allocation.instance), InteriorPointOptions()
     if allocation.prices is None or not np.isfinite(errors).all() or why_not("", domain, options):

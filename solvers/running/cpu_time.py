@@ -12,13 +12,19 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 def adopt() -> None:
     """Become the parent of whatever loses its parent below this process (Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_with_caller(number: int) -> None:
+    """Get this signal when the caller ends (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
 
 
 def processor_seconds(process: int | None = None) -> float:

@@ -59,19 +59,7 @@ TIGHT = 1e-4
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of every method alike.
-
-    Attributes
-    ----------
-    mechanism : configured and settled
-    instance : the problem
-    limits : accuracy, deadline and clock of the whole call
-    reference : whether an independent reference may judge; None = on at most `Judging.reference_arcs` arcs
-    warm_start : an allocation to start from, or None
-    merge : whether identical users and servers are solved as one, where the mechanism allows it
-    isolate : whether what might overrun its limit runs in a child process
-    inside : whether the whole call runs in a child process, which is ended with it
-    """
+    """What is asked of every method alike, as `solve` has it; `inside` = the whole call runs in a child that ends with it."""
 
     mechanism: Mechanism
     instance: Instance

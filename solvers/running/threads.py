@@ -42,13 +42,9 @@ def checked_threads(threads: Any) -> int | None:
 
 @contextmanager
 def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
-    """Let linear algebra inside use that many threads.
+    """Let linear algebra inside use that many threads; None = as the environment says, which changes nothing on few arcs.
 
-    Parameters
-    ----------
-    threads : of SciPy's library; None = as the environment says
-    arcs : of what is solved; with fewer than `THREADED` None changes nothing, nor outside the main thread, where solves that end
-        in another order than they began would leave NumPy's library as they found it in between
+    Nor does it outside the main thread: solves that end in another order than they began would leave NumPy's library changed.
     """
     if threads is None and (arcs < THREADED or threading.current_thread() is not threading.main_thread()):
         yield

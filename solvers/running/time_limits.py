@@ -17,7 +17,6 @@ ignores it overruns.
 """
 
 import contextlib
-import ctypes
 import importlib
 import logging
 import os
@@ -38,7 +37,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from fairalloc.models.errors import FairallocError, InstanceError, shown
-from fairalloc.solvers.running.cpu_time import adopt, processes_below
+from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processes_below
 
 AVAILABLE = hasattr(os, "fork") and sys.platform != "darwin"
 """Whether this system can fork safely: the system libraries of macOS may crash in a forked child."""
@@ -63,8 +62,6 @@ IMPORTING = 3.0
 T = TypeVar("T")
 
 _LENGTH = struct.Struct("!Q")
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 _WATCHED = [False]
 
@@ -120,8 +117,7 @@ def within(seconds: float, work: Callable[[], T], late: T) -> T:
         raise KeyboardInterrupt
     if outcome.ending == "died" and not outcome.messages:
         raise FairallocError(outcome.death)
-    result: T = outcome.messages[-1] if outcome.messages else late
-    return result
+    return outcome.messages[-1] if outcome.messages else late
 
 
 @contextlib.contextmanager
@@ -187,7 +183,7 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides
         signal.signal(signal.SIGTERM, _end)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        _end_with_parent()
+        end_with_caller(signal.SIGKILL)
         adopt()
         be_watched()
         work(lambda message: _send(pipe, message))
@@ -208,12 +204,6 @@ def _end(*_: object) -> NoReturn:
     """What was asked to end says nothing of it: libraries log what interrupts them."""
     logging.disable()
     raise KeyboardInterrupt
-
-
-def _end_with_parent() -> None:
-    """Ask Linux to end this process when the caller is killed."""
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @dataclass(frozen=True)

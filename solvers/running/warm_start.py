@@ -12,21 +12,9 @@ INSIDE = 0.1
 
 
 def start_on(domain: Instance, unit: Floats, allocation: Allocation) -> tuple[Floats, Floats | None]:
-    """Tasks (A,) and prices (K, R) of an allocation on an instance of the same users, servers, variants and eligibility.
+    """Tasks (A,) in units of the method, of which one is `unit` (N,) tasks, and prices (K, R) in any scale, of an allocation.
 
-    Parameters
-    ----------
-    domain : where a mechanism's models are written; its numbers may differ from those of the allocation's instance
-    unit : (N,) how many tasks one task unit of the method is
-    allocation : where to start
-
-    Returns
-    -------
-    The tasks in units of the method, and its prices, in any scale, None where the allocation has none
-
-    Raises
-    ------
-    InstanceError : it is no allocation, has no point, or its instance has other arcs
+    InstanceError where it has no point, or its instance has other users, servers, variants or eligibility than the domain.
     """
     if not isinstance(allocation, Allocation):
         raise InstanceError(f"warm_start is of type {type(allocation).__name__}, but it must be an Allocation")
@@ -46,8 +34,7 @@ def start_on(domain: Instance, unit: Floats, allocation: Allocation) -> tuple[Fl
 def interior(instance: Instance, x: Floats) -> Floats:
     """Tasks (A,) next to x where every arc has some: a start for interior-point methods."""
     equal = instance.arcs.gamma / instance.N
-    result: Floats = (1.0 - INSIDE) * np.maximum(x, 0.0) + INSIDE * equal
-    return result
+    return (1.0 - INSIDE) * np.maximum(x, 0.0) + INSIDE * equal
 
 
 def equal_partition(instance: Instance) -> Floats:

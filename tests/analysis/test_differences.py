@@ -57,6 +57,7 @@ def test_counts_far_apart(rule):
     assert "5000" in str(found)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("ratio", [1e-6, 1e6])
 @pytest.mark.parametrize("item", ["nb", "fds"])
 def test_weights_and_demands_far_apart(item, ratio):
@@ -135,7 +136,7 @@ def test_what_is_stated_is_what_two_answers_in_rationals_show(rule, seed):
     assert stated
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rule", [*RULES, ("fds", 2)])
 def test_other_units_change_nothing_else(rule):
     """Resources and tasks in other units, and derivatives in these."""

@@ -38,7 +38,7 @@ FAMILIES = ("generic", "tied", "zero_demand", "placement", "finite")
 GAMES = ("ps-dsf", "ps-dsf-tdm", "alpha-pf-vds")
 
 
-FROM_0 = Fraction(1, 10**4)
+FROM_0 = Fraction(1, 10**6)
 """The step for a capacity of 0, a part of the largest of its resource."""
 
 

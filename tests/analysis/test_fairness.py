@@ -359,6 +359,7 @@ def test_an_equal_partition_is_one():
     assert (partition.sum(axis=1) == np.array([[Q(5, 2), Q(5, 2)]] * 2, dtype=object)).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "hypotheses", "mechanism"),
     [

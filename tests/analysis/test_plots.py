@@ -67,7 +67,7 @@ def there(item):
     return item.load[item.instance.pools > 0]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("users", [3, 24, 25, 40, 61])
 def test_the_bars_of_many_users_end_at_the_loads(users):
     item = filled(many(users, 4))
@@ -416,7 +416,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_text_is_whole_and_apart(name):
     figure = FIGURES[name]().figure

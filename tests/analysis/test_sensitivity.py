@@ -66,7 +66,7 @@ def largest_error(allocation, found, **asked):
     return worst, compared
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("item", ["drfh", "tsf", "lmmf"])
 def test_lexicographic_rules(item, family):
@@ -79,7 +79,7 @@ def test_lexicographic_rules(item, family):
         assert not found.reason or "capacity of 0" in found.reason
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("item", "parameters", "family"), CONCAVE)
 def test_concave_programs(item, parameters, family):
     for seed in range(4):
@@ -207,7 +207,7 @@ def test_a_user_at_its_limit_with_a_choice_of_servers_leaves_the_others_free():
     assert np.isnan(found.up).all()
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_time_shared_servers(family):
     """By levels on the instance whose one resource is time, against answers next to it."""
@@ -229,6 +229,7 @@ def test_time_shared_servers_by_hand():
 # ---- rules of one's own -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["drfh", "tsf", "lmmf"])
 def test_a_rule_of_ones_own_needs_no_rational_shares(name):
     """Floats are rationals too: the same derivatives as those of the rule that has exact shares."""

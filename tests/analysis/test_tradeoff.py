@@ -5,7 +5,7 @@ import pytest
 from tolerances import BARGAINING
 
 from fairalloc.analysis.plots.tradeoff import frontier, server_shares
-from fairalloc.analysis.tradeoff import TradeOff, tradeoff, utilisation
+from fairalloc.analysis.tradeoff import TradeOff, tradeoff
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.models import Allocation, Instance, InstanceError, NotInstalled, UnknownName
 from fairalloc.models.examples import generators
@@ -26,28 +26,20 @@ def by_hand(alpha):
 HAND = TradeOff(K3, (1.0, 3.0, np.inf), tuple(by_hand(alpha) for alpha in (1, 3, np.inf)))
 
 
-def test_utilisation_by_server_class_and_resource():
+def test_what_p_says_of_the_servers_in_fig_5():
     fig5 = example("psdsf-fig5").instance
     x = np.zeros(len(fig5.arcs))
     table = {(0, 0): 40, (0, 1): 170, (1, 0): 20, (1, 1): 85, (2, 2): 82.5, (3, 3): 27.5}
     for a, pair in enumerate(zip(fig5.arcs.user.tolist(), fig5.arcs.server.tolist(), strict=True)):
         x[a] = table.get(pair, 0)
-    used = utilisation(Allocation(fig5, x))
-    np.testing.assert_allclose(used["A"], [6 / 8, 1])  # P V says that cpu is full in A and B
-    np.testing.assert_allclose(used["B"], [25.5 / 34, 1])
-    np.testing.assert_allclose(used["C"], [1, 1])
-    np.testing.assert_allclose(used["D"], [1, 1])
-    merged = utilisation(Allocation(fig5, x), {"A": "public", "B": "public", "C": "own", "D": "own"})
-    np.testing.assert_allclose(merged["public"], [31.5 / 42, 1])
-    with pytest.raises(InstanceError, match="classes lacks server 'B'"):
-        utilisation(Allocation(fig5, x), {"A": "a"})
+    load = Allocation(fig5, x).load  # P V says that cpu is full in A and B
+    np.testing.assert_allclose(load, [[6 / 8, 1], [25.5 / 34, 1], [1, 1], [1, 1]])
 
 
 def test_utilisation_of_all_servers_is_the_mean_by_capacity():
     instance = generators.placement(6, 4, 3, 1)
     allocation = Allocation(instance, instance.arcs.gamma / 9)
-    everything = utilisation(allocation, dict.fromkeys(instance.servers, "all"))["all"]
-    np.testing.assert_allclose(everything, allocation.utilisation)
+    np.testing.assert_allclose(np.average(allocation.load[:, 0], weights=instance.pools[:, 0]), allocation.utilisation[0])
 
 
 def test_deviation_by_hand():

@@ -35,6 +35,7 @@ def test_what_ran_out_of_time_is_not_asked_on_larger_cases(tmp_path):
     assert [(r.method, r.termination) for r in alone.records] == [("highs", "optimal")], "rows of other cases do not disturb"
 
 
+@pytest.mark.deep
 def test_larger_cases_alone_come_by_themselves(tmp_path):
     summary = run(climbing(3, 4, 5), tmp_path / "r.sqlite", methods=["highs"], cases=["c4", "c5"], progress=False)
     assert [(r.case, r.termination) for r in summary.records] == [("c4", "optimal"), ("c5", "optimal")]

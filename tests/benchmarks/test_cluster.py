@@ -71,6 +71,7 @@ def test_two_workers_one_killed_half_way(workers, tmp_path):
     assert {record.machine for record in found} == {record.machine for record in here}
 
 
+@pytest.mark.deep
 def test_a_worker_with_other_code_or_packages_is_refused(workers, tmp_path, monkeypatch):
     address = workers.scheduler_address
     with monkeypatch.context() as patch:
@@ -96,6 +97,7 @@ class _Local:
         return getattr, (machine, "describe_software")
 
 
+@pytest.mark.deep
 def test_what_is_wrong_is_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "CONNECT", 0.5)
     with pytest.raises(FairallocError, match="no scheduler of dask answers at 'tcp://127"):

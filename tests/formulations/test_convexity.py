@@ -9,7 +9,7 @@ import pyomo.environ as pyo
 import pytest
 
 import fairalloc as fa
-from fairalloc.formulations.common.convexity import _proved, doubt, is_refuted, with_values
+from fairalloc.formulations.common.convexity import _proved, doubt, with_values
 from fairalloc.formulations.common.kkt_residual import value_of_pyomo
 from fairalloc.models.examples.published import example
 
@@ -187,27 +187,6 @@ def in_pyomo(goal, row=None):
 def in_cvxpy(goal):
     x, rows = fa.cvxpy_tasks(KHAMSE)
     return cp.Problem(cp.Maximize(goal(x)), rows)
-
-
-@pytest.mark.parametrize(
-    ("model", "false"),
-    [
-        (in_pyomo(lambda x: sum(v**2 for v in x)), True),
-        (in_pyomo(sum, lambda x: x[0] * x[1] <= 1), True),
-        (in_pyomo(lambda x: sum(pyo.sqrt(1 + v) for v in x)), False),
-        (in_pyomo(lambda x: pyo.log(1e-3 + sum(x)) ** 3), True),
-        (in_cvxpy(cp.sum_squares), True),
-        (in_cvxpy(lambda x: cp.sum(cp.sqrt(x))), False),
-        (in_cvxpy(lambda x: -cp.sum(cp.multiply(x - 1, x - 1))), False),
-    ],
-)
-def test_two_allocations_and_the_middle_refute_what_is_not_convex(model, false):
-    assert is_refuted(model, KHAMSE) is false
-
-
-def test_what_has_other_variables_is_not_refuted():
-    x, rows = fa.cvxpy_tasks(KHAMSE)
-    assert not is_refuted(cp.Problem(cp.Maximize(cp.sum_squares(x) + cp.Variable(name="y", bounds=[0, 1])), rows), KHAMSE)
 
 
 def test_what_has_no_value_is_no_number():

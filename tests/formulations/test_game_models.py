@@ -17,8 +17,10 @@ from fairalloc.models import Allocation, FairallocError, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import METHODS, methods_for, solve
-from fairalloc.solvers.backends.cvxpy_nlp import compiled, nonlinear
+from fairalloc.solvers.backends.cvxpy import unpack
+from fairalloc.solvers.backends.cvxpy_nlp import compiled
 from fairalloc.solvers.backends.pyomo import ipopt, solve_relaxations
+from fairalloc.solvers.options import solver_options
 
 FIG1 = example("khamse-fig1").instance  # K Fig. 1: placement by a resource that server 2 lacks
 INSTANCES = [
@@ -177,7 +179,9 @@ def test_printed_problem_in_cvxpy():
     available("cvxpy:ipopt")
     for relaxation in (1e-2, 1e-4, 1e-6, 1e-8):
         problem.param_dict["relaxation"].value = relaxation
-        nonlinear(problem, "IPOPT", max_iter=300)
+        chosen = {**solver_options("IPOPT", "mid"), "max_iter": 300}
+        data, chain, inverse = compiled(problem, "IPOPT", chosen)
+        unpack(problem, chain.solve_via_data(problem, data, False, False, chosen), chain, inverse)
     x = problem.var_dict["x"].value.clip(0)
     assert item.residual(Allocation(instance, x)) <= PRINTED
 
@@ -197,6 +201,7 @@ def test_derivatives_are_taken_where_they_are_asked_for():
 # ---- complementarity ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", ["ncp", "ncp-printed"])
 @pytest.mark.parametrize("instance", [INSTANCES[0], INSTANCES[3]], ids=name_of)
 def test_complementarity_conditions(instance, form):

@@ -80,7 +80,7 @@ def test_every_published_answer_is_computed_by_several_methods():
     assert set.union(*computed.values()) == set(METHODS) - ELSEWHERE
 
 
-@pytest.mark.few(1)
+@pytest.mark.deep
 @pytest.mark.parametrize("item", [e for e in EXAMPLES if e.name in SLOW], ids=lambda e: e.name)
 def test_published_answers_by_gradients_at_low_accuracy(item):
     """K's distributed heuristic keeps the promise of "low", and its residual falls with epsilon."""
@@ -103,7 +103,7 @@ def test_every_mechanism_has_a_published_example():
     assert set(MECHANISMS) <= {name for item in EXAMPLES for name in item.answers}
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("name", "method"), [pair for pair in PAIRS if pair[0] in ("drfh", "nb")])
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_answers(name, method, seed):
@@ -150,13 +150,13 @@ CASES_OF_ALL = [
 ]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "family"), CASES_OF_ALL)
 def test_all_methods_agree(name, family):
     assert agree(name, getattr(generators, family)(12, 4, 3, 5)) >= 3
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["nb", "lmmf", "mmf", "uniform", "utilitarian"])
 def test_several_variants_agree(name):
     assert agree(name, generators.variants(10, 3, 3, 1)) >= 3

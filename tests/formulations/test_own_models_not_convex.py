@@ -151,9 +151,12 @@ def test_a_parameter_makes_a_program_convex_or_not():
     [
         (
             InPyomo("a", squares_in_pyomo, convex=True, linear=False, integer=False),
-            "'a' is declared to be convex, which is false",
+            "'a' is declared to be convex, which is not proved",
         ),
-        (InCvxpy("b", squares_in_cvxpy, convex=True, linear=True, integer=False), "'b' is declared to be convex, which is false"),
+        (
+            InCvxpy("b", squares_in_cvxpy, convex=True, linear=True, integer=False),
+            "'b' is declared to be convex, which is not proved",
+        ),
         (
             InCvxpy("c", lambda x, u, rows: cp.Problem(cp.Minimize(cp.sum(cp.multiply(u - 3, u - 3))), rows), convex=True),
             "'c' is declared to be convex, which is not proved",

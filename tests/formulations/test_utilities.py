@@ -184,3 +184,9 @@ def test_what_cannot_be_done_with_a_utility_is_said():
     assert not game([[LOG, LOG]]).merges_users
     assert game([LOG]).merges_users
     assert "u1" in str(fa.explain(found))
+
+
+def test_the_largest_elasticity_is_that_of_the_curve():
+    """Of 1 / z^3 it is 3; of 1 / (1 + z) it rises to 1, of exp(-2 z) with z."""
+    for utility, most, largest in ((fa.Utility(lambda z: z**-3.0), 10.0, 3.0), (LOG1P, 9.0, 0.9), (FALLING, 5.0, 10.0)):
+        assert utility.steepest(most, "u1") == pytest.approx(largest, rel=1e-3)

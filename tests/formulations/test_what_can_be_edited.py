@@ -86,7 +86,7 @@ def test_the_table_has_all_mechanisms():
     assert set(table()) == set(MECHANISMS)
 
 
-@pytest.mark.few(30)
+@pytest.mark.few(15)
 @pytest.mark.parametrize(("kind", "layer"), KINDS, ids=lambda value: value)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_cell_says_what_an_edit_does(name, kind, layer):

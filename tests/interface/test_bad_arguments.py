@@ -261,8 +261,8 @@ def _elsewhere(tmp_path, monkeypatch, request):
     signal.signal(signal.SIGPROF, before)
 
 
-@pytest.mark.few(20)
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.few(8)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.deep) if n.startswith("benchmarks.") else n for n in CALLS])
 def test_every_argument_of_every_function(name):
     """A value of the pool in place of each argument, one after the other."""
     function = CALLS[name]

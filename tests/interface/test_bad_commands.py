@@ -392,7 +392,7 @@ def shell(command, **more):
     return subprocess.run(["bash", "-c", line], env=environment, capture_output=True, timeout=LONGEST, check=False)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("command", "code", "sentence"),
     [

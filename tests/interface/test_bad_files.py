@@ -154,6 +154,7 @@ def edited(document, rng):
     return result
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_edited_documents(name, run, tmp_path):
     document, command = DOCUMENTS[name]
@@ -166,7 +167,7 @@ def test_edited_documents(name, run, tmp_path):
     assert [fault for fault in found if fault] == []
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_bad_words(command, run, files):
     words = [word.format(**files) for word in command.split()]
@@ -190,7 +191,7 @@ def changed_records(file, rng):
     return column, value
 
 
-@pytest.mark.few(1)
+@pytest.mark.deep
 @pytest.mark.parametrize("command", ["report {file}", "report {file} --format json", "compare {file} {file}"])
 def test_edited_records(command, run, files, tmp_path):
     rng = random.Random(command)

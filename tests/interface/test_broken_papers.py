@@ -36,6 +36,7 @@ def one_sentence(end, file, words):
     assert said.count("\n") == 1
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", FAULTS)
 def test_statements(name, run, tmp_path, monkeypatch):
     text, words = FAULTS[name]
@@ -96,6 +97,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts(name, run, tmp_path, monkeypatch):
     text, words = TEXTS[name]

@@ -329,7 +329,7 @@ def test_accuracies_are_words_or_residuals(capsys, command, accuracy):
     assert "accuracy is" in capsys.readouterr().err
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -9,6 +9,7 @@ pytest.importorskip("matplotlib", reason="pip install fairalloc[plots]")
 SOLVE = ("solve", "wang-fig2", "--format", "csv")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("ending", "start"), [(".svg", b"<?xml"), (".PNG", b"\x89PNG"), (".pdf", b"%PDF")])
 def test_the_ending_says_the_format_and_the_same_answer_is_the_same_file(run, tmp_path, ending, start):
     one, two = tmp_path / f"one{ending}", tmp_path / f"two{ending}"

@@ -50,6 +50,7 @@ def test_every_mechanism_but_njc_is_computed_by_numpy_scipy_and_highspy():
     assert len(found) >= 15
 
 
+@pytest.mark.deep
 def test_njc_needs_rational_arithmetic_alone():
     assert found_alone([name for name in HIDDEN if name != "flint"])["njc"] == "optimal"
 
@@ -58,6 +59,7 @@ def test_what_is_hidden_is_not_there():
     assert set(found_alone([*HIDDEN, "highspy"]).values()) != {"optimal"}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "package"), [("solve wang-fig2", "rich"), ("model drfh", "cvxpy"), ("explain wang-fig2", "flint")]
 )

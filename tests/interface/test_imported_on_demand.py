@@ -37,6 +37,7 @@ def test_importing_the_package_imports_no_library():
     assert there & (HEAVY | {"numpy", "scipy", "highspy", "rich"}) == set()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "code",
     [

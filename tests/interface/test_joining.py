@@ -195,6 +195,7 @@ def test_the_command_line_takes_what_joined_and_warns_in_one_line_each(plugin):
     assert (checked.returncode, checked.stdout.split()[4:6]) == (0, ["nobody_starves", "yes"])
 
 
+@pytest.mark.deep
 def test_a_mechanism_file_with_an_error_is_one_warning(tmp_path, monkeypatch):
     """As if it lay in formulations/: a folder of its own on the path of the package."""
     (tmp_path / "half_written.py").write_text("def (")

@@ -75,7 +75,7 @@ def command(line, endings):
         print(said, end="")
 
 
-@pytest.mark.few(14)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_the_code_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")

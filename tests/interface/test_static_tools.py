@@ -36,6 +36,7 @@ def judged(script, folder):
     return [(note.get("rule"), note["message"]) for note in json.loads(run.stdout)["generalDiagnostics"]]
 
 
+@pytest.mark.deep
 def test_a_script_outside_the_tree_is_understood(tmp_path):
     assert judged(SCRIPT, tmp_path) == [(None, 'Type of "fa.solve(Instance([[1]], [[2]]), "drfh")" is "Allocation"')]
 

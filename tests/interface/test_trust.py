@@ -187,7 +187,7 @@ def changed(measured, **changes):
     database.close()
 
 
-@pytest.mark.few(3)
+@pytest.mark.deep
 @pytest.mark.parametrize("k", range(7))
 def test_a_report_looks_for_no_suite(ran, capsys, measured, k):
     word = words()[k]
@@ -317,7 +317,7 @@ REASONS = {
     "solvers/running/time_limits.py": "what a forked child of this process answers through a pipe",
     "theorems/code.py": "no code is loaded: the witness of a claim is written so that it loads the user's file",
     "theorems/engine/parallel.py": "nothing: it asks whether a finding can be pickled",
-    "theorems/lone/catalogue.py": "modules of this package, by a table",
+    "theorems/lone/arguments.py": "modules of this package, by a table",
     "theorems/reader.py": "trials.py of the papers, by their names",
     "theorems/registry.py": "its own folder",
 }

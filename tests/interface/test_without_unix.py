@@ -39,7 +39,7 @@ print(answer.tasks.round(9), fa.check(answer, "pareto").holds, bool(fa.certify(a
     assert (done.stdout, done.returncode) == ("[10. 10.] True True\n", 0), done.stderr
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -54,6 +54,7 @@ def test_commands_work(tmp_path, arguments):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -85,7 +85,7 @@ def test_the_clock_is_set_back_once_a_child_says_so(pool):
     assert ask(pool, "hang", seconds=0.5, restart=0.1).cause == "time"
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("do", "expected"),
     [
@@ -172,6 +172,7 @@ def test_who_stops_early_leaves_nothing_running(marker):
     assert not any(map(alive, servers))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_children_end_with_the_parent(tmp_path, marker, stop):
     """Also where it is killed and closes nothing."""

@@ -82,7 +82,7 @@ def smallest():
     return get
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smallest, name):
     outcomes = smallest(name)
@@ -199,7 +199,7 @@ def test_experiments_are_found_by_the_beginning_of_their_ids():
 
 def test_a_killed_run_resumes(tmp_path):
     records = tmp_path / "r.sqlite"
-    words = [sys.executable, "-P", "-m", "fairalloc", "simulate", "P.Table4", "P.Fig6", "--small", "--records", str(records)]
+    words = [sys.executable, "-P", "-m", "fairalloc", "simulate", "P.Table4", "--small", "--records", str(records)]
     run = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not rows(records):
@@ -208,13 +208,13 @@ def test_a_killed_run_resumes(tmp_path):
     run.wait()
     before = rows(records)
     assert before
-    found = run_experiments(["P.Table4", "P.Fig6"], records, RunSetting("small"), progress=False)
+    found = run_experiments(["P.Table4"], records, RunSetting("small"), progress=False)
     assert rows(records)[: len(before)] == before, "what is on record is not measured again"
-    assert [len(one.labels) for one in found] == [3, 3]
-    assert len(rows(records)) == 6
-    again = run_experiments(["P.Table4", "P.Fig6"], records, RunSetting("small"), progress=False)
+    assert [len(one.labels) for one in found] == [3]
+    assert len(rows(records)) == 3
+    again = run_experiments(["P.Table4"], records, RunSetting("small"), progress=False)
     assert [one.measured for one in again] == [one.measured for one in found]
-    assert len(rows(records)) == 6
+    assert len(rows(records)) == 3
 
 
 def rows(records):

@@ -8,6 +8,7 @@ times as long. That answers from children agree too is compared in tests/formula
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -30,6 +31,7 @@ def no_children(monkeypatch):
     monkeypatch.setattr(time_limits, "watched", lambda: True)
 
 
+@cache
 def mixed(family, seed):
     """An instance of the family, for odd seeds with uneven weights, for every third with limits too."""
     instance = getattr(generators, family)(5 + seed % 3, 3, 2 + seed % 2, 100 + seed)
@@ -80,7 +82,7 @@ def instances_for(name, family):
 PAIRS = [(name, family) for name, family in product(NAMES, FAMILIES) if instances_for(name, family)]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("name", "family"), PAIRS)
 def test_all_methods_agree(name, family, record_property):

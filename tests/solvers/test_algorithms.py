@@ -229,6 +229,7 @@ def test_pdhg_claims_nothing_that_it_does_not_prove(family, iterations):
         assert allocation.message == f"its iterations ended: its own residual is {bound:.1e}"
 
 
+@pytest.mark.deep
 def test_a_loose_target_is_still_within_the_promise(monkeypatch):
     """Stopping just within what accuracy "mid" promises, in canonical units, holds in the units of the user."""
     monkeypatch.setitem(pdhg.TARGET, "mid", RESIDUAL)

@@ -101,6 +101,7 @@ def spied():
             sys.__class__ = before
 
 
+@pytest.mark.deep
 def test_eight_threads_leave_the_process_as_it_was():
     items = [item for item in WORK if item not in SKIPPED]
     alone = [solved(item) for item in items]  # what is imported on the way may do what it likes, in one thread

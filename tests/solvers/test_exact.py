@@ -540,6 +540,7 @@ def test_the_rational_answer_is_taken_where_its_rounding_has_no_more_digits():
     assert not meets(replace(answer, x_exact=None), RESIDUAL)
 
 
+@pytest.mark.deep
 def test_first_order_methods_are_asked_last_where_others_were_inaccurate(monkeypatch):
     """SCS takes half a minute here to say that there is no allocation."""
     asked = []

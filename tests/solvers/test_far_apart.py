@@ -16,7 +16,7 @@ EACH = 6
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("decades", [6, 12])
 @pytest.mark.parametrize("name", far_apart.NAMES)
 def test_no_user_is_far_from_its_tasks(name, decades):
@@ -29,7 +29,7 @@ def test_no_user_is_far_from_its_tasks(name, decades):
     assert found["optimal"] > 0
 
 
-@pytest.mark.few(1)
+@pytest.mark.deep
 @pytest.mark.parametrize("first", range(0, 60, 12))
 def test_rational_answers_of_ps_dsf_are_certified_and_explained(first):
     """Of 60 instances of fractions, with weights to 1e9."""
@@ -68,6 +68,7 @@ ONE_POOL = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ONE_POOL)
 @pytest.mark.parametrize("weight", [1e-7, 1e-10, 1e-12])
 def test_a_small_user_counts_as_a_large_one(name, weight):
@@ -93,6 +94,7 @@ def test_what_a_small_weight_hides_in_the_objective_is_seen(tasks):
     assert fa.solve(one, "utilitarian").tasks == pytest.approx([1, 1])
 
 
+@pytest.mark.deep
 def test_a_crash_of_a_solver_on_numbers_far_apart_is_an_error_of_that_method():
     """HiGHS 1.15 writes beyond its memory on a round of this instance; the process lives, and the answer is the right one."""
     code = (

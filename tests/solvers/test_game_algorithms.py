@@ -216,7 +216,7 @@ def test_marginal_utilities_are_inverted():
 # ---- equilibria -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("alpha", [0.5, 1, 2, 8, "inf", "mixed"])
 def test_best_responses_reach_equilibria(family, alpha):
@@ -228,6 +228,7 @@ def test_best_responses_reach_equilibria(family, alpha):
         assert allocation.residual <= RESIDUAL
 
 
+@pytest.mark.deep
 def test_the_broader_class_of_utilities():
     """(K 22), and a pool of two servers is the two servers."""
     pool = generators.generic(6, 2, 2, 4).replace(counts=[2, 1])
@@ -241,7 +242,7 @@ def test_the_broader_class_of_utilities():
     np.testing.assert_allclose(one.tasks, two.tasks, rtol=BARGAINING)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", FILLING)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_ps_dsf(method, family):
@@ -301,6 +302,7 @@ def test_one_server_is_fds(alpha):
     np.testing.assert_allclose(fair.tasks, solve(instance, "fds", "cvxpy:clarabel", "high", alpha=alpha).tasks, rtol=BARGAINING)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_time_shared_servers_have_one_answer(seed):
     instance = generators.placement(7, 4, 3, seed)
@@ -309,7 +311,7 @@ def test_time_shared_servers_have_one_answer(seed):
         np.testing.assert_allclose(other, answers[0], rtol=BARGAINING)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("alpha", [0.5, 1, 2])
 @pytest.mark.parametrize(
     "instance", [KHAMSE, KHAMSE_4, generators.generic(3, 1, 2, 0), generators.placement(6, 3, 2, 0)], ids=range(4)
@@ -460,6 +462,7 @@ def test_zero_merit_is_an_equilibrium_and_only_that():
 # ---- K's distributed heuristic --------------------------------------------------------------------------------------
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("epsilon", [0.2, 0.05])
 def test_a_finite_epsilon_gives_the_equilibrium_of_smaller_servers(epsilon):
     """Loads 1 - epsilon + epsilon^2 mu of priced resources; the tasks are right for servers with just that."""
@@ -477,6 +480,7 @@ def test_a_finite_epsilon_gives_the_equilibrium_of_smaller_servers(epsilon):
     )
 
 
+@pytest.mark.deep
 def test_epsilon_falls_and_so_does_the_residual():
     allocation = solve(KHAMSE_4, "alpha-pf-vds", "vds-distributed", "low", alpha=3, trace=True)
     assert allocation.claims_success
@@ -507,6 +511,7 @@ def test_too_few_iterations_are_no_success(method, limit, few):
     assert "its own residual is" in allocation.message
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", [*FILLING, *FOLLOWING])
 def test_time_limits_are_obeyed_inside(method):
     """By a clock that is one second later whenever it is looked at: a busy machine changes nothing."""

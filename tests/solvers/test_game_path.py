@@ -117,6 +117,7 @@ def test_an_answer_of_ps_dsf_starts_games_with_a_large_alpha(alpha):
     assert warm.iterations < cold.iterations
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("family", ["heavy_tailed", "racks", "tied"])
 def test_without_a_cap_on_alpha_ps_dsf_takes_fewer_systems(family, monkeypatch):
     games = [getattr(generators, family)(60, 12, 3, seed) for seed in range(4)]
@@ -127,6 +128,7 @@ def test_without_a_cap_on_alpha_ps_dsf_takes_fewer_systems(family, monkeypatch):
     assert sum(answer.iterations for answer in free) < 0.85 * sum(answer.iterations for answer in capped)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("family", "alpha"), [("zero_demand", np.inf), ("generic", 300.0), ("variants", np.inf)])
 def test_games_in_which_the_cap_helps_keep_it(family, alpha, monkeypatch):
     caps = []

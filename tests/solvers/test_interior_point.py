@@ -325,6 +325,7 @@ def test_the_users_own_bound_on_rows_decides(name, monkeypatch):
         assert set(plans) == {plan}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "nb"])
 def test_a_factor_without_light_arcs_leads_to_the_same_answer(name, monkeypatch):
     """Also where conjugate gradients are cut off: then what is cheap is left, and the answer is that of the dense matrix."""

@@ -269,6 +269,7 @@ print(solve(example("wang-fig2").instance, "drfh", starts, time_limit=1.0).termi
 """
 
 
+@pytest.mark.few(1)
 @forks
 @pytest.mark.parametrize("how", ["ends", "hangs", "dies"])
 def test_what_a_method_starts_ends_with_it(how):
@@ -630,7 +631,7 @@ def descriptor_1_in_a_file():
             os.close(copy)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["highs", "cvxpy:clarabel", "pyomo:highs", None])
 def test_threads_leave_descriptor_1_alone(method):
     """8 threads x 20 solves; another thread's lines all arrive, and nothing else does."""
@@ -763,6 +764,7 @@ def test_what_cannot_be_imported_is_named(monkeypatch):
     assert solve(WANG, "drfh", "highs").message.startswith("highs is not available: its packages cannot be imported: ")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("weights", [[1e15, 1], [1e9, 1], [1, 1e-12]])
 @pytest.mark.parametrize("name", ["drfh", "nb", "utilitarian"])
 def test_extreme_weights_raise_nothing(name, weights):
@@ -793,7 +795,7 @@ FAR_APART = {
 }
 
 
-@pytest.mark.few(9)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf", "mmf", "utilitarian"])
 @pytest.mark.parametrize("instance", FAR_APART.values(), ids=FAR_APART)
 def test_judge_and_certificate_agree_where_floats_cannot_tell(instance, name):
@@ -807,6 +809,7 @@ def test_judge_and_certificate_agree_where_floats_cannot_tell(instance, name):
         assert certify(allocation, name)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf"])
 @pytest.mark.parametrize("instance", FAR_APART.values(), ids=FAR_APART)
 def test_what_is_wrong_is_still_denied(instance, name):

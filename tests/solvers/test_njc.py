@@ -235,7 +235,7 @@ def one_pool(instance):
 # ---- the methods ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("part", range(10))
 @pytest.mark.parametrize("method", METHODS)
 def test_500_answers_are_exactly_fair(method, part):
@@ -277,7 +277,7 @@ def test_what_the_500_instances_contain():
     assert {(sized(s).N, sized(s).R) for s in range(500)} == set(product(range(1, 9), range(1, 9)))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("part", range(4))
 def test_enumeration_milp_and_vertices_agree_on_the_best_utilisation(part):
     """100 instances, equal as rationals; the vertices are found without any linear program."""
@@ -292,6 +292,7 @@ def test_enumeration_milp_and_vertices_agree_on_the_best_utilisation(part):
         assert values == {solution_set(instance, "njc").best("utilisation").value}, instance.name
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("objective", ["sum", "min", "closest"])
 def test_the_other_objectives_agree(objective):
     for seed in range(2000, 2020):
@@ -541,6 +542,7 @@ def test_the_set_is_the_definition_on_a_grid(seed):
         assert found.contains(d.tasks(x)) == d.fair(x)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", [11, 19, 38, 47])
 def test_pieces_are_what_they_say(seed):
     """Rows, vertices, dimension and bottlenecks of a piece fit, none is within another, and up to 8 x 8 is not too much."""

@@ -48,6 +48,7 @@ print(len(calls))
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["drfh", "nb"])
 def test_few_calls(name):
     """Seconds differ from machine to machine; the number of calls, in a process of its own without coverage, does not."""

@@ -195,8 +195,6 @@ def test_without_those_names_only_the_nonlinear_route_is_missing(module, name, m
         assert METHODS[method].missing() == f"{method} needs {why}"
     with pytest.raises(NotInstalled, match=f"^cvxpy:ipopt needs {re.escape(why)}$"):
         solve(pool, "nb", "cvxpy:ipopt")
-    with pytest.raises(NotInstalled, match=f"^nonlinear needs {re.escape(why)}$"):
-        cvxpy_nlp.nonlinear(mechanism("nb").cvxpy(pool))
     for method in ("cvxpy:highs", "cvxpy:clarabel"):
         assert solve(pool, "drfh", method).residual <= RESIDUAL
 

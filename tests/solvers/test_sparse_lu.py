@@ -173,7 +173,7 @@ def test_sparse_and_dense_factors_lead_to_the_same_answer(family, alpha, monkeyp
     np.testing.assert_allclose(answers[0].tasks, answers[1].tasks, rtol=SHARES)
 
 
-@pytest.mark.few(2)
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", [19, 24, 31, 53])
 def test_blocks_that_are_0_on_one_side_alone_are_told_from_none(seed):
     """Few arcs a user and many zero demands: coupled servers were taken for independent, which ended in an error or a crash."""

@@ -74,6 +74,7 @@ def given_tasks(instance, rng):
         yield tuple(v / most for v in x) if most > 1 or (most and rng.random() < 0.7) else x if most <= 1 else ()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", PROFILE)
 def test_the_formulas_say_of_given_tasks_what_the_check_says(name):
     rng, told = np.random.default_rng(3), set()
@@ -203,6 +204,7 @@ def test_axioms_that_are_not_needed_are_left_out_of_the_core():
     assert found.core == ("sharing-incentive", "strong-sharing-incentive")
 
 
+@pytest.mark.deep
 def test_where_nothing_is_found_it_is_said_to_be_no_proof():
     found = conflict(["server-bottleneck-fairness", "total-envy-freeness"], "2x1x2", trials=4, time_limit=AMPLE)
     assert (found.instance, found.shown_by) == (None, "")
@@ -211,6 +213,7 @@ def test_where_nothing_is_found_it_is_said_to_be_no_proof():
     assert found.tried > 0
 
 
+@pytest.mark.deep
 def test_axioms_about_several_profiles_alone_exclude_nothing():
     found = conflict(["strategyproofness"], "2x1x1", trials=2, time_limit=AMPLE)
     assert found.existence == "No axiom is about one profile, so no single instance can exclude them."

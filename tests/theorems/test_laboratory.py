@@ -112,7 +112,7 @@ def test_a_misreport_is_reported():
         Misreport((0,), (None,), ((False, False),)).reported(wang)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ASSUMPTIONS)
 def test_samples_satisfy_an_assumption_and_others_do_not(name):
     free = replace(ANY, parameters={}, points=0, users=2)
@@ -215,6 +215,7 @@ def test_a_claim_that_holds_is_not_refuted_in_a_stated_number_of_cases():
     assert investigate(planted(trial=harmless, confirm=harmless), seconds=AMPLE, trials=3).status == "not decided"
 
 
+@pytest.mark.deep
 def test_a_proof_counts_without_cases_and_a_violation_refutes_it():
     """One case is enough where there is a proof, and none where there is a violation."""
     because = planted(trial=harmless, confirm=harmless, proof="because")
@@ -253,6 +254,7 @@ def test_one_proof_serves_several_statements():
         served({"K.1": Proof("a name", "because"), "K.2": Proof("a name", "therefore")})
 
 
+@pytest.mark.deep
 def test_a_hypothesis_that_is_needed_is_found_with_its_case():
     claim = planted(hypotheses=Hypotheses(one_resource=True, everywhere=True), trial=wide, confirm=wide)
     finding = investigate(claim, seconds=AMPLE, trials=200)
@@ -579,7 +581,7 @@ def test_there_are_witnesses_in_the_package():
     assert {w["statement"] for w in packaged().witnesses} >= {"W.P4", "Z.P4", "Z.P6", "Z.P8"}
 
 
-@pytest.mark.few(60)
+@pytest.mark.few(30)
 @pytest.mark.parametrize("witness", packaged().witnesses, ids=lambda w: f"{w['statement']}-{w['without']}")
 def test_every_witness_of_the_package_is_confirmed(witness):
     verdict = verify_witness(STATEMENTS[witness["statement"]], witness)
@@ -754,6 +756,7 @@ def test_no_witness_of_the_package_refutes_what_it_does_not_call_refuted():
     assert tried > 20
 
 
+@pytest.mark.deep
 def test_a_violation_that_floating_point_calls_rounding_is_found():
     """By 1e-9 in every case of two users; by less than ROUNDING it stays unseen."""
 
@@ -861,6 +864,7 @@ def test_judges_see_the_printed_numbers():
     assert attempted("drfh", envy)(case).holds is True
 
 
+@pytest.mark.deep
 def test_statements_are_listed_as_far_as_they_fit(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "130")  # in narrower terminals the longest names have two lines
     assert main(["theorems", "list", "K.T3", "--status", "refuted"]) == 0

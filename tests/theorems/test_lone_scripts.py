@@ -15,8 +15,8 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.latex import Numbers, example, letters_in, tabular
 from fairalloc.theorems.lone import script
-from fairalloc.theorems.lone.catalogue import EXCEPTIONS, FORMS, has_script, lone_script
-from fairalloc.theorems.lone.script import ARGUMENTS, LoneScript
+from fairalloc.theorems.lone.arguments import ARGUMENTS
+from fairalloc.theorems.lone.script import LoneScript
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.status import Status
 
@@ -29,10 +29,19 @@ for path in sys.argv[1:]:
     runpy.run_path(path, run_name="__main__")
 """
 
-ONE_OF_A_KIND = ["K.Table1.tsf.sharing", "P.T2.pareto", "W.E6.printed", "Z.Cor1", "D.S4.strategyproof"]
+EXCEPTIONS = {
+    "P.A1.later": "its witness is a run of an algorithm",
+}
+"""Statements with a witness on record and no script, and why.
+
+What rests on experiments (K.6.*, W.S6.*) has no witness but a simulation. Cases that show that a proved statement needs one of
+its hypotheses are not exported either: nothing that is printed is wrong by them.
+"""
+
+ONE_OF_A_KIND = ["K.2.2.tsf.sharing", "P.T2.pareto", "W.E6.printed", "Z.Cor1", "D.S4.strategyproof"]
 
 CHANGED = {
-    "K.Table1.tsf.sharing": ("tasks", 1),
+    "K.2.2.tsf.sharing": ("tasks", 1),
     "K.T3.envy.letter": ("prices", 1),
     "P.T2.envy.letter": ("least", 1),
     "K.L2": ("other_prices", -1),
@@ -50,7 +59,7 @@ CHANGED = {
     "D.L3.step": ("x", -1),
     "D.S5.5.weights": ("prices", 1),
     "K.3.3.fds.envy": ("bounds", 1),
-    "K.Table1.tsf.bottleneck": ("better", 1),
+    "K.2.2.tsf.bottleneck": ("better", 1),
     "Z.V.NB.SP": ("tasks", 1),
     "W.S2.infeasible": ("tasks", 1),
 }
@@ -103,7 +112,7 @@ def test_every_witness_of_a_claim_has_a_script_or_is_an_exception():
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_committed_scripts_are_those_of_the_record(name):
-    made = lone_script(name)
+    made = LoneScript.of(name)
     assert made.python() == (FOLDER / f"{name}.py").read_text(encoding="utf-8"), "run: make witnesses"
 
 
@@ -172,7 +181,7 @@ def defined_in(tex):
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", [*ONE_OF_A_KIND, "K.L3", "K.E111", "P.T2.misreports", "D.S4.utilisation-higher"])
 def test_latex_is_an_example_whose_letters_are_defined(name):
-    text = lone_script(name).latex()
+    text = LoneScript.of(name).latex()
     assert text.split("\n")[1].startswith(r"\begin{example}[")
     assert text.endswith("\\end{example}\n")
     assert well_formed(text)
@@ -184,7 +193,7 @@ def test_latex_is_an_example_whose_letters_are_defined(name):
 @pytest.mark.deep
 def test_all_latex_is_well_formed_with_defined_letters():
     for path in SCRIPTS:
-        text = lone_script(path.stem).latex()
+        text = LoneScript.of(path.stem).latex()
         assert well_formed(text), path.stem
         assert letters_in(text) == defined_in(text), path.stem
 
@@ -226,9 +235,9 @@ def test_long_fractions_are_decimals_with_the_exact_number_below():
 
 
 def test_the_command_line_prints_both_forms(capsys):
-    for form in FORMS:
+    for form in ("python", "latex"):
         assert main(["theorems", "export", "W.L1.step", "--format", form]) == 0
-        assert capsys.readouterr().out == getattr(lone_script("W.L1.step"), form)()
+        assert capsys.readouterr().out == getattr(LoneScript.of("W.L1.step"), form)()
     with pytest.raises(SystemExit, match="2"):
         main(["theorems", "export", "W.L1.step", "--format", "html"])
     assert "invalid choice: 'html' (choose from " in capsys.readouterr().err
@@ -254,6 +263,6 @@ def test_cases_beside_the_record_refute_their_statements():
 
 
 def test_a_statement_without_an_argument_has_no_script():
-    proved = next(name for name in all_statements() if not has_script(name))
+    proved = next(name for name in all_statements() if name not in ARGUMENTS)
     with pytest.raises(InstanceError, match="has no lone script"):
-        lone_script(proved)
+        LoneScript.of(proved)

@@ -32,7 +32,7 @@ def at(unknowns, values):
     return [unknown == z3.Q(*Fraction(value).as_integer_ratio()) for unknown, value in zip(unknowns, values, strict=True)]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["K.T4", "K.T6", "K.L4.priced", "Z.T1.GSP", "Z.T2"])
 def test_a_proof_runs_again(name):
     found = prove(statement(name), time_limit=30)

@@ -88,6 +88,7 @@ def test_the_search_climbs_and_makes_its_case_smaller():
     assert found.document() == worst_ratio("lmmf", "envy", 60).document(), "the seed decides"
 
 
+@pytest.mark.deep
 def test_all_that_is_not_proved_is_searched_and_compared(tmp_path):
     found = {one.quantity: one for one in search_numbers(tmp_path / "numbers.json", 20, mechanisms=["lmmf"])}
     assert {*found} == {*QUANTITIES}

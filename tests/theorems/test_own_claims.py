@@ -62,6 +62,7 @@ def run(code, capsys, **scope):
 # ---- verdicts and witnesses -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_a_true_claim_is_not_refuted():
     result = searched("DRFH is Pareto optimal", "drfh", "pareto", trials=120)
     assert (result.status, result.case, result.code) == ("not refuted", None, "")
@@ -152,6 +153,7 @@ def test_a_single_method_is_said_to_be_one(monkeypatch):
     assert "by one method, cvxpy:clarabel, for there is no other" in result.verdict.sentence
 
 
+@pytest.mark.deep
 def test_methods_that_disagree_decide_nothing(monkeypatch):
     """The second method gives everybody an equal part, so it violates nothing."""
 
@@ -170,6 +172,7 @@ def test_a_margin_of_rounding_is_no_violation_in_floating_point():
     assert searched("large", MOST, lambda _: NOISE * 2, trials=40).status == "not decided: violated in floating point"
 
 
+@pytest.mark.deep
 def test_an_object_without_a_name_has_one_in_the_code(capsys):
     mine = MostTasks()
     result = searched("nobody is left out", mine, lambda allocation: 1 - allocation.tasks.min(), "everywhere")
@@ -180,6 +183,7 @@ def test_an_object_without_a_name_has_one_in_the_code(capsys):
 # ---- properties of one's own ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_an_own_property_is_as_exact_as_its_numbers(capsys):
     exact = searched("a task for everybody", "drfh", one_task_exactly)
     assert exact.status == "refuted"
@@ -261,6 +265,7 @@ def test_words_make_hypotheses():
     assert fa.Hypotheses.of(["positive"]).spelled == "positive"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("about", ["demands", "servers", "tasks"])
 def test_a_misreport_may_be_about_one_thing_alone(about):
     assumed = fa.Hypotheses.of(f"limits, at least 2 users, misreported {about}")
@@ -524,6 +529,7 @@ def test_claims_in_a_file_are_verified(own_file, capsys):
     assert "empty.py defines no claim" in capsys.readouterr().err
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 def test_a_matrix_of_what_is_in_a_file(own_file, capsys, form):
     ask = ["matrix", "-m", "mine.py:equal", "-m", "uniform", "--property", "mine.py:one_task", "--trials", "30"]

@@ -110,7 +110,7 @@ def test_a_page_has_all_that_is_known():
     assert "Status: **proved (ps-dsf: envy-freeness), by machine for 2x2x2" in pages["P.T2.envy"]
     assert "The same proof, *ps-dsf: envy-freeness*, serves K.Table1.ps-dsf.envy" in pages["P.T2.envy"]
     assert "Hypotheses: one variant" in pages["P.T2.envy"]
-    assert "## Witness\n\nprices move, nothing else does" in pages["K.L3"]
+    assert "## Witness\n\nnothing but prices with dPsi/dlambda = 0 moves" in pages["K.L3"]
     assert "Status: **refuted (of a repaired text)**" in pages["K.L3"]
     assert "Status: **refuted (to the letter)**" in pages["K.L3.letter"]
     assert "Only its author has read it so far." in statement_page(replace(STATEMENTS["K.T1"], proof="because"), record)
@@ -139,6 +139,7 @@ def test_what_is_true_instead_is_said_of_every_refutation_and_leads_to_what_is_n
             assert led != name
 
 
+@pytest.mark.deep
 def test_every_page_leads_to_its_neighbours():
     record, names = packaged(), list(STATEMENTS)
     for k, name in enumerate(names):

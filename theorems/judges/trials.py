@@ -39,7 +39,7 @@ class Routes(NamedTuple):
 
 
 def once(decide: Callable[[Case], Verdict]) -> Routes:
-    """Routes of a claim about one printed case: its check in rationals is the trial too."""
+    """Routes of a claim that one exact check decides: of one printed case, or with a second implementation in the tests."""
     return Routes(decide, decide)
 
 

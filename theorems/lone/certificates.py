@@ -15,6 +15,7 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.definitions import unit
 
 F = Fraction
 Table = list[list[Fraction]]
@@ -47,6 +48,13 @@ def given(case: Case) -> dict[str, Any]:
         found |= {"reported": _vectors(told.exact.demands, single), "eligible_told": told.placement.astype(int).tolist()}
         found["misreporting"] = list(case.misreport.users)
     return found | {name: tuple(found[part] for part in parts) for name, parts in PROBLEMS.items() if parts[0] in found}
+
+
+def of_eligible(instance: Instance) -> Instance:
+    """Where DRFH compares shares of the servers that a user says it may use: with weights that this comes to."""
+    problem = given(Case(instance))["problem"]
+    units = zip(problem[3], unit("eligible", problem), unit("drfh", problem), strict=True)
+    return instance.replace(weights=[w * a / b for w, a, b in units])
 
 
 def _vectors(demands: Sequence[Sequence[Sequence[Fraction]]], single: bool) -> list[Any]:

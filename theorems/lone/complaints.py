@@ -1,7 +1,5 @@
 """Arguments against statements of D: allocations without justified complaints, its theorem's assumptions, and its trajectory."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -9,13 +7,12 @@ from fairalloc.formulations.njc import Requests
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import lexicographic_answer
 from fairalloc.theorems.lone.definitions import fair, lexicographic, listed
 from fairalloc.theorems.lone.every_answer import bound, bounds, part_of_the_truth
-from fairalloc.theorems.lone.script import check, making
-from fairalloc.theorems.papers.d.allocations import less_elsewhere, preferred
-from fairalloc.theorems.papers.d.complaints import by_equations, data
-from fairalloc.theorems.papers.d.examples import drf_of
+from fairalloc.theorems.papers.d.complaints import all_fair, data
+from fairalloc.theorems.papers.d.trials import trials
 
 F = Fraction
 
@@ -48,20 +45,19 @@ def in_brackets(**points: Any) -> Any:
     return {name: listed(point) for name, point in points.items()}
 
 
-# ---- two allocations ------------------------------------------------------------------------------------------------------
-
-
-def with_points(case: Case, **points: Any) -> dict[str, Any]:
-    """The data of a case with allocations by name."""
-    return of_case(case) | {name: list(x) for name, x in points.items()}
+@making
+def shown(case: Case, statement: str) -> dict[str, Any]:
+    """The data of a case with the allocations by which the statement is confirmed to be violated."""
+    points = trials[statement].confirm(case).witness
+    return of_case(case) | {name: list(x) if isinstance(x, tuple | list) else x for name, x in points.items()}
 
 
 @making
 def dominated_pair(case: Case) -> dict[str, Any]:
     """An NJC allocation that is not Pareto optimal, and a better one."""
-    found = by_equations(data(case))
+    found = all_fair(data(case))
     x, y = next((x, y) for x in found for y in found if x != y and all(a <= b for a, b in zip(x, y, strict=True)))
-    return with_points(case, x=x, better=y, other=y)
+    return of_case(case) | {"x": list(x), "better": list(y)}
 
 
 @check
@@ -87,31 +83,6 @@ def two_allocations(requests: Any, entitlements: Any, x: Any, other: Any) -> Any
     return {**in_brackets(x=x, other=other, e=entitlements), "full": full, "others": others}
 
 
-@making
-def first_two(case: Case) -> dict[str, Any]:
-    """Two NJC allocations."""
-    x, other, *_ = by_equations(data(case))
-    return with_points(case, x=x, other=other)
-
-
-@making
-def other_bottlenecks(case: Case) -> dict[str, Any]:
-    """Two NJC allocations with other full resources."""
-    d, found = data(case), by_equations(data(case))
-    full = [[load == 1 for load in loads_of(matrix(d), x)] for x in found]
-    return with_points(case, x=found[0], other=next(x for x, own in zip(found, full, strict=True) if own != full[0]))
-
-
-# ---- one allocation -------------------------------------------------------------------------------------------------------
-
-
-@making
-def least_elsewhere(case: Case) -> dict[str, Any]:
-    """The NJC allocation with the largest part of an entitlement missing at a full resource."""
-    d = data(case)
-    return with_points(case, x=max(by_equations(d), key=lambda x: (less_elsewhere(d, x) or (-1, ""))[0]))
-
-
 @check
 def less_of_another_bottleneck(requests: Any, entitlements: Any, x: Any) -> Any:
     """User i is cut back, asks for its entitlement of the full resource j, and gets less of it."""
@@ -121,13 +92,6 @@ def less_of_another_bottleneck(requests: Any, entitlements: Any, x: Any) -> Any:
     i, j, held, due = next(part for part in each if part[2] < part[3] <= requests[part[0]][part[1]])
     assert held < due
     return {**in_brackets(x=x), "user": i + 1, "j": j + 1, "held": held, "due": due}
-
-
-@making
-def first_user_first(case: Case) -> dict[str, Any]:
-    """The first user takes all of its request."""
-    d = data(case)
-    return with_points(case, x=[min(F(1), 1 / d.parts[0][0]), *[F(0)] * (len(d.parts) - 1)])
 
 
 @check
@@ -141,32 +105,12 @@ def pareto_optimum_with_complaint(requests: Any, entitlements: Any, x: Any) -> A
     return {**in_brackets(x=x, e=entitlements), "user": short[0] + 1}
 
 
-@making
-def farthest_from_entitlement(case: Case) -> dict[str, Any]:
-    """The NJC allocation in which a user is farthest from having its entitlement of some resource."""
-    d = data(case)
-
-    def off(x: Sequence[Fraction]) -> Any:
-        users = zip(x, matrix(d), d.entitlement, strict=True)
-        return max(min(abs(v * r - e) for r in row) for v, row, e in users)
-
-    return with_points(case, x=max(by_equations(d), key=off))
-
-
 @check
 def entitlement_missed(requests: Any, entitlements: Any, x: Any) -> Any:
     """An NJC allocation in which somebody has x_i r_ij = e_i for no resource j."""
     assert fair(requests, entitlements, x)
     missed = [n for n, (v, row, e) in enumerate(zip(x, requests, entitlements)) if all(v * r != e for r in row)]
     return {"x": listed(x), "user": missed[0] + 1, "e": entitlements[missed[0]]}
-
-
-@making
-def most_envy(case: Case) -> dict[str, Any]:
-    """The NJC allocation in which somebody could have most more of its request with what another holds."""
-    d, users = data(case), range(case.instance.N)
-    gap = lambda x: max(F(preferred(d, x, n, m)) - x[n] for n in users for m in users if n != m)  # noqa: E731
-    return with_points(case, x=max(by_equations(d), key=gap))
 
 
 @check
@@ -181,21 +125,6 @@ def njc_with_envy(requests: Any, entitlements: Any, x: Any) -> Any:
     return {"x": listed(x), "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
 
 
-@making
-def imitation(case: Case) -> dict[str, Any]:
-    """An allocation in which a user envies another, and one after it requests the same in which it gains nothing."""
-    d, requests = data(case), matrix(data(case))
-    pairs = [(n, m) for n in range(len(d.parts)) for m in range(len(d.parts)) if n != m]
-    for n, m in pairs:
-        parts = tuple(d.parts[m] if k == n else part for k, part in enumerate(d.parts))
-        for x in by_equations(d):
-            if preferred(d, x, n, m) > x[n]:
-                after = min(by_equations(replace(d, parts=parts)), key=lambda y: (y[n], y))
-                if part_of_the_truth(after[n], requests[m], requests[n]) <= x[n]:
-                    return with_points(case, x=x, after=after) | {"user": n, "envied": m}
-    raise AssertionError("imitation helps everywhere")
-
-
 @check
 def imitation_without_gain(requests: Any, entitlements: Any, x: Any, after: Any, user: int, envied: int) -> Any:
     """NJC allocations before and after the user requests what the envied one does; by these it need not gain."""
@@ -208,14 +137,6 @@ def imitation_without_gain(requests: Any, entitlements: Any, x: Any, after: Any,
     return {**in_brackets(x=x, after=after), "user": user + 1, "envied": envied + 1, "have": x[user], "got": got}
 
 
-@making
-def evened(case: Case) -> dict[str, Any]:
-    """An NJC allocation, and DRF, in which the least dominant share that differs is larger."""
-    d = data(case)
-    better = drf_of(d)
-    return with_points(case, x=next(x for x in by_equations(d) if x != better), better=better)
-
-
 @check
 def njc_that_is_not_drf(requests: Any, entitlements: Any, x: Any, better: Any) -> Any:
     """One dominant resource for all. Sorted shares x_i max_j r_ij / e_i are lexicographically largest in DRF."""
@@ -226,9 +147,6 @@ def njc_that_is_not_drf(requests: Any, entitlements: Any, x: Any, better: Any) -
     shares = [sorted(v * max(row) / e for v, row, e in zip(part, requests, entitlements)) for part in (x, better)]
     assert shares[0] < shares[1]
     return in_brackets(x=x, better=better, shares=shares[0], others=shares[1])
-
-
-# ---- bounds on all allocations --------------------------------------------------------------------------------------------
 
 
 @making
@@ -283,7 +201,7 @@ def used_by_all(rule: str, requests: Any, entitlements: Any, sign: int, tasks: A
 @making
 def only_one(case: Case) -> dict[str, Any]:
     """The only NJC allocation, and factors of the bounds on each x_i from above and below."""
-    made, (x,) = of_case(case), by_equations(data(case))
+    made, (x,) = of_case(case), all_fair(data(case))
     requests, e, size = made["requests"], made["entitlements"], len(x)
     upper, lower = ([bounds(requests, e, unit_of(n, size, sign)) for n in range(size)] for sign in (1, -1))
     return made | {"x": list(x), "upper": upper, "lower": lower}

@@ -26,9 +26,6 @@ def listed(numbers: Any) -> str:
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
-# ---- tables as data of the definitions ------------------------------------------------------------------------------------
-
-
 def alone(demand: Any, capacity: Any) -> Any:
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
@@ -70,9 +67,6 @@ def held(problem: Any, tasks: Any, n: int, times: Any = 1) -> Any:
 def amounts(problem: Any, tasks: Any, r: int) -> Any:
     """What each user has of resource r, by weight."""
     return [sum(row) * d[r] / w for row, d, w in zip(tasks, problem[0], problem[3])]
-
-
-# ---- mechanisms -----------------------------------------------------------------------------------------------------------
 
 
 def unit(rule: str, problem: Any) -> Any:
@@ -134,9 +128,6 @@ def fair(requests: Any, entitlements: Any, x: Any) -> Any:
     return no_complaint(need, room, entitlements, {(n, 0): v for n, v in enumerate(x)}, *EXACT)
 
 
-# ---- who violates a property ----------------------------------------------------------------------------------------------
-
-
 def better_off(need: Any, bundle: Any, n: int, have: Any) -> Any:
     """The tasks that user n could run with a bundle on its arcs; they are more than it has."""
     y = {a: min(bundle[a[-1], r] / q for r, q in d.items()) for a, d in need.items() if a[0] == n}
@@ -178,9 +169,6 @@ def dominating(problem: Any, have: Any, better: Any) -> Any:
     return {"user": n + 1, "have": have[n], "more": sum(better[n])}
 
 
-# ---- whole tasks ----------------------------------------------------------------------------------------------------------
-
-
 def whole_tasks(demands: Any, capacities: Any, best_fit: bool) -> list[int]:
     """Progressive filling (W 5.2): who has the least share runs a task on the first server that fits, or on the best by (9)."""
     total = [sum(column) for column in zip(*capacities)]
@@ -197,9 +185,6 @@ def whole_tasks(demands: Any, capacities: Any, best_fit: bool) -> list[int]:
         chosen[:] = [a - q for a, q in zip(chosen, d)]
         tasks[n] += 1
     return tasks
-
-
-# ---- equilibria without rational prices -----------------------------------------------------------------------------------
 
 
 def vertex_equilibrium(problem: Any, alpha: F, x: Any, bounds: Any) -> bool:

@@ -6,13 +6,8 @@ from typing import Any
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import (
-    by_place,
-    given,
-    least_prices,
-    lexicographic_answer,
-    rounded,
-)
+from fairalloc.theorems.lone.arguments import check, making
+from fairalloc.theorems.lone.certificates import by_place, given, least_prices, lexicographic_answer, rounded
 from fairalloc.theorems.lone.definitions import (
     alone,
     arcs,
@@ -30,8 +25,7 @@ from fairalloc.theorems.lone.definitions import (
 )
 from fairalloc.theorems.lone.merit import full_resources
 from fairalloc.theorems.lone.per_server import of_ps_dsf
-from fairalloc.theorems.lone.script import check, making
-from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best
+from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best
 
 F = Fraction
 NOTHING = F(0)
@@ -177,9 +171,7 @@ def two_equilibria(case: Case) -> dict[str, Any]:
     pair, alpha = two_best(case), int(case.parameters["alpha"])
     made: dict[str, Any] = {"B": pair.B}
     for k, each in enumerate(pair.solutions):
-        x = strict_solution(case, each, pair.B)
-        assert x is not None, "the witness is confirmed"
-        tasks = by_place(case.instance, x)
+        tasks = by_place(case.instance, exact_tasks(case, each))
         made |= {("tasks", "other_tasks")[k]: tasks, ("prices", "other_prices")[k]: priced(case.instance, tasks, alpha, pair.B)}
     return made
 

@@ -4,10 +4,7 @@ Scripts copy the first two parts. The last part finds the cases, by branch and b
 point is above the bound is split, by the arc or the choice of a resource whose cases have the least values together.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +15,6 @@ from fairalloc.theorems.lone.definitions import alone
 
 F = Fraction
 Known: TypeAlias = tuple[list[tuple[int, int, int]], list[tuple[int, int]], list[tuple[int, int]]]
-Split: TypeAlias = tuple[str, int, int]
 
 NOTHING: Known = ([], [], [])
 """What the first case knows."""
@@ -146,62 +142,35 @@ def bounds(requests: Any, entitlements: Any, objective: Any) -> Any:
     return found
 
 
-@dataclass(frozen=True)
-class CaseTree:
-    """The search for the steps of `every_ps_dsf`."""
+def ps_dsf_steps(problem: Any, objective: list[F], most: F, known: Known = NOTHING) -> list[str]:
+    """The steps of `every_ps_dsf`, by branch and bound; a step of a case that is not split is the least sum of factors."""
+    worth = [v for v in objective for _ in problem[1]]
 
-    problem: Any
-    objective: list[F]
-    most: Fraction
+    def excess(way: Known) -> float:
+        """How much the largest objective of a case is above the bound, in floating point; 0 where it has no allocation."""
+        rows, sides = ps_dsf_rows(problem, way)
+        best = maximum(np.array(worth, dtype=float), np.array(rows, dtype=float), np.array(sides, dtype=float), False)
+        return 0.0 if best is None else max(0.0, float(best.value) - float(most))
 
-    @cached_property
-    def arcs(self) -> list[tuple[int, int]]:
-        """Who may run where."""
-        demands, capacities, eligible, _ = self.problem
-        places = [(n, i) for n in range(len(demands)) for i in range(len(capacities))]
-        return [(n, i) for n, i in places if eligible[n][i] and alone(demands[n], capacities[i]) > 0]
+    if excess(known) <= ROUNDING:
+        rows, sides = ps_dsf_rows(problem, known)
+        matrix = [*([-row[k] for row in rows] for k in range(len(worth))), sides]
+        limits, cost = np.array([*(-v for v in worth), most], dtype=object), np.array([F(-1)] * len(rows), dtype=object)
+        least = maximum(cost, np.array(matrix, dtype=object), limits, True)
+        assert least is not None, "the value of the case is at most the bound"
+        return [" ".join(f"{k}:{v}" for k, v in enumerate(least.z) if v)]
+    split, ways = min(splits(problem, known).items(), key=lambda each: sum(map(excess, each[1])))
+    return [split, *(step for way in ways for step in ps_dsf_steps(problem, objective, most, way))]
 
-    def steps(self, known: Known = NOTHING) -> list[str]:
-        """The steps of a case."""
-        if self.value(known) <= float(self.most) + ROUNDING:
-            return [self.leaf(known)]
-        split = min(self.splits(known), key=lambda one: sum(self.excess(way) for way in self.ways(one, known)))
-        return [" ".join(map(str, split)), *(step for way in self.ways(split, known) for step in self.steps(way))]
 
-    def splits(self, known: Known) -> Iterator[Split]:
-        """What a case does not know yet."""
-        full, none, used = known
-        yield from (("use", n, i) for n, i in self.arcs if (n, i) not in none and (n, i) not in used)
-        yield from (("by", n, i) for n, i in self.arcs if (n, i) not in [(m, j) for m, j, _ in full])
-
-    def ways(self, split: Split, known: Known) -> list[Known]:
-        """The cases that a split makes of one."""
-        (kind, n, i), (full, none, used) = split, known
-        if kind == "use":
-            return [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return [([*full, (n, i, r)], none, used) for r, q in enumerate(self.problem[0][n]) if q]
-
-    def excess(self, known: Known) -> float:
-        """How much the value of a case is above the bound."""
-        return max(0.0, self.value(known) - float(self.most))
-
-    def value(self, known: Known) -> float:
-        """The largest objective of a case in floating point; -inf where it has no allocation."""
-        rows, sides = ps_dsf_rows(self.problem, known)
-        worth = [float(v) for v in self._worth]
-        best = maximum(worth, np.array(rows, dtype=float), np.array(sides, dtype=float), False)
-        return -np.inf if best is None else float(best.value)
-
-    @cached_property
-    def _worth(self) -> list[F]:
-        return [v for v in self.objective for _ in self.problem[1]]
-
-    def leaf(self, known: Known) -> str:
-        """The factors y >= 0 with y . rows >= objective and y . sides <= most of the least sum, as row:factor."""
-        rows, sides = ps_dsf_rows(self.problem, known)
-        columns = [[-row[k] for row in rows] for k in range(len(self._worth))]
-        matrix = np.array([*columns, list(sides)], dtype=object)
-        limits = np.array([*(-v for v in self._worth), self.most], dtype=object)
-        best = maximum(np.array([F(-1)] * len(rows), dtype=object), matrix, limits, True)
-        assert best is not None, "the value of the case is at most the bound"
-        return " ".join(f"{k}:{v}" for k, v in enumerate(best.z) if v)
+def splits(problem: Any, known: Known) -> dict[str, list[Known]]:
+    """The cases that a case can be split into, by the word of its step: by what it does not know yet."""
+    (demands, capacities, eligible, _), (full, none, used) = problem, known
+    places = [(n, i) for n in range(len(demands)) for i in range(len(capacities))]
+    arcs = [(n, i) for n, i in places if eligible[n][i] and alone(demands[n], capacities[i]) > 0]
+    unknown = [arc for arc in arcs if arc not in none and arc not in used]
+    found = {f"use {n} {i}": [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])] for n, i in unknown}
+    for n, i in arcs:
+        if (n, i) not in [(m, j) for m, j, _ in full]:
+            found[f"by {n} {i}"] = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+    return found

@@ -6,9 +6,9 @@ All answers of such a mechanism have the same totals, which prices of each round
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import by_place, given, lexicographic_answer, most_tasks
+from fairalloc.theorems.lone.arguments import check, making
+from fairalloc.theorems.lone.certificates import by_place, given, lexicographic_answer, most_tasks, of_eligible
 from fairalloc.theorems.lone.definitions import (
     alone,
     amounts,
@@ -20,9 +20,7 @@ from fairalloc.theorems.lone.definitions import (
     lexicographic,
     short_of_its_part,
     tables,
-    unit,
 )
-from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 
@@ -66,18 +64,12 @@ def more_of_the_bottleneck(case: Case, rule: str) -> dict[str, Any]:
     raise AssertionError("the answer is max-min fair on the bottleneck")
 
 
-# ---- sharing incentive ----------------------------------------------------------------------------------------------------
-
-
 @check
 def less_than_its_part(rule: str, problem: Any, parts: Any, tasks: Any, rounds: Any) -> Any:
     """All answers of the rule have these totals; no server is idle."""
     assert lexicographic(rule, problem, tasks, rounds)
     assert all(any(places[i] for places in problem[2]) for i in range(len(problem[1])))
     return short_of_its_part(problem, parts, tasks)
-
-
-# ---- one resource that is dominant for all --------------------------------------------------------------------------------
 
 
 def is_dominant(problem: Any, r: int) -> bool:
@@ -128,9 +120,6 @@ def less_than_alone(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     return {"user": n + 1, "resource": common + 1, "have": have[n], "part": part[n]}
 
 
-# ---- envy -----------------------------------------------------------------------------------------------------------------
-
-
 @check
 def envy_in_a_pool(rule: str, problem: Any, tasks: Any, rounds: Any, leftovers: int) -> Any:
     """Users with one demand vector each hold what their tasks take, and one also what is left where leftovers are given away.
@@ -145,9 +134,6 @@ def envy_in_a_pool(rule: str, problem: Any, tasks: Any, rounds: Any, leftovers: 
     found = envious(demands, [offered for _ in demands], [row[0] for row in tasks])
     w = weights[found["user"] - 1]
     return {**found, "have": found["have"] / w, "more": found["more"] / w}
-
-
-# ---- misreports -----------------------------------------------------------------------------------------------------------
 
 
 @check
@@ -190,18 +176,11 @@ def coalition_without_loss(
     return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n]), "coalition": told}
 
 
-def over_eligible(instance: Instance) -> dict[str, Any]:
-    """The answer of DRFH whose shares are of the eligible servers: DRFH with the weights that this comes to."""
-    problem = given(Case(instance))["problem"]
-    weights = [w * a / b for w, a, b in zip(problem[3], unit("eligible", problem), unit("drfh", problem), strict=True)]
-    return lexicographic_answer(instance.replace(weights=weights), "drfh")
-
-
 @making
 def two_sets_of_servers(case: Case) -> dict[str, Any]:
     """The answers for the servers that a user may use, and for those that it says it may use."""
-    after = over_eligible(case.reported)
-    return over_eligible(case.instance) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
+    before, after = (lexicographic_answer(of_eligible(instance), "drfh") for instance in (case.instance, case.reported))
+    return before | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
 
 @check

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import by_place, given, lexicographic_answer, most_tasks, rational_answer
 from fairalloc.theorems.lone.definitions import (
     alone,
@@ -18,12 +19,8 @@ from fairalloc.theorems.lone.definitions import (
     whole_tasks,
 )
 from fairalloc.theorems.lone.lexicographic import answer
-from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
-
-
-# ---- Pareto optimality ----------------------------------------------------------------------------------------------------
 
 
 @making
@@ -80,9 +77,6 @@ def low_utilisation(rule: str, problem: Any, tasks: Any, rounds: Any, other_task
     ratio = max(b / a for a, b in zip(*used))
     assert ratio < F(2, 5)
     return {"ratio": ratio}
-
-
-# ---- printed numbers ------------------------------------------------------------------------------------------------------
 
 
 @check
@@ -147,9 +141,6 @@ def least_utility_without_a_largest(demands: Any, capacities: Any, x: Any) -> An
     return {"tasks": x, "least": least, "better": better, "room": room, "need": second}
 
 
-# ---- one pool and several servers -----------------------------------------------------------------------------------------
-
-
 @making
 def pool_and_prices(case: Case) -> dict[str, Any]:
     """DRF in the pool of all servers, and the prices of DRFH at which shares of 1 for all cost 1."""
@@ -179,9 +170,6 @@ def first_fit(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     filled, fair = whole_tasks(problem[0], problem[1], False), [sum(x) for x in tasks]
     assert filled != fair
     return {"filled": " and ".join(map(str, filled)), "fair": " and ".join(map(str, fair))}
-
-
-# ---- the iterations of Z III-A, and pivots --------------------------------------------------------------------------------
 
 
 @making

@@ -23,6 +23,11 @@ def root(square: F) -> F:
     return found
 
 
+def dot(one: Any, other: Any) -> Any:
+    """The sum of the products."""
+    return sum(v * w for v, w in zip(one, other))
+
+
 def full_resources(problem: Any, tasks: Any, i: int) -> list[int]:
     """The resources of server i that are full."""
     return [r for r, c in enumerate(problem[1][i]) if sum(x[i] * d[r] for x, d in zip(tasks, problem[0])) == c]
@@ -67,21 +72,14 @@ def no_descent(gradient: Any, columns: Any, priced: Any, factors: Any) -> bool:
     return parts == [-g for g in gradient] and all(s >= 0 or p for s, p in zip(factors, priced))
 
 
-def price_direction(problem: Any, prices: Any, by_x: Any, by_price: Any) -> Any:
-    """v_lambda (47-48) of every resource, full or not, by server."""
-    moves = []
-    for i, of_prices in enumerate(by_price):
-        betas = [-sum(a * d[r] for a, d in zip(by_x[i], problem[0])) for r in range(len(of_prices))]
-        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(of_prices, betas)]  # (47), U(0) = 1
-        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
-    return moves
-
-
 def price_moves(problem: Any, tasks: Any, prices: Any, factors: Any, by_x: Any, by_price: Any) -> Any:
-    """The same at a point (38-40) where v_x = 0 by these factors."""
-    demands = problem[0]
-    for i in range(len(problem[1])):
+    """v_lambda (47-48) of every resource, full or not, by server, at a point (38-40) where v_x = 0 by these factors."""
+    demands, moves = problem[0], []
+    for i, of_prices in enumerate(by_price):
         full = full_resources(problem, tasks, i)
         assert all(price >= 0 and (r in full or price == 0) for r, price in enumerate(prices[i]))
         assert no_descent(by_x[i], [[d[r] for d in demands] for r in full], [prices[i][r] > 0 for r in full], factors[i])
-    return price_direction(problem, prices, by_x, by_price)
+        betas = [-sum(a * d[r] for a, d in zip(by_x[i], demands)) for r in range(len(of_prices))]
+        v = [-slope + (beta if slope * beta <= 0 else 0) for slope, beta in zip(of_prices, betas)]  # (47), U(0) = 1
+        moves.append([part if price > 0 else max(part, F(0)) for part, price in zip(v, prices[i])])  # (48)
+    return moves

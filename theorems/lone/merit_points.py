@@ -3,16 +3,25 @@
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import given
-from fairalloc.theorems.lone.definitions import alone, fits, listed, virtual_shares
-from fairalloc.theorems.lone.merit import full_resources, merit_gradient, no_descent, price_moves, whole_root
-from fairalloc.theorems.lone.script import check, making
-from fairalloc.theorems.papers.k.directions import dot
-from fairalloc.theorems.papers.k.problem_3 import alphas
+from fairalloc.theorems.lone.definitions import alone, fits, listed
+from fairalloc.theorems.lone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root
+from fairalloc.theorems.papers.k.directions import numbers
+from fairalloc.theorems.papers.k.marginals import alphas, totals
+from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 
 F = Fraction
+
+
+@making
+def served_point(case: Case) -> dict[str, Any]:
+    """NotApplicable where a user has no task at the case's point."""
+    totals(case.instance, case.points[0])
+    return {}
 
 
 @check
@@ -62,15 +71,11 @@ def projection_moves_ineligible(problem: Any) -> Any:
 
 @making
 def priced_point(case: Case) -> dict[str, Any]:
-    """The case's point, with the price of each full server at which a task costs its first served user what it is worth."""
-    data = given(case)
-    (tasks,), factor, (demands, capacities, _, _) = data["points"], F(case.parameters["price"]), data["problem"]
-    z, prices = virtual_shares(data["problem"], tasks), [[F(0)] * len(row) for row in capacities]
-    for i, capacity in enumerate(capacities):
-        if 0 in full_resources(data["problem"], tasks, i):
-            n = next(n for n, row in enumerate(tasks) if row[i])
-            prices[i][0] = factor * z[n, i, i] ** -2 / alone(demands[n], capacity) / demands[n][0]
-    return {"tasks": tasks, "prices": prices}
+    """The case's point with its prices."""
+    data, priced, R = given(case), ExactMeritPoint.of(case).price, case.instance.R
+    rows = enumerate(data["capacities"])
+    prices = [[priced.get(i * R + r, F(0)) / (c or 1) for r, c in enumerate(capacity)] for i, capacity in rows]
+    return {"tasks": data["points"][0], "prices": prices}
 
 
 @check
@@ -84,12 +89,6 @@ def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any
             if prices[i][r] > 0 and by_price[i][r] == 0 and beta > 0:
                 return {"server": i + 1, "resource": r + 1, "beta": beta}
     raise AssertionError("no such price")
-
-
-@making
-def unpriced_point(case: Case) -> dict[str, Any]:
-    """The case's point, at which all prices are 0."""
-    return {"prices": [[F(0)] * case.instance.R for _ in range(case.instance.K)], "tasks": given(case)["points"][0]}
 
 
 @check
@@ -115,6 +114,8 @@ def price_where_there_is_room(problem: Any, alpha: int, tasks: Any, prices: Any)
 def normal_cone(case: Case) -> dict[str, Any]:
     """The data of a point of PS-MFA, and for each server factors of d_r of its full resources that add up to -grad_x."""
     data, R = given(case), case.instance.R
+    if "prices" not in data:
+        raise NotApplicable("the case has no prices of its own")
     (tasks,), problem, powers = data["points"], data["problem"], alphas(case)
     prices = [list(data["prices"][i * R : (i + 1) * R]) for i in range(case.instance.K)]
     by_x, _ = merit_gradient(problem, powers, tasks, prices)
@@ -191,7 +192,7 @@ def kernel_of_107(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
 @making
 def start(case: Case) -> dict[str, Any]:
     """Where the run begins."""
-    return {"start": case.points[0][0]}
+    return {"start": numbers(case)[1]}
 
 
 @check

@@ -4,22 +4,11 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import (
-    by_place,
-    given,
-    most_tasks,
-    rational_answer,
-)
-from fairalloc.theorems.lone.definitions import (
-    alone,
-    dominating,
-    of_totals,
-    per_server,
-    virtual_shares,
-)
-from fairalloc.theorems.lone.every_answer import CaseTree, every_ps_dsf
+from fairalloc.theorems.lone.arguments import check, making
+from fairalloc.theorems.lone.certificates import by_place, given, most_tasks, rational_answer
+from fairalloc.theorems.lone.definitions import alone, dominating, of_totals, per_server, virtual_shares
+from fairalloc.theorems.lone.every_answer import every_ps_dsf, ps_dsf_steps
 from fairalloc.theorems.lone.merit import full_resources
-from fairalloc.theorems.lone.script import check, making
 
 F = Fraction
 
@@ -30,12 +19,9 @@ def of_ps_dsf(case: Case) -> dict[str, Any]:
     return {"tasks": by_place(case.instance, rational_answer(case.instance, "ps-dsf").x)}
 
 
-# ---- properties of every PS-DSF allocation --------------------------------------------------------------------------------
-
-
 def steps_of(problem: Any, n: int, sign: int, most: Fraction) -> list[str]:
     """The steps that prove sign x_n <= most for every PS-DSF allocation."""
-    return CaseTree(problem, [F(sign * int(m == n)) for m in range(len(problem[0]))], most).steps()
+    return ps_dsf_steps(problem, [F(sign * int(m == n)) for m in range(len(problem[0]))], most)
 
 
 @making
@@ -115,9 +101,6 @@ def misreport_of_ps_dsf(
     assert every_ps_dsf(problem, up, before, iter(steps_before), ([], [], []))
     assert every_ps_dsf(report, down, -after / own, iter(steps_after), ([], [], []))
     return {"user": user + 1, "before": before, "after": after}
-
-
-# ---- printed numbers of P -------------------------------------------------------------------------------------------------
 
 
 @check

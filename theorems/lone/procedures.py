@@ -4,16 +4,13 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.certificates import by_place, given
 from fairalloc.theorems.lone.definitions import alone, arcs, drf_per_server, fits, virtual_shares, whole_tasks
 from fairalloc.theorems.lone.every_answer import at_most
-from fairalloc.theorems.lone.script import check, making
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server
 
 F = Fraction
-
-
-# ---- P --------------------------------------------------------------------------------------------------------------------
 
 
 @check
@@ -109,9 +106,6 @@ def rounds_without_end(problem: Any) -> Any:
     assert 0 < ratio < 1
     assert all(changes[h + 1] == [ratio * v for v in changes[h]] for h in range(1, len(changes) - 1))
     return {"rounds": len(changes), "ratio": ratio}
-
-
-# ---- W --------------------------------------------------------------------------------------------------------------------
 
 
 @check

@@ -1,8 +1,6 @@
 """Lone scripts: a witness as a short Python script that imports nothing but `Fraction`, and as LaTeX.
 
-An *argument* is a function of exact data, of which every line is an assertion about rationals, and which returns the numbers that
-it ends with; one function serves all statements of its kind. What it needs is made here from the record, by any means (`more`);
-what it proves does not depend on how that was made. A script is, in this order:
+The argument is one of arguments.py, with data that are made from the record. A script is, in this order:
 
 1. what is claimed and where, what is assumed, and of which answers the script speaks (`_heading`),
 2. the data, by the names of the argument's parameters (`_data`),
@@ -19,19 +17,20 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.instance import Instance
+from fairalloc.models.files.writing import write_file
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, plain, prose, tabular
-from fairalloc.theorems.lone.certificates import PROBLEMS, given
+from fairalloc.theorems.lone.arguments import ARGUMENTS, Argument
+from fairalloc.theorems.lone.certificates import PROBLEMS
 from fairalloc.theorems.lone.definitions import exact
-from fairalloc.theorems.packaged_files import packaged_toml
-from fairalloc.theorems.registry import statement
+from fairalloc.theorems.registry import all_statements, statement
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
@@ -47,82 +46,6 @@ ANSWERS = {
 
 TOLD = {"eligible", "eligible_told", "weights", "rule", "sign", "leftovers", "misreporting"}
 """Data that LaTeX says in words, or not at all."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-CHECKS: dict[str, Callable[..., Any]] = {}
-"""By name: the functions of exact data."""
-
-MAKINGS: dict[str, Callable[..., Any]] = {}
-"""By name: the functions of a case, and of constants of an argument, that make what the record has not."""
-
-
-def check(function: Function) -> Function:
-    """Register what arguments.toml names as the check of an argument."""
-    CHECKS[function.__name__] = function
-    return function
-
-
-def making(function: Function) -> Function:
-    """Register what arguments.toml names as what makes data."""
-    MAKINGS[function.__name__] = function
-    return function
-
-
-@dataclass(frozen=True)
-class Argument:
-    """How one statement, or several of one kind, is refuted, as arguments.toml has it.
-
-    Attributes
-    ----------
-    check, make : of CHECKS and MAKINGS, "" = nothing is made
-    data : constants of both
-    answers : a key of ANSWERS
-    sentence, formula : in English and in LaTeX; {name} stands for a number that the check returned
-    assumed : what is assumed, where it is not what the hypotheses of the statement say of its cases
-    case : instead of the witness on record
-    """
-
-    check: str
-    make: str
-    data: Mapping[str, Any]
-    answers: str
-    sentence: str
-    formula: str
-    assumed: str
-    case: Case | None
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The check."""
-        return CHECKS[self.check]
-
-    def made(self, case: Case) -> Mapping[str, Any]:
-        """All data of a case by name."""
-        known = given(case) | dict(self.data)
-        if not self.make:
-            return known
-        names = [name for name in inspect.signature(MAKINGS[self.make]).parameters if name in self.data]
-        return {**known, **MAKINGS[self.make](case, **{name: self.data[name] for name in names}), **self.data}
-
-
-def _arguments() -> dict[str, Argument]:
-    """Those of arguments.toml by the id of the statement."""
-    found: dict[str, Argument] = {}
-    for item in packaged_toml("lone/arguments.toml")["argument"]:
-        own, case = item.get("case"), None
-        if own is not None:
-            parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
-            case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
-        data = item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
-        answers, assumed = item.get("answers", ""), item.get("assumed", "")
-        made = Argument(item["check"], item.get("make", ""), data, answers, item["sentence"], item["formula"], assumed, case)
-        found |= dict.fromkeys(item["ids"], made)
-    return found
-
-
-ARGUMENTS = _arguments()
-"""By the id of the statement."""
 
 
 @dataclass(frozen=True)
@@ -150,11 +73,7 @@ class LoneScript:
 
     def found(self) -> Mapping[str, Any]:
         """What the argument returns; AssertionError where the witness does not refute the claim."""
-        function = self.argument.function
-        found: Mapping[str, Any] = function(*(self.data[name] for name in inspect.signature(function).parameters))
-        return found
-
-    # ---- Python
+        return self.argument.found(self.data)
 
     def python(self) -> str:
         """The script."""
@@ -164,8 +83,6 @@ class LoneScript:
         said = _said(f"{self.about.id}: {self.argument.sentence}")
         top = f'"""{_heading(self)}\n"""\n\nfrom fractions import Fraction as F'
         return "\n\n\n".join([top, *parts, f"{call}\n{said}\n"])
-
-    # ---- LaTeX
 
     def latex(self) -> str:
         """An `example` environment: the claim, the data as tables, the inequality that fails, and what all letters are."""
@@ -237,15 +154,11 @@ def _open(places: Sequence[Sequence[int]]) -> str:
 
 def _heading(script: LoneScript) -> str:
     """The claim with its place, what is assumed, and what is shown."""
-    item, lines = script.about, [f"{script.about.id} is {_shown(script)}. It says ({script.about.place}):"]
+    shown = "confirmed" if script.about.wants_violation else "refuted"
+    item, lines = script.about, [f"{script.about.id} is {shown}. It says ({script.about.place}):"]
     lines += ["", *textwrap.wrap(item.text, WIDTH, initial_indent="    ", subsequent_indent="    ")]
     about = f"Assumed: {_assumed(script)}. Shown {ANSWERS[script.argument.answers]}."
     return "\n".join([*lines, "", *textwrap.wrap(about, WIDTH)]).replace("\\", "\\\\")
-
-
-def _shown(script: LoneScript) -> str:
-    """What the witness does to the claim."""
-    return "confirmed" if script.about.wants_violation else "refuted"
 
 
 def _assumed(script: LoneScript) -> str:
@@ -306,20 +219,14 @@ def _calling(name: str, names: str, end: str = "") -> list[str]:
     return [line] if len(line) <= WIDTH else [f"{name}(", f"    {names}", f"){end}"]
 
 
-# ---- data -----------------------------------------------------------------------------------------------------------------
-
-
 def _data(values: Mapping[str, Any]) -> list[str]:
-    """An assignment for each: rationals as integers or text, rows below each other where they are long."""
+    """An assignment for each: rationals as integers or text, lists over several lines where they are long."""
     lines = []
     for name, value in values.items():
-        if name in PROBLEMS:
-            lines.append(f"{name} = ({', '.join(PROBLEMS[name])})")
-            continue
-        literal = _literal(value)
-        wrapped = f"exact({literal})" if _is_rational(value) else literal
-        line = f"{name} = {wrapped}"
-        lines.append(line if len(line) <= WIDTH else f"{name} = {_long(value)}")
+        start, end = ("exact(", ")") if name not in PROBLEMS and _is_rational(value) else ("", "")
+        literal = f"({', '.join(PROBLEMS[name])})" if name in PROBLEMS else _literal(value)
+        line = f"{name} = {start}{literal}{end}"
+        lines += [line] if len(line) <= WIDTH else [f"{name} = {start}[", *_lines(value, "    "), f"]{end}"]
     return lines
 
 
@@ -338,14 +245,8 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
-def _long(value: Any) -> str:
-    """A list over several lines: nested lists below each other, others as many parts in a line as fit."""
-    inner = "\n".join(_lines(value, "    "))
-    return f"exact([\n{inner}\n])" if _is_rational(value) else f"[\n{inner}\n]"
-
-
 def _lines(parts: Any, indent: str) -> list[str]:
-    """The parts of a list."""
+    """The parts of a list: nested lists below each other, others as many in a line as fit."""
     if not any(isinstance(part, list | tuple) for part in parts):
         text = ", ".join(_literal(part).replace(" ", GLUE) for part in parts)
         lines = textwrap.wrap(text + ",", WIDTH - len(indent), break_long_words=False)
@@ -360,3 +261,15 @@ def _lines(parts: Any, indent: str) -> list[str]:
 
 GLUE = "\0"
 """Stands for a space at which no line is broken."""
+
+
+def write_scripts(folder: str | Path) -> None:
+    """Write ID.py for every statement that has a script, and take away what has none."""
+    made = {f"{name}.py": LoneScript.of(name).python() for name in all_statements() if name in ARGUMENTS}
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    for old in target.glob("*.py"):
+        if old.name not in made:
+            old.unlink()
+    for name, text in made.items():
+        write_file(target / name, text)

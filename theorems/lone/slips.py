@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.theorems.lone.arguments import check
 from fairalloc.theorems.lone.definitions import alone, per_server
-from fairalloc.theorems.lone.script import check
 
 F = Fraction
 Row = list[F]

@@ -3,27 +3,20 @@
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
 from fairalloc.theorems.lone.complaints import in_brackets, loads_of, of_case
 from fairalloc.theorems.lone.definitions import fair, listed
-from fairalloc.theorems.lone.script import check, making
+from fairalloc.theorems.papers.d.complaints import data, domain_vertices
 
 F = Fraction
 
 
 @making
-def first_point(case: Case) -> dict[str, Any]:
-    """The data of a case with its first point."""
+def first_point(case: Case, halved: bool) -> dict[str, Any]:
+    """The data of a case with its first point, or half of it."""
     made = of_case(case)
-    return made | {"x": made["points"][0]}
-
-
-@making
-def half_of_first_point(case: Case) -> dict[str, Any]:
-    """The same with half of that point."""
-    made = of_case(case)
-    return made | {"x": [v / 2 for v in made["points"][0]]}
+    return made | {"x": [v / 2 if halved else v for v in made["points"][0]]}
 
 
 def with_dummies(requests: Any) -> Any:
@@ -95,12 +88,9 @@ def boundary_with_a_level_line(requests: Any, first: Any) -> Any:
 
 
 @making
-def vertices_of_two(case: Case) -> dict[str, Any]:
-    """The vertices of the region of two users."""
-    made = of_case(case)
-    requests = made["requests"]
-    rows = [({n: row[j] for n, row in enumerate(requests) if row[j]}, F(1)) for j in range(len(requests[0]))]
-    return made | {"vertices": [list(x) for x in sorted(polytope_vertices([F(0)] * 2, [F(1)] * 2, [], rows))]}
+def vertices_of_region(case: Case) -> dict[str, Any]:
+    """The vertices of the set of feasible allocations."""
+    return of_case(case) | {"vertices": [list(x) for x in domain_vertices(data(case))]}
 
 
 @check

@@ -472,7 +472,5 @@ BY_ID: dict[str, Kind] = {
 }
 """Statements whose property has no name, or whose parameters are not those of BY_PROPERTY."""
 
-AT_LEAST_ONE = frozenset(
-    ("K.T3.envy", "K.T3.sharing", "K.3.4.mixed.sharing", "K.3.4.mixed.envy", "K.C2.sharing", "K.C2.envy", "K.E41")
-)
+AT_LEAST_ONE = frozenset(("K.T3.envy", "K.T3.sharing", "K.3.4.mixed.sharing", "K.3.4.mixed.envy", "K.C2.sharing", "K.C2.envy"))
 """The statements of the game that are about alpha >= 1 alone."""

@@ -39,7 +39,7 @@ def samples(hypotheses, count, seed=0, misreports=0):
     return found
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("mechanism", [*LEXICOGRAPHIC, "nb", "ps-dsf", "drf", "alpha-pf-vds"])
 def test_every_vertex_is_an_answer_again(mechanism):
     """Tasks of the program's point are those of the mechanism at the program's weights, or an answer by its residual."""
@@ -79,7 +79,7 @@ def test_every_point_for_njc_is_an_njc_allocation():
     assert moved == 12
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("mechanism", "name", "misreports"),
     [
@@ -143,7 +143,7 @@ def test_what_a_bundle_is_worth():
 @pytest.mark.deep
 def test_the_search_counts_its_programs_and_is_not_led_astray():
     """A claim that is proved: programs are tried, nothing is refuted."""
-    claim = STATEMENTS["P.Table1.tsf.envy"]
+    claim = STATEMENTS["P.II-B.tsf.envy"]
     search = Search(claim, seeded(claim, 1), Limit(cases=300))
     assert search.run() is None
     assert search.programs > 0

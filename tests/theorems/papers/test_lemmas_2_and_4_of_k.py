@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import k_in_floats
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -14,8 +15,9 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
-from fairalloc.theorems.papers.k.directions import LEMMA_4, stops
-from fairalloc.theorems.papers.k.several_equilibria import strict_solution, two_best, two_solutions, two_solutions_exactly
+from fairalloc.theorems.lone.arguments import ARGUMENTS as LONE
+from fairalloc.theorems.papers.k.directions import LEMMA_4
+from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best, two_solutions
 from fairalloc.theorems.registry import all_statements
 
 F = Fraction
@@ -43,7 +45,7 @@ def test_both_basic_solutions_are_equilibria_for_the_residual_too():
     """
     pair = two_best(TWO)
     game = Game(TWO.instance, 10, 1, float(pair.B))
-    points = [strict_solution(TWO, each, pair.B) for each in pair.solutions]
+    points = [exact_tasks(TWO, each) for each in pair.solutions]
     arcs = exact_arcs(TWO.instance)
     assert {arcs.tasks(x) for x in points} == {(Fraction(2, 3),) * 2, (Fraction(3, 4),) * 2}
     for x in points:
@@ -55,9 +57,11 @@ def test_both_basic_solutions_are_equilibria_for_the_residual_too():
 
 
 def test_a_basic_solution_that_is_no_equilibrium_is_refused():
-    pair = two_best(TWO)
-    assert any(strict_solution(TWO, each, 4 * pair.B) is None for each in pair.solutions)
-    assert any(strict_solution(replace(TWO, parameters={"alpha": 2}), each, pair.B) is None for each in pair.solutions)
+    data = LONE["K.L2"].made(TWO)
+    assert LONE["K.L2"].found(data)["first"] != LONE["K.L2"].found(data)["second"]
+    for changed in ({"B": 4 * data["B"]}, {"alpha": 2}, {"other_tasks": data["tasks"], "other_prices": data["prices"]}):
+        with pytest.raises(AssertionError):
+            LONE["K.L2"].found(data | changed)
 
 
 @pytest.mark.parametrize("capacities", [[[2, 1], [2, 1]], [[2, 1], [1, "13/10"]], [[9, 1], [1, 2]]])
@@ -65,7 +69,7 @@ def test_systems_with_one_equilibrium_pass(capacities):
     case = Case(Instance([[3, 1], [1, 3]], capacities), parameters={"alpha": 10})
     assert two_solutions(case).holds is True
     assert two_solutions(case).margin <= 0
-    assert two_solutions_exactly(case).holds is True
+    assert STATEMENTS["K.L2"].confirm(case).holds is True
 
 
 @pytest.mark.parametrize(
@@ -147,8 +151,9 @@ def test_lemma_4_is_refuted_in_rationals_under_assumption_2(name):
     item = STATEMENTS[name]
     assert item.hypotheses.outsiders
     assert min(min(row) for row in LEMMA_4.instance.exact.capacities) > 0
-    assert item.violated(LEMMA_4).margin > 1
-    assert item.trial(LEMMA_4).holds is False
+    assert item.violated(LEMMA_4).holds is False
+    assert LONE[name].found(LONE[name].made(LEMMA_4))["slope"] > 1
+    assert k_in_floats.SECOND[name](LEMMA_4).holds is False
     inside = LEMMA_4.instance.replace(eligible=np.ones((4, 3), dtype=bool))
     assert not item.applies_to(replace(LEMMA_4, instance=inside, points=((F(0),) * len(inside.arcs),)))
 
@@ -156,14 +161,16 @@ def test_lemma_4_is_refuted_in_rationals_under_assumption_2(name):
 def test_lemma_4_a_perturbed_point_moves_or_is_refused():
     prices = list(LEMMA_4.parameters["prices"])
     right, last = prices[20], LEMMA_4.parameters
-    prices[20] += Fraction(5, 12)  # user 4, with x = 1, now pays f = 5/12: 13/12 is the root
-    assert stops(True)(replace(LEMMA_4, parameters=last | {"prices": tuple(prices)})).holds is True
-    prices[20], prices[1] = right, Fraction(1, 10)
-    with pytest.raises(NotApplicable, match="irrational"):
-        stops(True)(replace(LEMMA_4, parameters=last | {"prices": tuple(prices)}))
-    prices[1], prices[2] = Fraction(0), Fraction(1)  # a price of a resource that is not full
-    with pytest.raises(NotApplicable, match="38"):
-        stops(True)(replace(LEMMA_4, parameters=last | {"prices": tuple(prices)}))
+    for wrong in (
+        right + Fraction(5, 12),
+        right + Fraction(1, 2),
+    ):  # user 4, with x = 1, now pays f > 0: its root is 13/12, or none
+        prices[20] = wrong
+        changed = replace(LEMMA_4, parameters=last | {"prices": tuple(prices)})
+        assert k_in_floats.stops(True)(changed).holds is True
+        assert STATEMENTS["K.L4.letter"].confirm(changed).holds is True
+    prices[20], prices[2] = right, Fraction(1)  # a price of a resource that is not full
+    assert STATEMENTS["K.L4.letter"].confirm(replace(LEMMA_4, parameters=last | {"prices": tuple(prices)})).holds is True
 
 
 # ---- Lemma 2 for g' = z^-alpha, whose equilibria are irrational: interval arithmetic -----------------------------------
@@ -277,7 +284,7 @@ def test_lemma_2_fails_for_powers_too():
 def test_intervals_agree_with_rationals_at_the_basic_solutions():
     pair = two_best(TWO)
     for each in pair.solutions:
-        x = strict_solution(TWO, each, pair.B)
+        x = exact_tasks(TWO, each)
         full = [(i, r) for i, solution in enumerate(each) for r in solution.full]
         tasks = isolated(TWO.instance, [float(v) for v in x], full, 10, pair.B)
         assert all(tasks[n].contains(ball(value)) for n, value in enumerate(exact_arcs(TWO.instance).tasks(x)))
@@ -286,7 +293,5 @@ def test_intervals_agree_with_rationals_at_the_basic_solutions():
 def test_intervals_refuse_what_is_no_equilibrium():
     assert isolated(POWER, *LOW, 2) is None
     pair = two_best(TWO)
-    points = [
-        (strict_solution(TWO, each, pair.B), [(i, r) for i, c in enumerate(each) for r in c.full]) for each in pair.solutions
-    ]
+    points = [(exact_tasks(TWO, each), [(i, r) for i, c in enumerate(each) for r in c.full]) for each in pair.solutions]
     assert None in [isolated(TWO.instance, [float(v) for v in x], full, 10, 4 * pair.B) for x, full in points]

@@ -3,7 +3,10 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import k_in_floats
+import p_in_floats
 import pytest
+import w_in_floats
 
 from fairalloc.analysis.linear import Optimum, maximum
 from fairalloc.models import Instance
@@ -12,7 +15,6 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k import sentences as of_k
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 from fairalloc.theorems.papers.k.surds import Surd
-from fairalloc.theorems.papers.p import definition_2
 from fairalloc.theorems.papers.p import sentences as of_p
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals
@@ -27,8 +29,9 @@ TWO = Case(Instance([[1, 2], [2, 1]], [[2, 2], [3, 1]]), points=((F(1, 2), F(1, 
 
 
 def both(name, case):
-    """What trial and confirm say."""
-    return STATEMENTS[name].trial(case).holds, STATEMENTS[name].confirm(case).holds
+    """What trial and confirm say, or the second implementation and the one route of the package."""
+    first = (k_in_floats.SECOND | w_in_floats.SECOND | p_in_floats.SECOND | p_in_floats.OTHER).get(name, STATEMENTS[name].trial)
+    return first(case).holds, STATEMENTS[name].confirm(case).holds
 
 
 def larger(*args):
@@ -44,7 +47,7 @@ def test_pareto_optimal_points_with_and_without_the_most_used():
 
 def test_max_min_fairness_of_other_shares(monkeypatch):
     assert both("P.II-A.max-min", claims_p.HALVES) == (True, True)
-    monkeypatch.setattr(definition_2, "progressive_filling", lambda _: [F(1, 4), F(1, 4)])
+    monkeypatch.setattr(of_p, "progressive_filling", lambda _: [F(1, 4), F(1, 4)])
     assert both("P.II-A.max-min", claims_p.HALVES) == (False, False)
 
 
@@ -60,7 +63,7 @@ def test_a_rise_above_its_bound(monkeypatch):
     assert both("P.A1.increase", case) == (True, True)
     test = ServerInRationals.test
     monkeypatch.setattr(ServerInRationals, "test", lambda *args: (test(*args)[0] - 3, *test(*args)[1:]))
-    monkeypatch.setattr(of_p, "maximum", larger)
+    monkeypatch.setattr(p_in_floats, "maximum", larger)
     assert both("P.A1.increase", case) == (False, False)
 
 
@@ -73,27 +76,28 @@ def test_other_units_and_other_definitions(monkeypatch):
 
 
 def test_formulas_of_p_as_they_are_printed():
-    assert of_p.printed_condition(SHARED).holds
     assert not STATEMENTS["P.IV.condition"].confirm(STATEMENTS["P.IV.condition"].printed).holds
     classes = Case(example("psdsf-fig5").instance)
     assert of_p.least_share((2, 3))(classes).holds
     assert not of_p.least_share((3,))(classes).holds, "more of class C for user 4"
-    assert [row[1] == str(row[2]) for row in claims_w._after_epsilon(claims_w.P2)] == [True, False]
+    given_up = STATEMENTS["W.P2.printed"].confirm
+    assert not given_up(claims_w.P2).holds
+    assert given_up(replace(claims_w.P2, points=((F(1, 2), F(1, 2)),))).holds, "user 2 has no epsilon to give up"
 
 
 def test_what_is_taken_back(monkeypatch):
     case = Case(Instance([[1, 2]], [[3, 4]]))
     assert both("W.S3.2.non-wasteful", case) == (True, True)
-    monkeypatch.setattr(claims_w, "_tasks_in", lambda *_: F(1))
-    monkeypatch.setattr(claims_w, "maximum", larger)
+    monkeypatch.setattr(claims_w, "alone", lambda *_: F(1))
+    monkeypatch.setattr(w_in_floats, "maximum", larger)
     assert both("W.S3.2.non-wasteful", case) == (False, False)
 
 
 def test_a_partition_that_is_not_equal(monkeypatch):
     case = Case(Instance([[1], [1]], [[2]]), points=((F(1), F(1)),))
     assert both("W.S4.5.weaker", case) == (True, True)
-    weak = claims_w.check
-    monkeypatch.setattr(claims_w, "check", lambda a, name: replace(weak(a, name), holds=name.startswith("strong"), margin=1.0))
+    weak = w_in_floats.check
+    monkeypatch.setattr(w_in_floats, "check", lambda a, name: replace(weak(a, name), holds=name.startswith("strong"), margin=1.0))
     assert both("W.S4.5.weaker", case)[0] is False
 
 
@@ -107,15 +111,16 @@ def test_a_convex_utility():
 def test_multipliers_of_what_is_best_or_not(case, monkeypatch):
     assert both("K.E23", case) == both("K.E28", case) == (True, True)
     monkeypatch.setattr(of_k, "_is_best", lambda *_: case is UNEVEN)
-    monkeypatch.setattr(of_k, "_is_best_by_program", lambda *_: case is UNEVEN)
+    monkeypatch.setattr(k_in_floats, "_best", lambda *_: case is UNEVEN)
     assert both("K.E23", case) == (False, False)
     monkeypatch.setattr(of_k, "_solved", lambda *_, nu: nu)
+    monkeypatch.setattr(k_in_floats, "_priced", lambda *_: case is UNEVEN)
     assert both("K.E28", case) == (False, False)
 
 
 def test_another_complementary_function(monkeypatch):
     assert both("K.E36", UNEVEN) == both("K.E98", UNEVEN) == (True, True)
-    monkeypatch.setattr(of_k, "_psi", lambda a, b: a * b)
+    monkeypatch.setattr(k_in_floats, "_psi", lambda a, b: a * b)
     monkeypatch.setattr(of_k, "_is_solved", lambda a, b: a == b)
     assert both("K.E36", UNEVEN) == both("K.E98", UNEVEN) == (False, False)
 
@@ -140,4 +145,5 @@ def test_an_update_of_k_that_looks_at_other_servers_is_seen(monkeypatch):
         return instance, tuple(v if server == i else v / 2 for v, server in zip(x, instance.arcs.server, strict=True))
 
     monkeypatch.setattr(of_k, "others_changed", halved)
+    monkeypatch.setattr(k_in_floats, "others_changed", halved)
     assert both("K.5.2.local", TWO) == (False, False)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import d_in_floats
 import numpy as np
 import pytest
 from tolerances import LEVELSET, ROUNDING
@@ -15,9 +16,9 @@ from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.engine.investigate import investigate
-from fairalloc.theorems.papers.d import allocations, examples, simplifications, smooth_sets, trajectories, trajectory_points
-from fairalloc.theorems.papers.d.barrier import along, central, point
-from fairalloc.theorems.papers.d.complaints import ONE, ZERO, by_equations, by_polytopes, complaint, data, domain_vertices
+from fairalloc.theorems.papers.d import allocations, examples, regions, trajectories
+from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, complaint, data, domain_vertices
+from fairalloc.theorems.papers.d.trajectories import along, inside
 from fairalloc.theorems.registry import all_statements
 
 STATEMENTS = {name: item for name, item in all_statements().items() if item.paper == "D"}
@@ -30,7 +31,7 @@ def cases(hypotheses, count, seed=0):
     while len(made) < count:
         try:
             case = hypotheses.sample(rng).case()
-            _ = point(case) if hypotheses.points else data(case)
+            _ = inside(case) if hypotheses.points else data(case)
         except FairallocError:
             continue
         made.append(case)
@@ -41,17 +42,17 @@ def test_both_ways_find_the_same_allocations():
     """Solutions of equations need not be vertices of a P_I, but every vertex is one; and so for all feasible allocations."""
     for case in cases(USERS, 40):
         d = data(case)
-        vertices, found = by_polytopes(d), by_equations(d)
+        vertices, found = all_fair(d), d_in_floats.by_equations(d)
         assert set(vertices) <= set(found)
         for axis in range(len(d.parts)):
             assert [f({x[axis] for x in vertices}) for f in (min, max)] == [f({x[axis] for x in found}) for f in (min, max)]
-        assert domain_vertices(by_polytopes, d) == domain_vertices(by_equations, d)
+        assert domain_vertices(d) == d_in_floats.domain_vertices(d)
 
 
 def test_a_complaint_is_seen_in_every_allocation_that_is_perturbed():
     for case in cases(USERS, 30, seed=1):
         d = data(case)
-        for x in by_polytopes(d):
+        for x in all_fair(d):
             assert complaint(d, x) == 0 == max(0, complaint(d, x))
             assert d.fair(x)
             for i, value in enumerate(x):
@@ -66,7 +67,7 @@ def test_nobody_without_an_entitlement_complains_at_a_bottleneck():
     """D Theorem 1 allows e_i = 0."""
     d = data(Case(Instance([[1, 0], [0, 1]], [[1, 1]]), parameters={"unentitled": 1}))
     assert d.entitlement == (ONE, ZERO)
-    assert by_polytopes(d) == [(ONE, ZERO), (ONE, ONE)]
+    assert all_fair(d) == [(ONE, ZERO), (ONE, ONE)]
     assert complaint(d, (ONE, ZERO)) == 0
     assert complaint(d, (ONE / 2, ZERO)) > 0
     with pytest.raises(NotApplicable, match="somebody must be entitled"):
@@ -98,9 +99,9 @@ def test_margins_can_fail(gap, instance, right, wrong):
     d = data(Case(instance))
     assert not gap(d, examples.rationals(*right))[0] > 0
     if wrong is not None:
-        margin, sentence = gap(d, examples.rationals(*wrong))
+        margin, words = gap(d, examples.rationals(*wrong))
         assert margin > 0
-        assert sentence.startswith(("at x = ", "x = "))
+        assert words
 
 
 def test_a_resource_that_is_not_dominant_for_all_is_seen():
@@ -110,9 +111,8 @@ def test_a_resource_that_is_not_dominant_for_all_is_seen():
 
 def test_the_matrix_of_13_is_what_power_series_give():
     for case in cases(POINT, 15):
-        at = point(case)
-        units = [[ONE if k == i else ZERO for k in range(len(at.x))] for i in range(len(at.x))]
-        columns = [along(at, unit)[1] for unit in units]
+        at = inside(case)
+        columns = [along(at, unit)[1] for unit in at.units]
         assert [list(row) for row in zip(*columns, strict=True)] == at.matrix
         assert sum(along(at, at.velocity())[0]) == 1
         other = replace(at, x=tuple(v * Fraction(9, 10) for v in at.x))
@@ -125,10 +125,10 @@ def test_two_routes_to_points_of_the_trajectory():
         d = data(case)
         path = njc_ode.TrajectoryEquations(d, Limits())
         for x in trajectories.trajectory(d, 1e-3).x[2::6]:
-            assert central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
-        x = central(d, 10.0)
-        assert trajectory_points.fulfils_12(d, path, x) < ROUNDING * 1e3
-        assert trajectory_points.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
+            assert d_in_floats.central(d, path.scale(x)) == pytest.approx(x, rel=LEVELSET)
+        x = d_in_floats.central(d, 10.0)
+        assert trajectories.fulfils_12(d, path, x) < ROUNDING * 1e3
+        assert trajectories.fulfils_12(d, path, x * np.linspace(0.99, 1, len(x))) > 1e-3
 
 
 @pytest.mark.few(9)
@@ -181,13 +181,15 @@ TWO = Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])
 
 
 def both(name, case=TWO):
-    return STATEMENTS[name].trial(case).holds, STATEMENTS[name].confirm(case).holds
+    """What the second implementation and the one of the package say."""
+    return d_in_floats.SECOND[name](case).holds, STATEMENTS[name].confirm(case).holds
 
 
 SEEN = ["D.S5.1.linear-program", "D.S5.2.family", "D.E4", "D.S5.2.normal", "D.S5.3.slopes.true", "D.S5.3.smooth"]
 SEEN += ["D.S5.3.limit", "D.S5.3.point", "D.R2", "D.S6.minimal-gap"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", SEEN)
 def test_claims_of_5_hold_of_figure_5_and_not_of_another_function(name, monkeypatch):
     """Each is seen to fail where a part of what it compares is another one."""
@@ -198,36 +200,42 @@ def test_claims_of_5_hold_of_figure_5_and_not_of_another_function(name, monkeypa
 
 
 def perturb(name, monkeypatch):
-    tangent, slope = smooth_sets.tangent, smooth_sets._tangent_in_floats
-    vertices, loss, worth = simplifications.domain_vertices, smooth_sets._loss, smooth_sets._worth
+    tangent, slope = regions.tangent, d_in_floats._tangent_in_floats
+    vertices, loss, through = regions.domain_vertices, regions.loss, regions.through
     changes = {
-        "D.S5.1.linear-program": [(simplifications, "_dominated", lambda *_: True)],
-        "D.S5.2.family": [(smooth_sets, "PARTS", (Fraction(1, 8), Fraction(1, 2)))],
+        "D.S5.1.linear-program": [
+            (regions, "_dominated", lambda *_: True),
+            (d_in_floats, "domain_vertices", lambda d: [(ZERO,) * len(d.parts)]),
+        ],
+        "D.S5.2.family": [(regions, "PARTS", (Fraction(1, 8), Fraction(1, 2)))],
         "D.E4": [
-            (smooth_sets, "tangent", lambda at: [2 * v for v in tangent(at)]),
-            (smooth_sets, "_tangent_in_floats", lambda d, x: 2 * slope(d, x)),
+            (regions, "tangent", lambda *_: [2 * v for v in tangent(*_)]),
+            (d_in_floats, "_tangent_in_floats", lambda d, x: 2 * slope(d, x)),
         ],
         "D.S5.2.normal": [
-            (smooth_sets, "along", lambda at, v: ([v[0] + 1], [], [])),
-            (smooth_sets, "_tangent_in_floats", lambda d, x: slope(d, x) * [1.001, 1]),
+            (regions, "along", lambda at, v: ([v[0] + 1], [], [])),
+            (d_in_floats, "_tangent_in_floats", lambda d, x: slope(d, x) * [1.001, 1]),
         ],
-        "D.S5.3.slopes.true": [(simplifications, "domain_vertices", lambda *_: [*vertices(*_), (ONE / 4, ONE * 2)])],
+        "D.S5.3.slopes.true": [
+            (regions, "domain_vertices", lambda *_: [*vertices(*_), (ONE / 4, ONE * 2)]),
+            (d_in_floats, "domain_vertices", lambda *_: [*vertices(*_), (ONE / 4, ONE * 2)]),
+        ],
         "D.S5.3.smooth": [
-            (trajectory_points.TrajectoryPoint, "b", [[ONE, ONE * 2], [ONE, ONE * 2]]),
-            (smooth_sets, "_height", lambda d, first, level: 1.0),
+            (trajectories.TrajectoryPoint, "b", [[ONE, ONE * 2], [ONE, ONE * 2]]),
+            (d_in_floats, "_height", lambda d, first, level: 1.0),
         ],
-        "D.S5.3.limit": [(smooth_sets, "_loss", lambda *_: loss(*_) + 1)],
+        "D.S5.3.limit": [(regions, "loss", lambda *_: loss(*_) + 1)],
         "D.S5.3.point": [
-            (smooth_sets, "_tangent_in_floats", lambda d, x: slope(d, x) * 1.01),
-            (smooth_sets, "_worth", lambda d, x: [v + Fraction(1, 100) for v in worth(d, x)][::-1]),
+            (d_in_floats, "_tangent_in_floats", lambda d, x: slope(d, x) * 1.01),
+            (regions, "through", lambda d, x: replace(through(d, x), e=[v + ONE / 100 for v in through(d, x).e][::-1])),
         ],
         "D.R2": [
-            (smooth_sets, "barrier_value", lambda d, x: -100.0),
-            (smooth_sets, "prod", lambda factors: 2),
+            (d_in_floats, "barrier_value", lambda d, x: -100.0),
+            (regions, "prod", lambda factors: 2),
         ],
         "D.S6.minimal-gap": [
             (allocations, "complaint", lambda *_: 1),
-            (allocations, "_largest_complaint", lambda *_: 1.0),
+            (d_in_floats, "_largest_complaint", lambda *_: 1.0),
         ],
     }
     for place, part, other in changes[name]:
@@ -245,6 +253,6 @@ def test_a_level_line_of_the_boundary_is_seen():
 def test_halving_finds_the_point_of_the_market():
     """On a low level, and near the boundary: (3/5, 9/10) for entitlements of 2/5 and 3/5."""
     d = data(TWO)
-    x = smooth_sets._equal_on_level(d, Fraction(1, 2**40))
+    x = regions.equal_on_level(d, Fraction(1, 2**40))
     assert [float(v) for v in x] == pytest.approx([0.6, 0.9], rel=LEVELSET)
-    assert [float(v) for v in smooth_sets._worth(d, x)] == pytest.approx([0.4, 0.6], rel=LEVELSET)
+    assert [float(v) for v in regions.through(d, x).e] == pytest.approx([0.4, 0.6], rel=LEVELSET)

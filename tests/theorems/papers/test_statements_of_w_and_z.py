@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import w_in_floats
+import z_in_floats
 from tolerances import SHARES
 
 from fairalloc.analysis.properties.misreport import Misreport
@@ -158,18 +160,24 @@ def test_numbers_are_compared_to_the_last_printed_digit():
 
 def test_whole_tasks_by_hand():
     instance = example("wang-fig2").instance
-    assert claims_w.whole_tasks(instance, best_fit=False) == [6, 6]
-    assert claims_w.whole_tasks(instance, best_fit=True) == [10, 10]
+    assert claims_w.filled(instance, best_fit=False) == [6, 6]
+    assert claims_w.filled(instance, best_fit=True) == [10, 10]
+    two = Instance([[1], [1]], [[3]], counts=[2])
+    assert claims_w.filled(two, best_fit=False) == [3, 3], "on each of both servers"
 
 
 def test_violations_of_the_lemmas_are_seen():
     """With a limit a utility is not homogeneous; a wasteful bundle is not in proportion, so Lemma 1 says the same of both."""
     limited = Case(Instance([[1], [1]], [[2]], max_tasks=[1, 1]), points=((F(1), F(0)), (F(0), F(1))))
-    assert not utilities.homogeneous(limited, True).holds
-    assert utilities.homogeneous(Case(Instance([[1], [1]], [[2]]), points=limited.points), True).holds
+    free = Case(Instance([[1], [1]], [[2]]), points=limited.points)
+    for case, right in ((limited, False), (free, True)):
+        h, (first, second) = utilities.bundles_of(case)
+        assert utilities.verdict_of(h, *utilities.homogeneous(h, first, second)).holds is right
+    with pytest.raises(NotApplicable, match="without limits"):
+        STATEMENTS["Z.P5.homogeneous"].confirm(limited)
     wasteful = Case(Instance([[1, 1]], [[1, 2]]))
     assert claims_w._lemma1(wasteful).holds
-    assert claims_w._lemma1_floats(wasteful).holds
+    assert w_in_floats.lemma_1(wasteful).holds
 
 
 def test_utilities_of_what_tasks_take(monkeypatch):
@@ -179,11 +187,11 @@ def test_utilities_of_what_tasks_take(monkeypatch):
     assert extensions._valued(instance, different=True).exact.demands[1] == ((F(1, 4), F(1, 4)),)
     two = Case(Instance([[1], [1]], [[1]]), points=((F(1), F(0)), (F(0), F(1))))
     unique = STATEMENTS["Z.VI.unique"]
-    assert unique.trial(two).holds
+    assert z_in_floats.midpoint(two).holds
     assert unique.confirm(two).holds
-    monkeypatch.setattr(extensions, "_mean", lambda first, second: [(a + b) / 8 for a, b in zip(first, second, strict=True)])
+    monkeypatch.setattr(extensions, "mean", lambda first, second: [(a + b) / 8 for a, b in zip(first, second, strict=True)])
     three = replace(two, points=((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4))))
-    assert not unique.trial(three).holds
+    assert not z_in_floats.midpoint(three).holds
     assert not unique.confirm(three).holds
 
 
@@ -224,14 +232,14 @@ def test_a_division_by_weight_that_gives_somebody_more_is_seen():
 
 
 def both_say(name, case):
-    """What trial and confirmation say; "" where the step is not about the case."""
+    """What the second implementation and the one of the package say; "" where the step is not about the case."""
     try:
-        return STATEMENTS[name].trial(case).holds, STATEMENTS[name].confirm(case).holds
+        return z_in_floats.SECOND[name](case).holds, STATEMENTS[name].confirm(case).holds
     except NotApplicable:
         return ""
 
 
-def highest(before, after, same):
+def highest(before, after, same=0):
     """Of the users whose utility differs those of the highest one, who are no pivots."""
     changed = [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if abs(a - b) > same]
     return [n for n in changed if max(before[m] for m in changed) - before[n] <= same]
@@ -244,6 +252,7 @@ def test_steps_of_theorem_1_are_about_pivots(name, monkeypatch):
         case = item.hypotheses.sample(rng, 1).case()
         with monkeypatch.context() as patch:
             patch.setattr(simplex_demands, "pivots_of", highest)
+            patch.setattr(utilities, "pivots_of", highest)
             wrong = both_say(name, case) == (False, False)
         if wrong:
             break
@@ -265,12 +274,12 @@ def test_the_allocation_after_a_misreport_is_what_tasks_take_by_the_report():
     told = Misreport((2,), (((F(1, 2), F(1, 2)),),), (None,))
     points = (F(1, 4), F(1, 2), F(1, 2)), (F(1, 8), F(1, 2), F(3, 4))
     case = Case(Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]]), told, points)
-    at = simplex_demands.Manipulation.of(case, True)
+    at = simplex_demands.Manipulation(case)
     assert at.second[2].tolist() == [[F(3, 8), F(3, 8)]]
     assert at.by_truth == ([F(1, 4), F(1, 2), F(1, 2)], [F(1, 8), F(1, 2), F(3, 8)])
     assert (at.pivots, at.rise, at.gain) == (([0], [0]), F(-1, 8), F(-1, 8))
     crowded = replace(case, points=(points[0], (F(1, 2), F(1, 2), F(1))))
-    assert simplex_demands.Manipulation.of(crowded, True).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
+    assert simplex_demands.Manipulation(crowded).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
 
 
 def test_larger_by_counting_is_larger_by_sorting():

@@ -1,98 +1,238 @@
-"""Section 5.4 along trajectories: by the integrator, and by Newton's method."""
+r"""The function f of D 5.4 and its trajectory: by D's formulas, by power series in rationals, and by the integrator.
 
+With the N dummy resources of D 5, s_j = 1 - sum_k x_k r_kj, b_ij = r_ij / s_j and m resources in all,
+
+    f(x) = - sum_j log s_j                                          (D 5)      nu_i = sum_j b_ij                       (D 6)
+    x_i nu_i = c e_i,   c = sum_i x_i nu_i                          (D 7)      M = diag(nu) + diag(x) B B^T             (D 13)
+
+Every x > 0 inside of D is on the trajectory of the entitlements that (7) gives it, and of no others, so claims about points
+need no integration.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, solved
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.d.barrier import barrier_value, central
+from fairalloc.theorems.judges.trials import Routes, once
 from fairalloc.theorems.papers.d.complaints import (
+    ONE,
     ZERO,
-    MarginAndSentence,
-    Route,
+    Found,
+    all_fair,
     brackets,
     complaint,
     data,
     fractions,
     full,
+    of_data,
+    point_of_case,
     users,
 )
-from fairalloc.theorems.papers.d.trajectory_points import fulfils_12
 
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
 
 
-SCALES = (1.0, 10.0, 1e3)
-"""Values of c at which Newton's method looks for points of the trajectory."""
+@dataclass(frozen=True)
+class TrajectoryPoint:
+    """A point inside of D with the entitlements of the trajectory on which it is.
 
-
-def exists_by_integration(case: Case) -> Verdict:
-    """The integrated x(t) fulfils (11) and (12) (D Lemma 4)."""
-    d = data(case)
-    way = trajectory(d, 1e-3)
-    path = TrajectoryEquations(d, Limits())
-    errors = [fulfils_12(d, path, x) for x in way.x[1:]]
-    errors += [abs(barrier_value(d, x) - t) / t for t, x in zip(way.t[1:], way.x[1:], strict=True)]
-    return _verdict(max(errors) - NEAR * 100, "the integrated trajectory misses (11) or (12)", "integration")
-
-
-def exists_by_newton(case: Case) -> Verdict:
-    """There are points that fulfil (12) for several c, and f grows with c."""
-    d = data(case)
-    path, points = TrajectoryEquations(d, Limits()), [central(data(case), c) for c in SCALES]
-    errors = [fulfils_12(d, path, x) for x in points]
-    values = [barrier_value(d, x) for x in points]
-    grows = all(a < b for a, b in pairwise(values))
-    return _verdict(max(errors) - NEAR if grows else 1.0, "no point fulfils (12)", "Newton's method")
-
-
-def boundary_by_integration(case: Case) -> Verdict:
-    """x(t) comes to the boundary of D: the least spare part is at most m / c (D Lemma 2)."""
-    d = data(case)
-    x = trajectory(d, 1e-6).x[-1]
-    path = TrajectoryEquations(d, Limits())
-    spare = path.slack(x)
-    return _verdict(float(spare.min()) - (1 + NEAR) * len(spare) / path.scale(x), "x(t) stays inside", "integration")
-
-
-def boundary_by_newton(case: Case) -> Verdict:
-    """The same at points of Newton's method."""
-    d = data(case)
-    path = TrajectoryEquations(d, Limits())
-    gaps = [float(path.slack(x).min()) - (1 + NEAR) * (d.R + len(x)) / c for c in SCALES for x in [central(d, c)]]
-    return _verdict(max(gaps), "x(t) stays inside", "Newton's method")
-
-
-def limit_by_integration(case: Case) -> Verdict:
-    """With any weights of the resources the objective at the end of the trajectory is within sum w / c of the market's
-    optimum.
+    Attributes
+    ----------
+    x, e : (N,) fractions of requests, entitlements by (7)
+    r : (N, m) requests with the dummy resources
+    s : (m,) spare parts
     """
-    d, w = data(case), weighting(case)
-    path = TrajectoryEquations(d, Limits(), w)
-    return _loss_bounded(case, d, path, w, trajectory(d, 1e-5, weighting=w).x[-1], "integration")
+
+    x: Rationals
+    e: Rationals
+    r: tuple[Rationals, ...]
+    s: Rationals
+
+    @property
+    def b(self) -> list[list[Fraction]]:
+        """(N, m) b_ij."""
+        return [[r / s for r, s in zip(row, self.s, strict=True)] for row in self.r]
+
+    @property
+    def nu(self) -> list[Fraction]:
+        """(N,) the gradient of f."""
+        return [sum(row, ZERO) for row in self.b]
+
+    @property
+    def matrix(self) -> list[list[Fraction]]:
+        """(N, N) M as D's compact form has it."""
+        b = self.b
+        return [
+            [(sum(row) if i == k else ZERO) + x * sum(p * q for p, q in zip(row, b[k], strict=True)) for k in range(len(b))]
+            for i, (x, row) in enumerate(zip(self.x, b, strict=True))
+        ]
+
+    @property
+    def units(self) -> list[list[Fraction]]:
+        """The N directions of the axes."""
+        return [[ONE if k == i else ZERO for k in range(len(self.x))] for i in range(len(self.x))]
+
+    def velocity(self) -> list[Fraction]:
+        """(N,) dx/dt: M v = e, scaled so that f grows at the rate 1."""
+        v = solved(self.matrix, self.e)
+        assert v is not None, "(13) has one solution inside of D"
+        rate = sum(n * w for n, w in zip(self.nu, v, strict=True))
+        return [w / rate for w in v]
 
 
-def limit_by_newton(case: Case) -> Verdict:
-    """The same at a point of Newton's method."""
-    d, w = data(case), weighting(case)
-    return _loss_bounded(case, d, TrajectoryEquations(d, Limits(), w), w, central(d, 1e3, w), "Newton's method")
-
-
-def _loss_bounded(case: Case, d: Requests, path: TrajectoryEquations, w: Floats, x: Floats, how: str) -> Verdict:
-    """The loss sum e log x* - sum e log x <= sum w / c: the optimum is unique, so x(t) tends to it as c grows (njc/ode.py)."""
-    best = np.array(fractions(d, solve(case.instance, "njc", "njc-market")), dtype=float)
-    lost = float(path.e @ (np.log(best) - np.log(x)))
-    return _verdict(
-        lost - float(w.sum()) / path.scale(x) - NEAR, f"the objective is {lost:.3g} below that of the market's allocation", how
+def with_dummies(d: Requests) -> tuple[Rationals, ...]:
+    """(N, m) requests, those for the dummy resources last."""
+    count = len(d.parts)
+    return tuple(
+        tuple(part.get(j, ZERO) for j in range(d.R)) + tuple(ONE if k == i else ZERO for k in range(count))
+        for i, part in enumerate(d.parts)
     )
+
+
+def slack(d: Requests, x: Sequence[Fraction]) -> Rationals:
+    """(m,) spare parts of resources and dummies."""
+    return tuple(1 - v for v in (*d.loads(x), *x))
+
+
+def through(d: Requests, x: Rationals) -> TrajectoryPoint:
+    """A point inside of D with its entitlements."""
+    r, s = with_dummies(d), slack(d, x)
+    worth = [v * sum(a / b for a, b in zip(row, s, strict=True)) for v, row in zip(x, r, strict=True)]
+    return TrajectoryPoint(x, tuple(w / sum(worth) for w in worth), r, s)
+
+
+def inside(case: Case, k: int = 0) -> TrajectoryPoint:
+    """The k-th point of the case, halved so that it is inside; NotApplicable where a user has nothing: e_i = 0 in (7)."""
+    x = tuple(v / 2 for v in point_of_case(case, k))
+    if not min(x) > 0:
+        raise NotApplicable("the claim is about points with x > 0")
+    return through(data(case), x)
+
+
+def along(at: TrajectoryPoint, v: Sequence[Fraction]) -> tuple[list[Fraction], list[Fraction], list[Fraction]]:
+    """Derivatives along v by power series: of - log s_j (m,), of x_i nu_i (N,), and of nu_i (N,)."""
+    from flint import fmpq_series
+
+    def series(first: Fraction, second: Fraction) -> Any:
+        return fmpq_series([as_flint(first), as_flint(second)], prec=2)
+
+    def slope(value: Any) -> Fraction:
+        return as_fraction(value[1])
+
+    x, zero = [series(a, b) for a, b in zip(at.x, v, strict=True)], series(ZERO, ZERO)
+    spare = [1 - sum((series(row[j], ZERO) * u for row, u in zip(at.r, x, strict=True)), zero) for j in range(len(at.s))]
+    logs = [slope(-((s / series(a, ZERO)).log())) for s, a in zip(spare, at.s, strict=True)]
+    normal = [sum((series(r, ZERO) / s for r, s in zip(row, spare, strict=True)), zero) for row in at.r]
+    return logs, [slope(u * n) for u, n in zip(x, normal, strict=True)], [slope(n) for n in normal]
+
+
+def barrier_value(d: Requests, x: Floats) -> float:
+    """f(x)."""
+    return float(-np.log(1.0 - np.concatenate([x @ d.matrix(), x])).sum())
+
+
+def floats(x: Sequence[Any]) -> Floats:
+    """The same in floating point."""
+    return np.array([float(v) for v in x])
+
+
+def at_points(check: Callable[[Requests, TrajectoryPoint], tuple[Any, str]]) -> Routes:
+    """A check at the case's point, halved so that it is inside of D."""
+
+    def judge(case: Case, d: Requests) -> Found:
+        margin, words = check(d, inside(case))
+        return Found(margin, f"at x = {brackets(inside(case).x)} {words}")
+
+    return of_data(judge)
+
+
+def far(said: Sequence[Any], true: Sequence[Any]) -> Any:
+    """How far numbers are from what power series say."""
+    return max((abs(a - b) for a, b in zip(said, true, strict=True)), default=ZERO)
+
+
+def gradient(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """(6) is the gradient of (5)."""
+    return far(at.nu, [sum(along(at, v)[0]) for v in at.units]), "(6) is another vector"
+
+
+def equation_8(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """(8) follows from (7)."""
+    parts = [
+        [(x * r - (1 - s) * e) / s for r, s in zip(row, at.s, strict=True)] for x, row, e in zip(at.x, at.r, at.e, strict=True)
+    ]
+    return max(abs(sum(row, ZERO)) for row in parts), "(8) fails"
+
+
+def printed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """(11) differentiated as printed: each sum_k x'_k r_kj / s_j is 1."""
+    first = along(at, at.velocity())[0][0]
+    return abs(first - 1), f"on the trajectory of e = {brackets(at.e)} the left side for resource 1 is {first}"
+
+
+def summed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """(11) differentiated: the sum over j of all these is 1."""
+    return abs(sum(along(at, at.velocity())[0]) - 1), "f does not grow at the rate 1"
+
+
+def equation_13(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """(13) with both sums over j: the derivative of x_i nu_i along dx/dt is dc/dt e_i."""
+    v, b = at.velocity(), at.b
+    said = [
+        sum(q for q in row) * w + x * sum(q * sum(b[k][j] * v[k] for k in range(len(v))) for j, q in enumerate(row))
+        for x, row, w in zip(at.x, b, v, strict=True)
+    ]
+    true = along(at, v)[1]
+    return far([*said, *true], [*true, *(sum(true) * e for e in at.e)]), "(13) fails"
+
+
+def symmetric(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """The matrix in the compact form of (13) is symmetric."""
+    columns = [along(at, v)[1] for v in at.units]
+    pairs = [(columns[i][k], columns[k][i]) for i in range(len(columns)) for k in range(i)]
+    entries = ", ".join(f"{a} and {b}" for a, b in pairs if a != b)
+    return far(*zip(*pairs, strict=True)) if pairs else ZERO, f"opposite entries are {entries}"
+
+
+def unique_velocity(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """(13) has one solution, and scaling by a positive number makes f grow at the rate 1."""
+    regular = solved(at.matrix, at.e) is not None
+    rising = regular and sum(v * n for v, n in zip(at.velocity(), at.nu, strict=True)) == 1
+    return (0 if rising and sum(along(at, at.velocity())[1]) > 0 else 1), "the matrix of (13) is singular, or f falls"
+
+
+def gradient_not_zero(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
+    """The gradient is not 0, so that level sets are hypersurfaces with one normal each (D Remark 3, Definition 2)."""
+    return (0 if min(at.nu) > 0 else 1), "the gradient of f is 0"
+
+
+def barrier_signs(case: Case, d: Requests) -> Found:
+    """F is positive inside of D and infinite on its boundary (D Remark 1): where no term is infinite, f is finite."""
+    x = point_of_case(case)
+    wrong = min(x) == 0 and min(slack(d, x)) > 0
+    return Found(1 if wrong else -1, f"x = {brackets(x)} is on the boundary of D, and f(x) is finite")
+
+
+def starts_at_zero(case: Case, d: Requests) -> Found:
+    """f(x) = 0 only at x = 0 (D Remark 4)."""
+    x = point_of_case(case)
+    if min(slack(d, x)) == 0:
+        raise NotApplicable("f is infinite there")
+    return Found(-1 if (min(slack(d, x)) == 1) == (max(x) == 0) else 1, f"f is 0 at x = {brackets(x)}")
 
 
 def weighting(case: Case) -> Floats:
@@ -102,7 +242,50 @@ def weighting(case: Case) -> Floats:
     return w
 
 
-def limit_is_fair_by_integration(case: Case) -> Verdict:
+Points = list[tuple[float, Floats]]
+"""Times, f(x) = t by (11), and points of a trajectory."""
+
+PointsOf = Callable[[Case], Points]
+
+
+def integrated(accuracy: float, case: Case) -> Points:
+    """All that the integrator gives but the first."""
+    way = trajectory(data(case), accuracy, weighting=weighting(case))
+    return list(zip(way.t[1:], way.x[1:], strict=True))
+
+
+def on_trajectories(check: Callable[[Case, TrajectoryEquations, Points], tuple[float, str]], points: PointsOf) -> Routes:
+    """A check of points of a trajectory, in floating point."""
+    return once(
+        lambda case: _verdict(
+            *check(case, TrajectoryEquations(data(case), Limits(), weighting(case)), points(case)), "floating point"
+        )
+    )
+
+
+def exists(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
+    """x(t) fulfils (11) and (12), and f grows along it (D Lemma 4)."""
+    d = data(case)
+    errors = [max(fulfils_12(d, path, x), abs(barrier_value(d, x) - t) / t) for t, x in points]
+    grows = all(before < after for (before, _), (after, _) in pairwise(points))
+    return (max(errors) - NEAR * 100 if grows else 1.0), "no trajectory fulfils (11) and (12)"
+
+
+def ends_at_the_boundary(_: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
+    """x(t) comes to the boundary of D: the least spare part is at most m / c (D Lemma 2)."""
+    gaps = [float(path.slack(x).min()) - (1 + NEAR) * len(path.slack(x)) / path.scale(x) for _, x in points]
+    return max(gaps), "x(t) stays inside"
+
+
+def tends_to_the_market(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
+    """With any weights the loss sum e log x* - sum e log x is at most sum w / c, so x(t) tends to it (njc/ode.py)."""
+    best, (_, x) = floats(fractions(data(case), solve(case.instance, "njc", "njc-market"))), points[-1]
+    lost = float(path.e @ (np.log(best) - np.log(x)))
+    words = f"the objective is {lost:.3g} below that of the market's allocation"
+    return lost - float(path.w.sum()) / path.scale(x) - NEAR, words
+
+
+def limit_is_fair(case: Case) -> Verdict:
     """The end of the trajectory is an NJC allocation up to the accuracy asked for (D Lemma 3; "a controllable error")."""
     asked = float(case.parameters.get("accuracy", 1e-5))
     way = trajectory(data(case), asked)
@@ -111,36 +294,34 @@ def limit_is_fair_by_integration(case: Case) -> Verdict:
     return _verdict(way.complaint - 2 * asked, way.message, "integration")
 
 
-def limit_is_fair_by_newton(case: Case) -> Verdict:
-    """The point next to which the trajectory comes, the market's, is an NJC allocation; decided in rationals."""
+def market_is_fair(case: Case) -> Verdict:
+    """The market's allocation, to which the trajectory tends (D.L2.true), is an NJC allocation; in rationals."""
     d = data(case)
     x = fractions(d, solve(case.instance, "njc", "njc-market"))
-    near = float(np.abs(central(d, 1e3) - np.array(x, dtype=float)).max())
-    gap = complaint(d, x)
     return _verdict(
-        float(gap), f"x = {brackets(x)}, which is {near:.1e} from the trajectory, has a complaint", "rational arithmetic"
+        float(complaint(d, x)), f"x = {brackets(x)}, where the trajectory ends, has a complaint", "rational arithmetic"
     )
 
 
 def _verdict(margin: float, words: str, how: str) -> Verdict:
     """The verdict of a margin in floating point."""
-    if not margin <= 0:
-        return Verdict("njc", False, margin, words, how)
-    return Verdict("njc", True, margin, "not " + words, how)
+    return Verdict("njc", bool(margin <= 0), margin, words if not margin <= 0 else "not " + words, how)
 
 
-def vanishing_numerators(case: Case, route: Route) -> MarginAndSentence:
+def vanishing_numerators(_: Case, d: Requests) -> Found:
     """At the limit x_i r_ij = e_i for every bottleneck j, as the proof of D Lemma 3 says."""
-    d = data(case)
-    found = route(d)
-    if len(found) > 1:
-        raise NotApplicable("the claim is tried where the only NJC allocation must be the limit")
-    x = found[0]
-    gaps = [(abs(v * part.get(j, ZERO) - e), i, j) for j in full(d, x) for i, (v, part, e) in enumerate(users(d, x))]
-    if not gaps:
-        raise NotApplicable("there is no bottleneck")
+    x, *more = all_fair(d)
+    gaps = [(abs(v * part.get(j, ZERO) - e), i + 1, j + 1) for j in full(d, x) for i, v, part, e in users(d, x)]
+    if more or not gaps:
+        raise NotApplicable("the claim is tried where the only NJC allocation must be the limit and has a bottleneck")
     gap, i, j = max(gaps)
-    return (
-        gap,
-        f"the limit is x = {brackets(x)}, and the numerator for user {i + 1} and its full resource {j + 1} tends to {gap}, not 0",
+    return Found(
+        gap, f"the limit is x = {brackets(x)}, and the numerator for user {i} and its full resource {j} tends to {gap}, not 0"
     )
+
+
+def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:
+    """The largest relative error of (12) at x."""
+    s = path.slack(x)
+    left = x * ((path.r * (path.w / s)[: d.R]).sum(axis=1) + (path.w / s)[d.R :])
+    return float(np.abs(left / path.scale(x) / path.e - 1).max())

@@ -1,170 +1,35 @@
-r"""The direction v of PS-MFA (K 45-48) at points where all of it is rational, and two points that refute K Lemmas 3 and 4.
+r"""Points that refute K Lemmas 3 and 4, where all of the direction v of PS-MFA (K 45-48) is rational, and a run of Theorem 8.
 
-In K's own units, with psi = psi_FB^2 / 2 and psi_FB(a, b) = rho - a - b, rho = sqrt(a^2 + b^2) (K 35-37), at every server i
-
-    dPsi/dx_ni = psi_a(n, i) + sum_j psi_b(n, j) f'_nj,          0 for n not eligible                          (K 93, 97)
-    dPsi/dlambda_ir = sum_n psi_b(n, i) d_nr,                    psi_a = psi_FB (a / rho - 1), psi_b = psi_FB (b / rho - 1)
-
-v_x = 0 iff no v of (46) has v . grad_x < 0, a linear program; v_lambda is (47)-(48). Two readings: **to the letter** every price
-moves by (47)-(48), also that of a resource with room, though (40) wants it to be 0; **repaired**, only prices of full resources
-move. At the points below both readings fail alike, since dPsi/dlambda > 0 for every resource with room, so that v_lambda <= 0 by
-(47), which is 0 by (48); where dPsi/dlambda = 0 the price moves without changing Psi (Lemma 3), or beta <= 0 (Lemma 4).
+Psi and v are those of problem_3.py. Two readings: **to the letter** every price moves by (47)-(48), also that of a resource with
+room, though (40) wants it to be 0; **repaired**, only prices of full resources move. At the points both readings fail alike:
+dPsi/dlambda > 0 for every resource with room, so that v_lambda <= 0 by (47), which is 0 by (48); where dPsi/dlambda = 0 the
+price moves without changing Psi (Lemma 3), or beta <= 0 (Lemma 4).
 
 docs/ERRATA.md says where K's proofs fail, and why the lemmas are true for one server, and for alpha = 1. Under Assumption 1 v = 0
 has beta_r = 0 for all full r (47), and by (115) |grad_x_i|^2 = sum_r s_r beta_r = 0.
+
+**Theorem 8.** Users 1 and 2 each have a server to themselves, with one unit of the one resource, of which a task needs one;
+each demands what the other's server has and is not eligible there, so Assumption 2 holds. Both start at x^1 < 1 with lambda =
+0. With rho = sqrt(x^2 + f^2), at 0 < x < 1, where nothing is full,
+
+    f = -x^-alpha,   psi_FB = rho - x - f,   v_x = psi_FB (1 - x / rho) + psi_FB (1 - f / rho) alpha x^(-alpha - 1)      (K 93)
+
+and alpha <= v_x <= M = 2 (x^1)^-alpha (1 + 2 alpha (x^1)^(-alpha - 1)) for x^1 <= x <= t < 1 (`steps_that_become_small`).
+
+**Steps.** eta^h = first (t - x^1) / M q^(h - 1), where first / (1 - q) <= 1: all moves together are at most t - x^1, so x stays
+below t, (52) and (53) hold, and lambda stays 0, for nothing becomes full. As dPsi/dx = -v_x < 0, every step satisfies (51). |v|
+is alpha or more in every iteration, so with epsilon < alpha PS-MFA never ends, and where x tends to the gradient is not 0.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
-import numpy as np
-
-from fairalloc.analysis.linear import maximum
-from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import exact_arcs, solved
+from fairalloc.models.exact.rationals import solved
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.certificates import by_place, given
-from fairalloc.theorems.lone.merit import merit_gradient, price_direction, slopes
-from fairalloc.theorems.papers.k.problem_3 import alphas
-from fairalloc.theorems.papers.k.problem_3_in_floats import PsMfaDirection
+from fairalloc.theorems.lone.merit import dot, slopes
 
 F = Fraction
-Row: TypeAlias = list[Fraction]
-Rows: TypeAlias = list[Row]
-METHOD = "rational arithmetic"
-STUCK = "prices move, nothing else does, and Psi depends on none of them"
-
-
-@dataclass(frozen=True)
-class Direction:
-    """What v is at a point.
-
-    Attributes
-    ----------
-    by_x : (K, N) dPsi/dx, 0 for who is not eligible
-    by_price : (K R,) dPsi/dlambda
-    full : (K R,) whether the resource is full
-    v_price : (K R,) (47)-(48) for every resource
-    moves : (K,) whether v_x is not 0 at the server
-    """
-
-    by_x: Rows
-    by_price: list[Fraction]
-    full: list[bool]
-    v_price: list[Fraction]
-    moves: list[bool]
-
-    @classmethod
-    def of(cls, case: Case) -> "Direction":
-        """At the case's point with its prices; NotApplicable where it is not feasible (K 38-40) or a root is irrational."""
-        instance, R, prices = case.instance, case.instance.R, case.parameters.get("prices")
-        if prices is None:
-            raise NotApplicable("the case has no prices of its own")
-        loads = exact_arcs(instance).loads(case.points[0])
-        if any(load > 1 or price < 0 or (price > 0 and load < 1) for load, price in zip(loads, prices, strict=True)):
-            raise NotApplicable("the point does not satisfy (38)-(40)")
-        tasks, problem = by_place(instance, case.points[0]), given(case)["problem"]
-        if not all(map(any, tasks)):
-            raise NotApplicable("a user has no task")
-        by_server = [list(prices[i * R : (i + 1) * R]) for i in range(instance.K)]
-        try:
-            by_x, slopes_of = merit_gradient(problem, alphas(case), tasks, by_server)
-        except (AssertionError, ZeroDivisionError):
-            raise NotApplicable("a norm is 0 or irrational") from None
-        full, moves = [load == 1 for load in loads], []
-        for i, gradient in enumerate(by_x):
-            columns = [([d[r] for d in problem[0]], by_server[i][r]) for r in range(R) if full[i * R + r]]
-            rows = [row for column, price in columns for row in ([column, [-v for v in column]] if price else [column])]
-            moves.append(_descends(gradient, rows))
-        v_price = [v for row in price_direction(problem, by_server, by_x, slopes_of) for v in row]
-        by_price = [slope for row in slopes_of for slope in row]
-        return cls(by_x, by_price, full, v_price, moves)
-
-    def moving(self, letter: bool) -> list[Fraction]:
-        """dPsi/dlambda of each price that moves: of all resources, or of full ones alone."""
-        each = zip(self.by_price, self.v_price, self.full, strict=True)
-        return [slope for slope, v, full in each if v and (letter or full)]
-
-
-def descends(letter: bool) -> Callable[[Case], Verdict]:
-    """K Lemma 3: v = 0, or the slope of Psi along v is negative.
-
-    The slope along the projection v_x is -|v_x|^2 (110), and no price adds to the slope (111). So it is 0 iff v_x = 0 and each
-    price that moves has dPsi/dlambda = 0.
-    """
-
-    def check(case: Case) -> Verdict:
-        at = Direction.of(case)
-        slopes_ = at.moving(letter)
-        flat = bool(slopes_) and not any(slopes_) and not any(at.moves)
-        return Verdict("descent", not flat, 1.0 if flat else -1.0, STUCK, METHOD)
-
-    return check
-
-
-def stops(letter: bool) -> Callable[[Case], Verdict]:
-    """K Lemma 4: something moves, or the gradient by x is 0; the margin is the largest component of the gradient."""
-
-    def check(case: Case) -> Verdict:
-        at = Direction.of(case)
-        size = max(abs(v) for row in at.by_x for v in row)
-        if at.moving(letter) or any(at.moves) or not size:
-            return Verdict("direction", True, -1.0, "v is not 0, or the gradient by x is", METHOD)
-        return Verdict(
-            "direction", False, float(size), f"v = 0, and a component of the gradient by x is {float(size):.4g}", METHOD
-        )
-
-    return check
-
-
-def factors(case: Case) -> Verdict:
-    """(116): where v_x = 0, a full resource with beta = 0 has varsigma = 0 in (115); NotApplicable where d_r are dependent."""
-    at, instance = Direction.of(case), case.instance
-    for i in [i for i, moves in enumerate(at.moves) if not moves]:
-        full = [r for r in range(instance.R) if at.full[i * instance.R + r]]
-        columns = [[d[0][r] for d in instance.exact.demands] for r in full]
-        betas = [-dot(column, at.by_x[i]) for column in columns]
-        found = solved([[dot(one, other) for other in columns] for one in columns], betas)
-        if found is None:
-            raise NotApplicable("the demands for full resources are dependent")
-        for r, beta, factor in zip(full, betas, found, strict=True):
-            if factor and not beta:
-                where = f"{instance.resources[r]!r} at {instance.servers[i]!r}"
-                return Verdict("factor", False, 1.0, f"beta is 0 and varsigma {factor} for {where}", METHOD)
-    return Verdict("factor", True, -1.0, "varsigma is 0 where beta is", METHOD)
-
-
-def factors_in_floats(case: Case) -> Verdict:
-    """The same, with the gradient in floating point and least squares."""
-    at, instance = PsMfaDirection(case), case.instance
-    for i in range(instance.K):
-        here = instance.arcs.server == i
-        rows = [row for row in at.full if row // instance.R == i]
-        if not rows or np.abs(at.v_x[here]).max() > 1e-6:
-            continue
-        columns = np.array([[float(d[0][row % instance.R]) for row in rows] for d in instance.exact.demands])
-        gradient = np.zeros(instance.N)
-        gradient[instance.arcs.user[here]] = at.by_x[here]
-        found = np.linalg.lstsq(columns, -gradient, rcond=None)[0]
-        if np.any((np.abs(columns.T @ gradient) <= 1e-6) & (np.abs(found) > 1e-3)):
-            return Verdict("factor", False, 1.0, "beta is 0 and varsigma is not", "floating point")
-    return Verdict("factor", True, -1.0, "varsigma is 0 where beta is", "floating point")
-
-
-def _descends(gradient: list[Fraction], rows: list[list[Fraction]]) -> bool:
-    """Whether some v with rows . v <= 0 has gradient . v < 0."""
-    N = len(gradient)
-    units = [[F(int(m == n)) for m in range(N)] for n in range(N)]
-    both = [row + [-v for v in row] for row in [*rows, *units]] + [[-v for v in row] + row for row in units]
-    sides = np.array([F(0)] * len(rows) + [F(1)] * (2 * N), dtype=object)
-    best = maximum(np.array([-v for v in gradient] + list(gradient), dtype=object), np.array(both, dtype=object), sides, True)
-    if best is None:
-        raise NotApplicable("a linear program was not solved")
-    return bool(best.value > 0)
 
 
 def lemma_3_point() -> Case:
@@ -220,7 +85,7 @@ def lemma_4_point() -> Case:
         ((F(1, 9), F(4, 3)), (F(31, 9), F(554, 555)), (F(1, 2), F(21)), F(18, 5)),
     )
     powers = (2, 3)
-    x, f, a, b, t = made = tuple(list[Row]() for _ in range(5))
+    x, f, a, b, t = made = tuple(list[list[Fraction]]() for _ in range(5))
     for j, (*parts, second) in enumerate(servers):
         own = [(v, v * (k - 1 / k) / 2) for v, k in parts]
         psi = [slopes(*both) for both in own]
@@ -257,9 +122,27 @@ def lemma_4_point() -> Case:
     return Case(system, points=((*point, F(1)),), parameters={"alpha": (2, 3, 2), "prices": tuple(prices)})
 
 
-def dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
-    """The sum of the products."""
-    return sum((v * w for v, w in zip(one, other, strict=True)), F(0))
-
-
 LEMMA_4 = lemma_4_point()
+
+
+# ---- Theorem 8: steps that become small ------------------------------------------------------------------------------------
+
+
+RUN = Case(
+    Instance([[1], [1]], [[1], [1]], eligible=[[1, 0], [0, 1]]),
+    points=((F(1, 2), F(1, 2)),),
+    parameters={"alpha": 2, "first": F(1, 2), "shrink": F(1, 2)},
+)
+"""Where the users start, and first and q of the docstring."""
+
+
+def numbers(case: Case) -> tuple[int, Fraction, Fraction, Fraction]:
+    """Alpha, x^1, first and q; NotApplicable where the case is not of the kind that the docstring is about."""
+    instance, start = case.instance, set(case.points[0])
+    alone = len(instance.arcs) == instance.N == instance.K and instance.R == 1
+    ones = {v for v, *_ in instance.exact.capacities} | {d[0][0] for d in instance.exact.demands} | {*instance.exact.weights}
+    if not alone or ones != {F(1)}:
+        raise NotApplicable("not every user has a server of capacity 1 to itself")
+    if len(start) > 1 or not all(0 < x < 1 for x in start):
+        raise NotApplicable("the users do not start alike between 0 and 1")
+    return int(case.parameters["alpha"]), start.pop(), F(case.parameters["first"]), F(case.parameters["shrink"])

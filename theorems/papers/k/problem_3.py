@@ -11,21 +11,19 @@ For whole alpha all f are rational, and so with s = a^2 + b^2 each derivative is
     dpsi/da = 2 a + b - (1 + a (a + b) / s) sqrt(s)          (0 where s = 0; dpsi/db alike)
 
 whose sign is decided. The projection (46) is found among all sets of full resources. Resources are measured in parts of their
-capacities, users who are not eligible have no part of v (K 15). problem_3_in_floats.py tries the same in floating point, with y
-for x, the solver's own merit, and nnls for the projection.
+capacities, users who are not eligible have no part of v (K 15).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
-from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
 from fairalloc.theorems.papers.k.surds import Surd, root, total
 
 ZERO = Fraction(0)
@@ -34,7 +32,7 @@ METHOD = "square roots of rationals"
 
 @dataclass(frozen=True)
 class ExactMeritPoint:
-    """Tasks of the case's point and its prices: `price` times what the first user served there needs.
+    """Tasks of the case's point, and prices: `price` times what the first user served at a full resource needs.
 
     Attributes
     ----------
@@ -57,25 +55,20 @@ class ExactMeritPoint:
     @classmethod
     def of(cls, case: Case) -> "ExactMeritPoint":
         """The case's point; NotApplicable where a user has no task, for g' is not defined there."""
-        instance, x, alpha = case.instance, case.points[0], int(case.parameters["alpha"])
-        arcs = exact_arcs(instance)
-        tasks = [arcs.tasks(x)[n] for n in arcs.user]
-        if not all(tasks):
-            raise NotApplicable("a user has no task")
-        z = [u / one for u, one in zip(tasks, unit(instance, arcs), strict=True)]
-        need = [s**-alpha * max(p for _, p in load) for s, load in zip(z, arcs.load, strict=True)]
-        part = tuple(dict(load) for load in arcs.load)
+        instance, x, arcs, alpha = case.instance, case.points[0], exact_arcs(case.instance), int(case.parameters["alpha"])
+        need, have = [first for first, _ in worths(instance, x, alphas(case))], totals(instance, x)
+        part, server = tuple(dict(load) for load in arcs.load), tuple(instance.arcs.server.tolist())
         full = tuple(row for row, load in enumerate(arcs.loads(x)) if load == 1)
         price: dict[int, Fraction] = {}
         for row in full:
             served = [a for a, p in enumerate(part) if x[a] and row in p]
             if served and not any(other // instance.R == row // instance.R for other in price):
-                price[row] = price_factor(case, row // instance.R) * need[served[0]] / part[served[0]][row]
+                price[row] = Fraction(case.parameters.get("price", 1)) * need[served[0]] / part[served[0]][row]
         price = {row: value for row, value in price.items() if value}
         cost = [sum((p[row] * value for row, value in price.items() if row in p), ZERO) for p in part]
         f = tuple(paid - g for paid, g in zip(cost, need, strict=True))
-        rise = tuple(alpha * g / u for g, u in zip(need, tasks, strict=True))
-        return cls(arcs.user, tuple(instance.arcs.server.tolist()), part, tuple(x), f, rise, full, price)
+        rise = tuple(alpha * g / own for g, own in zip(need, have, strict=True))
+        return cls(arcs.user, server, part, tuple(x), f, rise, full, price)
 
     def complementary(self) -> bool:
         """(K 29)."""
@@ -83,12 +76,12 @@ class ExactMeritPoint:
 
     def by_f(self) -> list[Surd]:
         """(A,) dpsi/df."""
-        return [_slope(f, x) for x, f in zip(self.x, self.f, strict=True)]
+        return [psi_slope(f, x) for x, f in zip(self.x, self.f, strict=True)]
 
     def by_x(self) -> list[Surd]:
         """(A,) dPsi/dx_ni (K 93)."""
         pull = [slope * rise for slope, rise in zip(self.by_f(), self.rise, strict=True)]
-        own = [_slope(x, f) for x, f in zip(self.x, self.f, strict=True)]
+        own = [psi_slope(x, f) for x, f in zip(self.x, self.f, strict=True)]
         of = {n: total([p for p, m in zip(pull, self.user, strict=True) if m == n]) for n in set(self.user)}
         return [first + of[n] for first, n in zip(own, self.user, strict=True)]
 
@@ -100,10 +93,6 @@ class ExactMeritPoint:
     def beta(self, row: int, by_x: Sequence[Surd]) -> Surd:
         """(K 45)."""
         return total([slope * -p[row] for slope, p in zip(by_x, self.part, strict=True) if row in p])
-
-    def moves(self, server: int, by_x: Sequence[Surd]) -> bool:
-        """Whether the projection (46) of -grad_x_i Psi is not 0."""
-        return any(part.sign() for part in self.projection(server, by_x)[1])
 
     def projection(self, server: int, by_x: Sequence[Surd]) -> tuple[list[Surd], list[Surd]]:
         """-grad_x_i Psi and its projection (46)."""
@@ -127,20 +116,8 @@ class ExactMeritPoint:
                     yield v
 
 
-def alphas(case: Case) -> list[Any]:
-    """Alpha of each server."""
-    alpha = case.parameters["alpha"]
-    return list(alpha) if isinstance(alpha, tuple) else [alpha] * case.instance.K
-
-
-def price_factor(case: Case, server: int) -> Fraction:
-    """The parameter `price`, or its entry for the server."""
-    price = case.parameters.get("price", 1)
-    return Fraction(price[server] if isinstance(price, tuple) else price)
-
-
-def _slope(a: Fraction, b: Fraction) -> Surd:
-    """dpsi/da."""
+def psi_slope(a: Fraction, b: Fraction) -> Surd:
+    """dpsi/da of (36)."""
     s = a * a + b * b
     return Surd.of(2 * a + b) - Surd.of(1 + a * (a + b) / s, s) if s else Surd()
 
@@ -207,44 +184,45 @@ def projection_descends(case: Case) -> Verdict:
     return _verdict("descent", left.sign() >= 0, f"the slope along v_x is {float(left):.3g} less than -|v_x|^2")
 
 
+# ---- the direction --------------------------------------------------------------------------------------------------------
+
+
 def stay_complementary(case: Case) -> Verdict:
     """(40) after a small step (47)-(50), to the letter: the price of a resource with room stays 0."""
     point = ExactMeritPoint.of(case)
-    by_x, by_price = point.by_x(), point.by_price()
-    rising = [row for row, slope in by_price.items() if row not in point.full and _price_moves(point, row, slope, by_x)]
-    if not rising:
-        return Verdict("feasibility", True, -1.0, "no resource with room gets a price", METHOD)
-    i, r = divmod(rising[0], case.instance.R)
-    words = f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r} has room, and its price 0 rises, whatever the step"
-    return Verdict("feasibility", False, 1.0, words, METHOD)
-
-
-def zero_direction(case: Case) -> Verdict:
-    """K Lemma 4 under Assumption 1: something moves, or every derivative by x (93) is 0."""
-    point = ExactMeritPoint.of(case)
-    by_x, by_price = point.by_x(), point.by_price()
-    if any(row in by_price and row not in point.price for row in point.full):
-        raise NotApplicable("a full resource has no price: Assumption 1 does not hold")
-    moves = any(_price_moves(point, row, by_price[row], by_x) for row in point.price)
-    moves = moves or any(point.moves(i, by_x) for i in set(point.server))
-    return _verdict("direction", moves or not any(slope.terms for slope in by_x), "v = 0, and the gradient by x is not")
-
-
-def _price_moves(point: ExactMeritPoint, row: int, slope: Surd, by_x: Sequence[Surd]) -> bool:
-    """Whether v_lambda is not 0 (47-48)."""
-    beta = point.beta(row, by_x)
-    v = slope * Fraction(-1) + (beta if slope.sign() * beta.sign() <= 0 else Surd())
-    return bool(v.sign() if row in point.price else v.sign() > 0)
+    rising = [row for row in _moving(point) if row not in point.full]
+    return _verdict("feasibility", not rising, f"{_named(case, rising)} has room, and its price 0 rises, whatever the step")
 
 
 def descent_by_price(case: Case) -> Verdict:
-    """(K 111): dPsi/dlambda v_lambda < 0 for every price that moves."""
+    """(K 111): dPsi/dlambda v_lambda < 0 for every price of a full resource that moves."""
     point = ExactMeritPoint.of(case)
-    by_x, by_price = point.by_x(), point.by_price()
-    stuck = [row for row in point.full if row in by_price and not by_price[row].terms]
-    moving = [row for row in stuck if _price_moves(point, row, by_price[row], by_x)]
-    if not moving:
-        return Verdict("descent", True, -1.0, "no price moves where dPsi/dlambda = 0", METHOD)
-    i, r = divmod(moving[0], case.instance.R)
-    where = f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r}"
-    return Verdict("descent", False, 1e-9, f"dPsi/dlambda = 0 for {where}, but v_lambda = beta > 0", METHOD)
+    stuck = [row for row, slope in _moving(point).items() if row in point.full and not slope.terms]
+    return _verdict("descent", not stuck, f"dPsi/dlambda = 0 for {_named(case, stuck)}, but v_lambda = beta > 0")
+
+
+def zero_direction(case: Case) -> Verdict:
+    """K Lemma 4 under Assumption 1: something moves, the prices of full resources among it, or the gradient by x is 0."""
+    point, by_x = ExactMeritPoint.of(case), ExactMeritPoint.of(case).by_x()
+    if any(row not in point.price for part in point.part for row in part if row in point.full):
+        raise NotApplicable("a full resource has no price: Assumption 1 does not hold")
+    moves = any(row in point.full for row in _moving(point)) or any(
+        part.sign() for server in set(point.server) for part in point.projection(server, by_x)[1]
+    )
+    return _verdict("direction", moves or not any(slope.terms for slope in by_x), "v = 0, and the gradient by x is not")
+
+
+def _moving(point: ExactMeritPoint) -> dict[int, Surd]:
+    """{row: dPsi/dlambda} of the prices that move (47-48), to the letter."""
+    by_x, found = point.by_x(), dict[int, Surd]()
+    for row, slope in point.by_price().items():
+        beta = point.beta(row, by_x)
+        v = slope * Fraction(-1) + (beta if slope.sign() * beta.sign() <= 0 else Surd())
+        found |= {row: slope} if (v.sign() if row in point.price else v.sign() > 0) else {}
+    return found
+
+
+def _named(case: Case, rows: Sequence[int]) -> str:
+    """The first of these resources; "no resource" where there is none."""
+    i, r = divmod(rows[0], case.instance.R) if rows else (0, 0)
+    return f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r}" if rows else "no resource"

@@ -11,26 +11,22 @@ mu, which solves v_ST mu = h_S. It is a strict solution where
 
     mu_T > 0,      f > 0 off S                                                                                            (*)
 
-**It is isolated.** At a solution (x', mu') near by, x' on S, mu' on T, f' off S and the slacks off T are still positive. By
-complementarity x' = 0 off S, mu' = 0 off T, T is full and f' = 0 on S: the equations that x and mu are the only solution of. A
-connected set of more than one point has no isolated one, so two strict solutions refute Lemma 2; and each is locally
-unique without being unique, which refutes Corollary 4. With c_ir > 0 no multiplier is undetermined.
+It is isolated (`two_isolated_equilibria`, lone/equilibria.py). A connected set of more than one point has no isolated one, so two
+strict solutions refute Lemma 2; and each is locally unique without being unique, which refutes Corollary 4.
 
-Steps, for each case:
-
-1. For each server, all its basic solutions, in floating point (`basic_solutions`).
-2. All combinations with one basic solution for each server, and their tasks (`_combinations`).
-3. For each B of GRID and each combination the least relative slack of (*) (`least_slack`).
-4. For each B the best combination, and the best one with other tasks; the B where the second is best decides (`two_best`). The
-   margin of the trial is the slack of the second.
-5. Confirmation: (28)-(29) in rationals at both, by solving for x, then h, then mu (`strict_solution`).
+1. For each server, all its basic solutions, in floating point.
+2. All combinations with one basic solution for each server, and their tasks.
+3. For each B of GRID and each combination the least relative slack of (*).
+4. For each B the best combination, and the best one with other tasks; the B where the second is best decides. The margin of the
+   trial is the slack of the second.
+5. Confirmation: their x in rationals, of which the script of these statements shows all this.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +35,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, exact_arcs, solved
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 
 GRID = tuple(Fraction(1, 2**k) for k in range(8))
@@ -54,19 +48,15 @@ ROUNDING = 1e-9
 """Slacks of this size are not rounding."""
 
 
-@dataclass(frozen=True)
-class ServerBasicSolution:
-    """A basic solution of one server: the arcs that are served, the resources that are full, in order, and tasks on these
-    arcs.
-    """
+class ServerBasicSolution(NamedTuple):
+    """The arcs of a server that are served, the resources that are full, in order, and tasks on these arcs."""
 
     served: tuple[int, ...]
     full: tuple[int, ...]
     x: Floats
 
 
-@dataclass(frozen=True)
-class SolutionPair:
+class SolutionPair(NamedTuple):
     """Two combinations of basic solutions, (K,) each, the B at which they are best, and the least slack of the second."""
 
     least: float
@@ -79,29 +69,27 @@ class SolutionPair:
 
 def two_solutions(case: Case) -> Verdict:
     """Whether no two basic solutions with different tasks are strict solutions for one B."""
-    margin = two_best(_domain(case)).least
+    margin = two_best(case).least
     sentence = f"the slack of the second best basic solution is {margin:.3g}"
     return Verdict("uniqueness", not margin > ROUNDING, margin, sentence, "all basic solutions in floating point")
 
 
-def _domain(case: Case) -> Case:
-    """The case itself; NotApplicable where multipliers are undetermined, or tasks are known to be unique."""
+def _domain(case: Case) -> Game:
+    """The game; NotApplicable where multipliers are undetermined, or tasks are known to be unique."""
     instance = case.instance
-    if not instance.single_variant:
-        raise NotApplicable("a basic solution of the game needs one demand vector for each user")
+    if not instance.single_variant or any(count > 1 for count in instance.counts):
+        raise NotApplicable("users have one demand vector each here, and every row is one server")
     if not all(c > 0 for row in instance.exact.capacities for c in row):
         raise NotApplicable("a capacity is 0, so its multiplier is free to be any number")
-    if any(count > 1 for count in instance.counts):
-        raise NotApplicable("a server has a count above 1, but here every row must be one server")
     game = Game(instance, case.parameters["alpha"])
     if instance.K == 1 or all(np.any(np.all(game.w[game.server == i] == 1, axis=0)) for i in range(instance.K)):
         raise NotApplicable("tasks are unique, for there is one server, or every server has a bottleneck resource (K Theorem 4)")
-    return case
+    return game
 
 
 def two_best(case: Case) -> SolutionPair:
     """The best combination for each B and the second best with other tasks, for the B where the second is best."""
-    game = Game(case.instance, case.parameters["alpha"])
+    game = _domain(case)
     # 1.
     each = [basic_solutions(game, i) for i in range(case.instance.K)]
     # 2.
@@ -174,55 +162,15 @@ def least_slack(game: Game, i: int, solution: ServerBasicSolution, tasks: Floats
 # ---- in rationals ---------------------------------------------------------------------------------------------------
 
 
-def two_solutions_exactly(case: Case) -> Verdict:
-    """The same, with (28)-(29) in rationals at the solutions that were found in floating point."""
-    pair, method = two_best(_domain(case)), "optimality conditions in rationals"
-    # 5.
-    points = [strict_solution(case, solution, pair.B) for solution in pair.solutions]
-    first, second = (exact_arcs(case.instance).tasks(x) for x in points if x is not None) if None not in points else ((), ())
-    if first == second:
-        return Verdict("uniqueness", True, -1.0, "no two basic solutions with different tasks are strict solutions", method)
-    difference = max(abs(a - b) / max(a, b) for a, b in zip(first, second, strict=True))
-    texts = " and ".join(f"({', '.join(map(str, tasks))})" for tasks in (first, second))
-    sentence = f"with B = {pair.B} the tasks {texts} are two equilibria, both isolated"
-    return Verdict("uniqueness", False, float(difference), sentence, method)
-
-
-def strict_solution(case: Case, each: Sequence[ServerBasicSolution], B: Fraction) -> Rationals | None:
-    """The tasks (A,) of a basic solution of each server where they are a strict solution of (28)-(29), else None."""
-    instance, arcs = case.instance, exact_arcs(case.instance)
-    parts = [dict(load) for load in arcs.load]
-    blocks = []
+def exact_tasks(case: Case, each: Sequence[ServerBasicSolution]) -> Rationals:
+    """The tasks (A,) of a basic solution of each server."""
+    instance, parts = case.instance, [dict(load) for load in exact_arcs(case.instance).load]
+    x = [Fraction(0)] * len(parts)
     for i, solution in enumerate(each):
-        rows = [i * instance.R + r for r in solution.full]
-        blocks.append((rows, solution.served, [[parts[a].get(row, Fraction(0)) for row in rows] for a in solution.served]))
-    x, mu = [Fraction(0)] * len(parts), [Fraction(0)] * arcs.rows
-    for rows, served, block in blocks:
-        columns = [list(column) for column in zip(*block, strict=True)]
-        for a, value in zip(served, _regular(columns, [Fraction(1)] * len(rows)), strict=True):
+        rows = [[parts[a].get(i * instance.R + r, Fraction(0)) for a in solution.served] for r in solution.full]
+        found = solved(rows, [Fraction(1)] * len(rows))
+        if found is None:
+            raise NotApplicable("a basic solution has a singular matrix")
+        for a, value in zip(solution.served, found, strict=True):
             x[a] = value
-    h = _marginals(instance, int(case.parameters["alpha"]), B, arcs.tasks(x))
-    for rows, served, block in blocks:
-        for row, value in zip(rows, _regular(block, [h[a] for a in served]), strict=True):
-            mu[row] = value
-    f = [sum((v * mu[row] for row, v in part.items()), Fraction(0)) - own for part, own in zip(parts, h, strict=True)]
-    slacks = [1 - load for load in arcs.loads(x)]
-    pairs = [*zip(x, f, strict=True), *zip(mu, slacks, strict=True)]
-    return tuple(x) if all(min(pair) == 0 < max(pair) for pair in pairs) else None
-
-
-def _marginals(instance: Instance, alpha: int, B: Fraction, tasks: Rationals) -> Rationals:
-    """(A,) h; NotApplicable where a user has no task."""
-    if not all(value > 0 for value in tasks):
-        raise NotApplicable("a user has no task")
-    arcs, weights = exact_arcs(instance), instance.exact.weights
-    units = zip(arcs.user, unit(instance, arcs), strict=True)
-    return tuple(((one / tasks[n]) ** alpha + B * one / tasks[n]) * weights[n] / one for n, one in units)
-
-
-def _regular(matrix: list[list[Fraction]], sides: list[Fraction]) -> Rationals:
-    """The solution of square equations; NotApplicable where they are singular."""
-    found = solved(matrix, sides)
-    if found is None:
-        raise NotApplicable("a basic solution has a singular matrix")
-    return found
+    return tuple(x)

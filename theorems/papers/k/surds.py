@@ -6,10 +6,11 @@ with one s for every class of rationals that differ by the square of a rational.
 independent over the rationals, so such a sum is 0 iff every q_s is; where it is not, balls that are small enough show its sign.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isqrt
+from math import inf, isqrt
+from typing import Any
 
 from fairalloc.models.exact.rationals import as_ball
 
@@ -63,16 +64,21 @@ class Surd:
 
     def sign(self) -> int:
         """-1, 0 or 1."""
-        from flint import arb, ctx
+        return sign(lambda: sum(as_ball(q) * as_ball(s).sqrt() for s, q in self.terms.items())) if self.terms else 0
 
-        precision = 64
-        while self.terms:
-            precision *= 2
-            with ctx.workprec(precision):
-                total = sum((as_ball(q) * as_ball(s).sqrt() for s, q in self.terms.items()), arb(0))
-                if total > 0 or total < 0:
-                    return 1 if total > 0 else -1
-        return 0
+
+def sign(value: Callable[[], Any], most_bits: float = inf) -> int:
+    """The sign of a number that a function computes in balls of any precision; 0 where so many bits do not tell it from 0."""
+    from flint import ctx
+
+    bits = 128
+    while bits <= most_bits:
+        with ctx.workprec(bits):
+            ball = value()
+            if ball > 0 or ball < 0:
+                return 1 if ball > 0 else -1
+        bits *= 2
+    return 0
 
 
 def total(parts: "list[Surd]") -> Surd:

@@ -1,13 +1,13 @@
 """How the claims of K (alphaPF-VDS) in statements.toml are tried and confirmed, by their ids.
 
-Each claim is confirmed by another route than the one that tries it: points of Problems 1 and 3 in rationals and square roots
-(problem_1.py, problem_3.py, several_equilibria.py, directions.py). Exceptions: no point refutes existence, so
+What has a standalone script is confirmed by its check (`checked`). What is decided by one exact route (`once`), at points of
+Problems 1 and 3 in rationals and square roots, has a second implementation in the tests. No point refutes existence, so
 K.3.1.existence is not refuted or not decided; K.T8.start and K.5.2 are about runs, so both routes run the algorithm, and its
 end is judged in two ways. In K.6.2, K.T2.limit and K.C3 the same function judges tasks in floating point and certified ones;
 K.3.3.one-server compares both with another solver's floats.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -16,55 +16,20 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.ps_dsf_tdm import time_shared
-from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges import game
+from fairalloc.theorems.judges.checked import checked
 from fairalloc.theorems.judges.common import Row, certified, monopoly, printed_numbers, printed_tasks
 from fairalloc.theorems.judges.convergence import converges, converges_exactly
-from fairalloc.theorems.judges.game import (
-    about_equilibria,
-    about_ps_dsf,
-    least_served,
-    limit_rate,
-    limit_rate_of_servers,
-    missing,
-    not_rising_in_alpha,
-    proportional,
-    same_as_fds,
-    same_as_ps_dsf,
-    utilisation,
-)
 from fairalloc.theorems.judges.trials import Routes, once
-from fairalloc.theorems.papers.k import directions, problem_3, sentences, small_steps, theorem_7
-from fairalloc.theorems.papers.k import problem_3_in_floats as floats
-from fairalloc.theorems.papers.k.printed_formulas import (
-    approximate_prices,
-    approximate_prices_in_floats,
-    one_equilibrium,
-    one_equilibrium_in_floats,
-    penalty,
-    penalty_in_floats,
-    price_by_104,
-    price_by_104_in_floats,
-)
-from fairalloc.theorems.papers.k.problem_1 import (
-    bounded_multipliers,
-    bounded_multipliers_exactly,
-    equilibrium_exists,
-    projection_in_floats,
-    theorem_1_by_program,
-    theorem_1_by_vertices,
-    unique_by_market,
-)
-from fairalloc.theorems.papers.k.several_equilibria import two_solutions, two_solutions_exactly
+from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3, sentences
+from fairalloc.theorems.papers.k.several_equilibria import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
-_Judge = Callable[[bool], Callable[[Case], Verdict]]
 
-
-FIG1, FIG3 = (Case(example(f"khamse-{name}").instance) for name in ("fig1", "fig3"))
 CLUSTER = Case(
     Instance(
         [[1, 1], [1, 1]],
@@ -107,7 +72,7 @@ def _fig3_shares(case: Case) -> Sequence[Row]:
 
 def _fig2(case: Case) -> Verdict:
     """Used parts of every capacity under PS-DSF, DRFH and TSF."""
-    use = {name: utilisation(certified(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
+    use = {name: game.utilisation(certified(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
     margin = max(use["drfh"], use["tsf"]) - use["ps-dsf"]
     sentence = "mean used part " + ", ".join(f"{name} {float(v):.4g}" for name, v in use.items())
     return Verdict("utilisation", bool(margin < 0), float(margin), sentence, "rational arithmetic")
@@ -121,13 +86,8 @@ def _fig3_server1(case: Case) -> Verdict:
         here = np.where(case.instance.arcs.server == 0, found.x, 0.0)
         tasks = np.bincount(case.instance.arcs.user, here, 4)
         worst = max(worst, float(np.abs(tasks - [2, 6, 0, 0]).max()))
-    return Verdict(
-        "printed numbers",
-        worst <= 1e-6,
-        worst - 1e-6,
-        f"server 1 is off (2, 6, 0, 0) by {worst:.1e}",
-        f"{FLOATING_POINT}: eight solves",
-    )
+    words, method = f"server 1 is off (2, 6, 0, 0) by {worst:.1e}", f"{FLOATING_POINT}: eight solves"
+    return Verdict("printed numbers", worst <= 1e-6, worst - 1e-6, words, method)
 
 
 def _fig3_efficient(case: Case) -> Verdict:
@@ -135,12 +95,11 @@ def _fig3_efficient(case: Case) -> Verdict:
     use, apart = [], []
     for alpha in (1, 3, "inf"):
         found = solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha)
-        use.append(float(utilisation(Holdings(found, False))))
+        use.append(float(game.utilisation(Holdings(found, False))))
         apart.append(abs(found.tasks[2] / 16 - found.tasks[3] / 8))
     margin = max(use[1] - use[0], use[2] - use[1], apart[1] - apart[0], apart[2] - apart[1])
-    sentence = (
-        f"mean used part {use[0]:.4f}, {use[1]:.4f}, {use[2]:.4f}, shares apart {apart[0]:.4f}, {apart[1]:.4f}, {apart[2]:.4f}"
-    )
+    used, shares = (", ".join(f"{v:.4f}" for v in each) for each in (use, apart))
+    sentence = f"mean used part {used}, shares apart {shares}"
     return Verdict("trade-off", margin < 0, margin, sentence, f"{FLOATING_POINT}: three solves")
 
 
@@ -159,50 +118,6 @@ def _almost_proportional(case: Case) -> Verdict:
     return Verdict("proportion", margin < 0, float(margin), words, "rational arithmetic")
 
 
-# ---- 3.1: Problem 1 -------------------------------------------------------------------------------------------------
-
-
-def _equilibrium_found(case: Case) -> Verdict:
-    """An equilibrium is found."""
-    found = solve(case.instance, "alpha-pf-vds", alpha=case.parameters["alpha"])
-    margin = found.residual - 1e-6
-    holds = True if margin <= 0 else None
-    return Verdict("existence", holds, margin, f"an equilibrium with the residual {found.residual:.1e}", found.method)
-
-
-# ---- 4.4: uniqueness ------------------------------------------------------------------------------------------------
-
-
-def _unique_in_floats(case: Case) -> Verdict:
-    """Two methods find the same x_n; a difference refutes uniqueness, agreement does not prove it."""
-    own = {name: case.parameters[name] for name in ("alpha", "A", "B") if name in case.parameters}
-    first = solve(case.instance, "alpha-pf-vds", "continuation", "high", **own)
-    second = solve(case.instance, "alpha-pf-vds", "semismooth-newton", "high", time_limit=1.0, **own)
-    if not max(first.residual, second.residual) <= 1e-8:
-        return Verdict("uniqueness", None, np.nan, "not decided: a method did not end", "two solves")
-    off = float((np.abs(first.tasks - second.tasks) / np.maximum(first.tasks, second.tasks)).max())
-    return Verdict(
-        "uniqueness", off <= 1e-3, off - 1e-3, f"the tasks of two equilibria differ by {off:.1e}, relative", "two solves"
-    )
-
-
-def _projection_exactly(case: Case) -> Verdict:
-    """(46) in R^N at a server with one full resource and lambda = 0, for the gradient (-1 for who is eligible, 0 for others)."""
-    instance = case.instance
-    for i in range(instance.K):
-        for r in range(instance.R):
-            d = [exact[0][r] for exact in instance.exact.demands]
-            here = [int(n) for n in instance.arcs.user[instance.arcs.server == i]]
-            push = sum((d[n] for n in here), F(0))
-            moved = [n for n in range(instance.N) if n not in here and d[n] and push]
-            if moved:
-                who, where = instance.users[moved[0]], instance.servers[i]
-                sentence = f"where {instance.resources[r]!r} is full at {where!r}, v lowers the tasks of {who!r}, who is "
-                sentence += "not eligible there"
-                return Verdict("feasibility", False, 1.0, sentence, "rational arithmetic")
-    return Verdict("feasibility", True, -1.0, "everybody who demands a resource is eligible where it is", "rational arithmetic")
-
-
 # ---- 6 --------------------------------------------------------------------------------------------------------------
 
 
@@ -213,16 +128,21 @@ def _deviation(h: Holdings) -> float:
 
 
 cases: dict[str, Case] = {
-    "alike": theorem_7.ALIKE,
+    "alike": formulas.ALIKE,
     "tied": TIED,
     "lemma-3": directions.LEMMA_3,
     "lemma-4": directions.LEMMA_4,
-    "run": small_steps.RUN,
+    "run": directions.RUN,
     "cluster": CLUSTER,
 }
 
 
+BY_SCRIPT = "K.E107 K.3.4.ties K.L3 K.L3.letter K.E116 K.L4 K.L4.letter K.T8 K.T8.letter K.T8.steps"
+"""Claims that a point or a run of the authors of this package refutes, which the checks of their scripts try and confirm."""
+
+
 trials: dict[str, Routes] = {
+    **{name: once(checked(name)) for name in BY_SCRIPT.split()},
     "K.2.2.Fig1.ps-dsf": printed_tasks("ps-dsf", "2", "6", "8", "8"),
     "K.2.2.Fig1.drfh": printed_tasks("drfh", "3", "3", "8", "8"),
     "K.2.2.Fig1.gamma": printed_numbers(_fig1),
@@ -231,69 +151,53 @@ trials: dict[str, Routes] = {
     "K.2.3.tasks": printed_tasks("ps-dsf", "2", "6", "32/3", "16/3"),
     "K.2.3.shares": printed_numbers(_fig3_shares),
     "K.2.3.Fig2": once(_fig2),
-    "K.3.1.existence": Routes(_equilibrium_found, equilibrium_exists),
-    "K.3.1.concave": Routes(sentences.concave_in_floats, sentences.concave),
-    "K.3.2.idle": about_equilibria(sentences.all_used),
-    "K.E23": Routes(sentences.multipliers_in_floats, sentences.multipliers),
-    "K.E28": Routes(sentences.solved_for_nu_in_floats, sentences.solved_for_nu),
-    "K.E36": Routes(sentences.complementary_function_in_floats, sentences.complementary_function),
-    "K.E98": Routes(sentences.signs_in_floats, sentences.signs),
-    "K.E45": Routes(sentences.violates_in_floats, sentences.violates),
-    "K.5.2.local": Routes(sentences.local_in_floats, sentences.local),
-    "K.5.1.assumption-2": Routes(sentences.assumption_2_in_arrays, sentences.assumption_2),
-    "K.T1": Routes(theorem_1_by_program, theorem_1_by_vertices),
-    "K.T2.proportional": about_equilibria(proportional),
-    "K.T2.limit": about_equilibria(limit_rate),
+    "K.3.1.existence": once(problem_1.equilibrium_exists),
+    "K.3.1.concave": once(problem_1.concave),
+    "K.3.2.idle": game.about_equilibria(sentences.all_used),
+    "K.E23": once(sentences.multipliers),
+    "K.E28": once(sentences.solved_for_nu),
+    "K.E36": once(sentences.complementary_function),
+    "K.E98": once(sentences.signs),
+    "K.E45": once(sentences.violates),
+    "K.5.2.local": once(sentences.local),
+    "K.5.1.assumption-2": once(sentences.assumption_2),
+    "K.T1": once(problem_1.theorem_1),
+    "K.T2.proportional": game.about_equilibria(game.proportional),
+    "K.T2.limit": game.about_equilibria(game.limit_rate),
     "K.3.2.server1": once(_fig3_server1),
     "K.3.2.Fig3": once(_fig3_efficient),
-    "K.3.3.one-server": about_equilibria(same_as_fds),
-    "K.T4": same_as_ps_dsf(),
-    "K.T5": same_as_ps_dsf(time_shared),
-    "K.3.4.mixed.definition": Routes(theorem_1_by_program, theorem_1_by_vertices),
-    "K.3.4.mixed.limit": about_equilibria(limit_rate_of_servers),
-    "K.3.4.mixed.one": about_equilibria(proportional),
-    "K.C3": about_equilibria(limit_rate),
-    "K.L1": Routes(floats.complementary, problem_3.complementary),
-    "K.T6": Routes(floats.stationary, problem_3.stationary),
-    "K.4.4.bounded": Routes(bounded_multipliers, bounded_multipliers_exactly),
-    "K.L2": Routes(two_solutions, two_solutions_exactly),
-    "K.4.4.totals": Routes(two_solutions, two_solutions_exactly),
-    "K.C4": Routes(two_solutions, two_solutions_exactly),
-    "K.T7": Routes(
-        undecided := missing(
-            "neither K's proof nor the one below covers full resources without a price, which may have one near by"
-        ),
-        undecided,
+    "K.3.3.one-server": game.about_equilibria(game.same_as_fds),
+    "K.T4": game.same_as_ps_dsf(),
+    "K.T5": game.same_as_ps_dsf(time_shared),
+    "K.3.4.mixed.definition": once(problem_1.theorem_1),
+    "K.3.4.mixed.limit": game.about_equilibria(game.limit_rate_of_servers),
+    "K.3.4.mixed.one": game.about_equilibria(game.proportional),
+    "K.C3": game.about_equilibria(game.limit_rate),
+    "K.L1": once(problem_3.complementary),
+    "K.T6": once(problem_3.stationary),
+    "K.4.4.bounded": Routes(problem_1.bounded_multipliers, checked("K.4.4.bounded")),
+    **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
+    "K.T7": once(
+        game.missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
     ),
-    "K.E105": Routes(theorem_7.omega_in_floats, theorem_7.omega),
-    "K.E107": Routes(theorem_7.rank_in_floats, theorem_7.rank),
-    "K.T7.bottleneck": Routes(_unique_in_floats, unique_by_market),
-    "K.3.4.unique": Routes(two_solutions, two_solutions_exactly),
-    "K.3.4.ties": Routes(one_equilibrium_in_floats, one_equilibrium),
-    "K.E104": Routes(price_by_104_in_floats, price_by_104),
-    "K.E104.equal": Routes(price_by_104_in_floats, price_by_104),
-    "K.L3": Routes(floats.descends(False), directions.descends(False)),
-    "K.L3.letter": Routes(floats.descends(True), directions.descends(True)),
-    "K.E110": Routes(floats.projection_descends, problem_3.projection_descends),
-    "K.E116": Routes(directions.factors_in_floats, directions.factors),
-    "K.E111": Routes(floats.descent_by_price, problem_3.descent_by_price),
-    "K.E48": Routes(floats.stay_complementary, problem_3.stay_complementary),
-    "K.L4": Routes(floats.stops(False), directions.stops(False)),
-    "K.L4.letter": Routes(floats.stops(True), directions.stops(True)),
-    "K.L4.priced": Routes(floats.zero_direction, problem_3.zero_direction),
-    "K.T8": Routes(floats.stops(False), directions.stops(False)),
-    "K.T8.letter": Routes(floats.stops(True), directions.stops(True)),
-    "K.T8.steps": Routes(small_steps.tried, small_steps.confirmed),
+    "K.E105": once(formulas.omega),
+    "K.T7.bottleneck": once(problem_1.unique_by_market),
+    "K.E104": Routes(formulas.price_by_104, checked("K.E104")),
+    "K.E104.equal": once(formulas.price_by_104),
+    "K.E110": once(problem_3.projection_descends),
+    "K.E111": Routes(problem_3.descent_by_price, checked("K.E111")),
+    "K.E48": Routes(problem_3.stay_complementary, checked("K.E48")),
+    "K.L4.priced": once(problem_3.zero_direction),
     "K.T8.start": Routes(converges("alpha-pf-vds", "ps-mfa"), converges_exactly("alpha-pf-vds", "ps-mfa")),
     "K.5.2": Routes(converges("alpha-pf-vds", "vds-distributed"), converges_exactly("alpha-pf-vds", "vds-distributed")),
-    "K.5.2.rest": Routes(floats.rests, problem_3.rests),
-    "K.E57": Routes(approximate_prices_in_floats, approximate_prices),
-    "K.Fn8": Routes(penalty_in_floats(printed=True), penalty(printed=True)),
-    "K.Fn8.true": Routes(penalty_in_floats(printed=False), penalty(printed=False)),
-    "K.6.2.utilisation": not_rising_in_alpha(utilisation),
-    "K.6.2.utilisation.positive": not_rising_in_alpha(utilisation, (1, 3)),
-    "K.6.2.deviation": not_rising_in_alpha(_deviation),
-    "K.E58": about_ps_dsf(least_served),
-    "K.5.1.eligible": Routes(projection_in_floats, _projection_exactly),
+    "K.5.2.rest": once(problem_3.rests),
+    "K.E57": once(formulas.approximate_prices),
+    "K.Fn8": Routes(formulas.penalty(printed=True), checked("K.Fn8")),
+    "K.Fn8.true": once(formulas.penalty(printed=False)),
+    "K.6.2.utilisation": game.not_rising_in_alpha(game.utilisation),
+    "K.6.2.utilisation.positive": game.not_rising_in_alpha(game.utilisation, (1, 3)),
+    "K.6.2.deviation": game.not_rising_in_alpha(_deviation),
+    "K.E58": game.about_ps_dsf(game.least_served),
+    "K.5.1.eligible": Routes(problem_1.projection_moves_eligible, checked("K.5.1.eligible")),
     "K.6.3.proportional": once(_almost_proportional),
 }

@@ -1,24 +1,23 @@
 """How the claims of W (DRFH) in statements.toml are tried and confirmed, by their ids.
 
-First-Fit and Best-Fit are algorithms, so both routes of W.S5.2 run them: on arrays in floating point, on lists in rationals.
+What has a standalone script is confirmed by its check (`checked`). What is decided by one exact route (`once`) has a second
+implementation in the tests.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis import check
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import global_dominant_share
+from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.judges.checked import checked
 from fairalloc.theorems.judges.common import (
     Row,
     about_mechanism,
@@ -31,44 +30,30 @@ from fairalloc.theorems.judges.common import (
     verdict_of,
 )
 from fairalloc.theorems.judges.trials import Answer, Routes, once
-from fairalloc.theorems.papers.w.figure_5 import shares_of_figure_5
+from fairalloc.theorems.lone.definitions import alone, whole_tasks
 
 F = Fraction
+
+
+def _verdict(name: str, margin: Fraction | int, sentence: str) -> Verdict:
+    """The verdict of a margin in rationals: positive is a violation."""
+    return Verdict(name, margin <= 0, float(margin), sentence, "rational arithmetic")
 
 
 # ---- section 2: the pool of 9 CPUs and 18 GB ------------------------------------------------------------------------
 
 
-def _pool(case: Case) -> Sequence[Row]:
-    h = certified(case.instance, "drf")
-    share = global_dominant_share(case.instance)
-    used = h.bundles[:, 0]
-    return [
-        ("CPU of a task of user 1 in parts of all", "1/9", case.instance.exact.demands[0][0][0] / 9),
-        ("memory of a task of user 1 in parts of all", "2/9", case.instance.exact.demands[0][0][1] / 18),
-        ("CPU of a task of user 2 in parts of all", "1/3", case.instance.exact.demands[1][0][0] / 9),
-        ("memory of a task of user 2 in parts of all", "1/18", case.instance.exact.demands[1][0][1] / 18),
-        *((f"tasks of user {n + 1}", printed, h.tasks[n]) for n, printed in enumerate(("3", "2"))),
-        *((f"dominant share of user {n + 1}", "2/3", share[n] * h.tasks[n]) for n in (0, 1)),
-        *(
-            (f"{what} of user {n + 1}", printed, used[n, r])
-            for n, r, what, printed in ((0, 0, "CPU", "3"), (0, 1, "memory", "12"), (1, 0, "CPU", "6"), (1, 1, "memory", "2"))
-        ),
-        ("memory that is left", "2", 18 - used[:, 1].sum()),
-    ]
-
-
 def _split_pool(case: Case) -> Sequence[Row]:
     """Fig. 1: what user 1 can run on both servers alone, and where it demands which resource the most."""
-    cpu, memory = case.instance.exact.demands[0][0]
-    alone = [min(c / cpu, m / memory) for c, m in case.instance.exact.capacities]
-    first, second = ((cpu / c, memory / m) for c, m in case.instance.exact.capacities)
+    demand, servers = case.instance.exact.demands[0][0], case.instance.exact.capacities
+    tasks = [alone(demand, c) for c in servers]
+    most = [[d / c for d, c in zip(demand, row, strict=True)] for row in servers]
     return [
-        ("tasks of user 1 on server 1", "1", alone[0]),
-        ("tasks of user 1 on server 2", "1", alone[1]),
-        ("tasks of user 1 alone", "2", sum(alone, F(0))),
-        ("whether user 1 demands CPU the most on server 1", "1", F(first[0] > first[1])),
-        ("whether user 1 demands memory the most on server 2", "1", F(second[1] > second[0])),
+        ("tasks of user 1 on server 1", "1", tasks[0]),
+        ("tasks of user 1 on server 2", "1", tasks[1]),
+        ("tasks of user 1 alone", "2", sum(tasks)),
+        ("whether user 1 demands CPU the most on server 1", "1", F(most[0][0] > most[0][1])),
+        ("whether user 1 demands memory the most on server 2", "1", F(most[1][1] > most[1][0])),
     ]
 
 
@@ -82,46 +67,23 @@ def realisable(case: Case, answer: Answer) -> Verdict:
 # ---- Lemma 1 and the programs (4) to (6) ----------------------------------------------------------------------------
 
 
-def _tasks_in(bundle: Sequence[Any], demand: Sequence[Any]) -> Any:
-    return min(a / d for a, d in zip(bundle, demand, strict=True) if d)
-
-
 def _lemma1(case: Case) -> Verdict:
     """The capacity of the server is the bundle A_il, every user a demand vector that it may be proportional to."""
-    (bundle,) = case.instance.exact.capacities
-    worst = F(-1)
-    for rows in case.instance.exact.demands:
-        demand = rows[0]
-        n = _tasks_in(bundle, demand)
-        wasteful = False
-        for r, a in enumerate(bundle):
-            less = [b - (a / 2**40 if k == r else 0) for k, b in enumerate(bundle)]
-            wasteful |= a > 0 and _tasks_in(less, demand) == n
+    (bundle,), worst = case.instance.exact.capacities, -1
+    for (demand,) in case.instance.exact.demands:
+        n, share = alone(demand, bundle), max(demand)
+        less = [[b - (b / 2**40 if k == r else 0) for k, b in enumerate(bundle)] for r, a in enumerate(bundle) if a]
+        wasteful = any(alone(demand, part) == n for part in less)
         proportional = all(a == n * d for a, d in zip(bundle, demand, strict=True))
-        share = max(demand)
-        same = n * share == min(a * share / d for a, d in zip(bundle, demand, strict=True) if d)
-        worst = max(worst, F(wasteful == proportional or not same))
-    sentence = "non-wasteful and in proportion to the demand are not the same" if worst > 0 else "they are the same"
-    return Verdict("lemma", worst <= 0, float(worst), sentence, "rational arithmetic")
-
-
-def _lemma1_floats(case: Case) -> Verdict:
-    """By the geometry: non-wasteful iff the bundle is on the ray of the demand."""
-    bundle, worst = case.instance.capacities[0], -1.0
-    for rows in case.instance.demands:
-        scaled = np.divide(bundle, rows[0], out=np.full_like(bundle, np.inf), where=rows[0] > 0)
-        n = scaled.min()
-        on_ray = bool(np.allclose(bundle, n * rows[0], rtol=1e-12, atol=0))
-        tight = bool(((scaled <= n * (1 + 1e-12)) | (bundle == 0)).all())
-        worst = max(worst, float(on_ray != tight))
-    return Verdict("lemma", worst <= 0, worst, "", "floating point")
+        same = n * share == alone([d / share for d in demand], bundle)
+        worst = max(worst, int(wasteful == proportional or not same))
+    return _verdict("lemma", worst, "non-wasteful and in proportion to the demand are not the same")
 
 
 def _bundles_of_tasks(case: Case) -> list[tuple[Fraction, list[Fraction], list[Fraction]]]:
     """For each user with tasks on the one server: tasks, A_ir in parts of the pool, and D_ir."""
-    (pool,), arcs = case.instance.exact.capacities, case.instance.arcs
-    made = []
-    for n, x in zip(arcs.user.tolist(), case.points[0], strict=True):
+    (pool,), made = case.instance.exact.capacities, []
+    for n, x in zip(case.instance.arcs.user.tolist(), case.points[0], strict=True):
         D = [d / c for d, c in zip(case.instance.exact.demands[n][0], pool, strict=True)]
         made += [(x, [x * v for v in D], D)] if x else []
     if not made:
@@ -131,77 +93,43 @@ def _bundles_of_tasks(case: Case) -> list[tuple[Fraction, list[Fraction], list[F
 
 def _share_2(case: Case) -> Verdict:
     """(2): N_il D_ir* = min_r A_ilr / d_ir, with d_ir = D_ir / D_ir*."""
-    worst = max(
-        abs(min(a / v for a, v in zip(A, D, strict=True)) * max(D) - min(a * max(D) / v for a, v in zip(A, D, strict=True)))
-        for _, A, D in _bundles_of_tasks(case)
-    )
-    return Verdict("formula", worst == 0, float(worst), f"the two sides of (2) differ by {worst}", "rational arithmetic")
-
-
-def _share_2_floats(case: Case) -> Verdict:
-    """The share is that of the dominant resource in the bundle."""
-    worst = -1.0
-    for _, A, D in _bundles_of_tasks(case):
-        a, v = np.array(A, dtype=float), np.array(D, dtype=float)
-        worst = max(worst, float(abs(a[v.argmax()] - (a / (v / v.max())).min()) / a.max()) - 1e-9)
-    return Verdict("formula", worst <= 0, worst, f"(2) is off by {worst:.3g}", "floating point")
+    worst = max(abs(alone(D, A) * max(D) - alone([v / max(D) for v in D], A)) for _, A, D in _bundles_of_tasks(case))
+    return _verdict("formula", worst, f"the two sides of (2) differ by {worst}")
 
 
 def _tasks_of_share(case: Case) -> Verdict:
     """N_il = g_il D_ir* as the appendix prints it, for A_il = g_il d_i."""
     worst = max(abs(x - max(A) * max(D)) / x for x, A, D in _bundles_of_tasks(case))
-    return Verdict(
-        "formula", worst == 0, float(worst), f"g D* is off the number of tasks by {worst}, relative", "rational arithmetic"
-    )
+    return _verdict("formula", worst, f"g D* is off the number of tasks by {worst}, relative")
 
 
-def _tasks_of_share_floats(case: Case) -> Verdict:
-    """The same, with the tasks that the bundle holds."""
-    worst = -1.0
-    for _, A, D in _bundles_of_tasks(case):
-        a, v = np.array(A, dtype=float), np.array(D, dtype=float)
-        g, tasks = (a / (v / v.max())).min(), (a / v).min()
-        worst = max(worst, float(abs(g * v.max() / tasks - 1)) - 1e-9)
-    return Verdict("formula", worst <= 0, worst, f"g D* is off the number of tasks by {worst:.3g}, relative", "floating point")
+def _programs(over_servers: bool) -> Callable[[Case], Verdict]:
+    """The values of (5), which lets shares differ, and of (6), which equalises them; summed over l in S, or as printed in U."""
+
+    def check(case: Case) -> Verdict:
+        instance = case.instance
+        rate = [s / w for s, w in zip(global_dominant_share(instance), instance.exact.weights, strict=True)]
+        g5 = min(r * u for r, u in zip(rate, certified(instance, "drfh-lp").tasks, strict=True))
+        g6 = _equalised(instance, rate, instance.K if over_servers else instance.N)
+        return _verdict("equivalence", abs(g5 - g6) / g5, f"(5) has the value {g5} and (6) {g6}")
+
+    return check
 
 
-def _programs(case: Case, exact: bool, servers: bool = True) -> Verdict:
-    """The values of (5), which lets shares differ, and of (6), which equalises them; `servers` = over l in S, not in U."""
-    instance = case.instance
-    share = np.array(global_dominant_share(instance), dtype=object)
-    h = certified(instance, "drfh-lp") if exact else holdings_of(solve(instance, "drfh-lp"))
-    g5 = (h.array(share) * h.tasks / h.weights).min()
-    g6 = _equalised(h, h.array(share) / h.weights, instance.K if servers else instance.N)
-    gap = abs(g5 - g6) / g5
-    return verdict_of(h, "equivalence", gap, f"(5) has the value {g5} and (6) {g6}")
-
-
-def _equalised(h: Any, rate: Any, summed: int) -> Any:
+def _equalised(instance: Instance, rate: Sequence[Fraction], summed: int) -> Any:
     """Max g with sum_l g_il = g for all users over the first `summed` servers, by two inequalities; shares are per task."""
-    instance, arcs = h.instance, h.instance.arcs
-    size = len(arcs) + 1
-    rows: list[Any] = []
-    sides: list[Any] = []
-    scale = h.array([1])[0]
-
-    def at_most(entries: Any, values: Any, side: Any, last: Any = 0) -> None:
-        row = h.zeros(size)
-        row[entries], row[-1] = values, last * scale
-        rows.append(row)
-        sides.append(side)
-
-    for i in range(instance.K):
-        own = np.flatnonzero(arcs.server == i)
-        for r in range(instance.R):
-            at_most(own, h.demand[own, r] / rate[arcs.user[own]], h.pools[i, r])
-    for n in range(instance.N):
-        for sign in (1, -1):
-            at_most([a for a in h.own(n) if arcs.server[a] < summed], sign * scale, 0 * scale, -sign)
-        if np.isfinite(instance.max_tasks[n]):
-            at_most(h.own(n), scale, rate[n] * h.limits[n])
-    cost = h.zeros(size)
-    cost[-1] = 1
-    best = maximum(cost, np.array(rows), np.array(sides), h.exact)
+    arcs, server = exact_arcs(instance), instance.arcs.server.tolist()
+    rows = [[dict(load).get(row, F(0)) for load in arcs.load] + [F(0)] for row in range(arcs.rows)]
+    sides = [F(1)] * arcs.rows
+    for n, limit in enumerate(arcs.limits):
+        own = [rate[n] * int(m == n and i < summed) for m, i in zip(arcs.user, server, strict=True)]
+        rows += [[*own, F(-1)], [*(-v for v in own), F(1)]]
+        sides += [F(0), F(0)]
+        if limit is not None:
+            rows.append([F(int(m == n)) for m in (*arcs.user, -1)])
+            sides.append(limit)
+    cost = [F(0)] * len(server) + [F(1)]
+    best = maximum(np.array(cost, dtype=object), np.array(rows, dtype=object), np.array(sides, dtype=object), True)
     if best is None:
         raise NotApplicable("the program (6) was not solved")
     return best.value
@@ -222,46 +150,31 @@ def _in_rounds(case: Case, answer: Answer) -> Verdict:
 # ---- sections 3 and 4: numbers of Figs. 2 to 4 and of Proposition 4 -------------------------------------------------
 
 
-def _normalised(case: Case, printed: Sequence[tuple[str, str, str]]) -> Sequence[Row]:
-    exact = case.instance.exact
-    totals = [sum(column, F(0)) for column in zip(*exact.capacities, strict=True)]
-    found: dict[str, list[Fraction]] = {}
-    for k, capacity in enumerate(exact.capacities, 1):
-        found[f"c_{k}"] = [c / t for c, t in zip(capacity, totals, strict=True)]
-    for k, rows in enumerate(exact.demands, 1):
-        found[f"D_{k}"] = [d / t for d, t in zip(rows[0], totals, strict=True)]
+def _normalised(case: Case, *printed: str) -> Sequence[Row]:
+    """Capacities c and demands D in parts of all there is, and d = D / max D, of CPU and of memory."""
+    exact, found = case.instance.exact, dict[str, list[Fraction]]()
+    parts = [[v / total for v, total in zip(row, _sums(exact.capacities), strict=True)] for row in exact.capacities]
+    found |= {f"c_{k}": part for k, part in enumerate(parts, 1)}
+    for k, (demand,) in enumerate(exact.demands, 1):
+        found[f"D_{k}"] = [d / total for d, total in zip(demand, _sums(exact.capacities), strict=True)]
         found[f"d_{k}"] = [d / max(found[f"D_{k}"]) for d in found[f"D_{k}"]]
     return [
-        (f"{name} of {what}", text, found[name][r])
-        for name, *texts in printed
-        for r, (what, text) in enumerate(zip(("CPU", "memory"), texts, strict=True))
+        (f"{name} of {what}", text, value)
+        for name, *texts in map(str.split, printed)
+        for what, text, value in zip(("CPU", "memory"), texts, found[name], strict=True)
     ]
 
 
 def _fig2(case: Case) -> Sequence[Row]:
-    vectors = (
-        ("c_1", "1/7", "6/7"),
-        ("c_2", "6/7", "1/7"),
-        ("D_1", "1/70", "1/14"),
-        ("d_1", "1/5", "1"),
-        ("D_2", "1/14", "1/70"),
-        ("d_2", "1", "1/5"),
-    )
-    return _normalised(case, vectors)
+    return _normalised(case, "c_1 1/7 6/7", "c_2 6/7 1/7", "D_1 1/70 1/14", "d_1 1/5 1", "D_2 1/14 1/70", "d_2 1 1/5")
 
 
 def _fig3(case: Case) -> Sequence[Row]:
-    h = certified(case.instance, "drf-per-server")
-    return [
-        *(
-            (f"tasks of user {n + 1} on server {i + 1}", printed, v)
-            for (n, i, printed), v in zip(((0, 0, "5"), (0, 1, "1"), (1, 0, "1"), (1, 1, "5")), h.x, strict=True)
-        ),
-        ("CPU of user 1 on server 1", "1", h.bundles[0, 0, 0]),
-        ("CPU of user 2 on server 1", "1", h.bundles[1, 0, 0]),
-        ("tasks of user 1", "6", h.tasks[0]),
-        ("tasks of user 2", "6", h.tasks[1]),
-    ]
+    h, printed = certified(case.instance, "drf-per-server"), ("5", "1", "1", "5")
+    places = [f"user {n} on server {i}" for n in (1, 2) for i in (1, 2)]
+    rows: list[Row] = [(f"tasks of {place}", text, v) for place, text, v in zip(places, printed, h.x, strict=True)]
+    rows += [(f"CPU of user {n + 1} on server 1", "1", h.bundles[n, 0, 0]) for n in (0, 1)]
+    return [*rows, *((f"tasks of user {n + 1}", "6", h.tasks[n]) for n in (0, 1))]
 
 
 def _fig4(case: Case) -> Sequence[Row]:
@@ -273,159 +186,83 @@ def _fig4(case: Case) -> Sequence[Row]:
 
 
 def _partitions(case: Case) -> Sequence[Row]:
-    """W 4.5: two equal partitions, each of 7 CPUs and 7 GB a user."""
-    first = [(F(1), F(6)), (F(6), F(1))], [(F(1), F(6)), (F(6), F(1))]
-    second = [(F(3, 2), F(11, 2)), (F(11, 2), F(3, 2))], [(F(1, 2), F(13, 2)), (F(13, 2), F(1, 2))]
+    """W 4.5: two equal partitions, each of 7 CPUs and 7 GB a user, by user and server."""
+    divided = {
+        "(a)": ([(F(1), F(6)), (F(6), F(1))], [(F(1), F(6)), (F(6), F(1))]),
+        "(b)": ([(F(3, 2), F(11, 2)), (F(11, 2), F(3, 2))], [(F(1, 2), F(13, 2)), (F(13, 2), F(1, 2))]),
+    }
     rows: list[Row] = []
-    for name, parts in (("(a)", first), ("(b)", second)):
-        for n, own in enumerate(parts):
-            rows += [
-                (f"{what} of user {n + 1} in {name}", "7", own[0][r] + own[1][r]) for r, what in enumerate(("CPU", "memory"))
-            ]
-    demands = [rows[0] for rows in case.instance.exact.demands]
-    tasks = [
-        [sum((_tasks_in(a, d) for a in own), F(0)) for own, d in zip(parts, demands, strict=True)] for parts in (first, second)
-    ]
-    return [
-        *rows,
-        *((f"whether user {n + 1} runs different numbers of tasks", "1", F(tasks[0][n] != tasks[1][n])) for n in (0, 1)),
-    ]
+    for name, parts in divided.items():
+        for n, own in enumerate(parts, 1):
+            rows += [(f"{what} of user {n} in {name}", "7", v) for what, v in zip(("CPU", "memory"), _sums(own), strict=True)]
+    for n, (demand,) in enumerate(case.instance.exact.demands):
+        first, second = (sum(alone(demand, part) for part in parts[n]) for parts in divided.values())
+        rows.append((f"whether user {n + 1} runs different numbers of tasks", "1", F(first != second)))
+    return rows
 
 
 def _prop4(case: Case) -> Sequence[Row]:
-    vectors = (
-        ("c_1", "1/5", "2/5"),
-        ("c_2", "4/5", "3/5"),
-        ("D_1", "1/5", "1/5"),
-        ("D_2", "3/5", "2/5"),
-        ("d_1", "1", "1"),
-        ("d_2", "1", "2/3"),
-    )
     h, share = certified(case.instance, "drfh"), global_dominant_share(case.instance)
-    part = sum(
-        (_tasks_in([c / 2 for c in row], case.instance.exact.demands[1][0]) for row in case.instance.exact.capacities), F(0)
-    )
-    shares: list[Row] = [(f"global dominant share of user {n + 1}", "12/25", share[n] * h.tasks[n]) for n in (0, 1)]
-    return [*_normalised(case, vectors), *shares, ("share of user 2 in the partition of each server", "1/2", share[1] * part)]
+    part = sum(alone(case.instance.exact.demands[1][0], [c / 2 for c in row]) for row in case.instance.exact.capacities)
+    return [
+        *_normalised(case, "c_1 1/5 2/5", "c_2 4/5 3/5", "D_1 1/5 1/5", "D_2 3/5 2/5", "d_1 1 1", "d_2 1 2/3"),
+        *((f"global dominant share of user {n + 1}", "12/25", share[n] * h.tasks[n]) for n in (0, 1)),
+        ("share of user 2 in the partition of each server", "1/2", share[1] * part),
+    ]
 
 
 def _partitioned(case: Case) -> Verdict:
     """W 4.5: c_l / n is an equal partition, and its tasks are the mean of giving each server to a random user."""
-    exact, worst = case.instance.exact, F(-1)
-    n = case.instance.N
-    for rows in exact.demands:
-        parts = sum((_tasks_in([c / n for c in row], rows[0]) for row in exact.capacities), F(0))
-        mean = sum((_tasks_in(row, rows[0]) / n for row in exact.capacities), F(0))
-        worst = max(worst, abs(parts - mean))
-    totals = [sum(column, F(0)) for column in zip(*exact.capacities, strict=True)]
-    uneven = any(
-        sum((c / n for c in column), F(0)) != t / n for column, t in zip(zip(*exact.capacities, strict=True), totals, strict=True)
-    )
-    return Verdict(
-        "partition", not uneven and worst <= 0, float(max(worst, F(uneven))), "the mean differs", "rational arithmetic"
-    )
+    servers, n = case.instance.exact.capacities, case.instance.N
+    parts = [[c / n for c in row] for row in servers]
+    off = [abs(n * part - whole) for part, whole in zip(_sums(parts), _sums(servers), strict=True)]
+    for (demand,) in case.instance.exact.demands:
+        off.append(abs(sum(alone(demand, part) for part in parts) - sum(alone(demand, row) / n for row in servers)))
+    return _verdict("partition", max(off), "the mean differs")
 
 
-WAYS = 4096
-"""Ways to give servers to users that are counted one by one."""
-
-TIED = 1e-9
-"""What is a tie in floating point, relative."""
+def _sums(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """The sum of each column."""
+    return [sum(column, F(0)) for column in zip(*rows, strict=True)]
 
 
-def _drawn(case: Case) -> Verdict:
-    """The same by drawing: the mean over all ways to give each server to one user, counted one by one in floating point.
-
-    One server of each class: both sides have the others as multiples.
-    """
-    instance, n = case.instance, case.instance.N
-    servers = instance.capacities
-    if n ** len(servers) > WAYS:
-        raise NotApplicable(f"there are more than {WAYS} ways to give the servers to users")
-    demand = np.array([rows[0] for rows in instance.demands])[:, None, :]
-    runs = np.divide(servers, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2)
-    parts = np.divide(servers / n, demand, out=np.full((n, *servers.shape), np.inf), where=demand > 0).min(axis=2).sum(axis=1)
-    ways = np.array(list(product(range(n), repeat=len(servers))))
-    mean = np.array([(runs[i] * (ways == i)).sum(axis=1).mean() for i in range(n)])
-    margin = float((np.abs(mean - parts) / parts).max()) - TIED
-    return Verdict("partition", not margin > 0, margin, "the mean differs", f"{len(ways)} ways")
-
-
-# ---- sections 3.2, 4.3 and 4.5.2: steps ---------------------------------------------------------------------------------
+# ---- sections 3 and 4: steps and properties ---------------------------------------------------------------------------------
 
 
 def _taken_back(case: Case) -> Verdict:
     """What N tasks take of A_il: as many tasks run with it, and fewer with a little less of any resource; in rationals."""
     (given,), demand = case.instance.exact.capacities, case.instance.exact.demands[0][0]
-    tasks = _tasks_in(given, demand)
+    tasks = alone(demand, given)
     kept = [tasks * d for d in demand]
-    less = [_tasks_in([c * F(999, 1000) if r == s else c for s, c in enumerate(kept)], demand) for r in range(len(kept))]
-    fine = all(k <= c for k, c in zip(kept, given, strict=True)) and _tasks_in(kept, demand) == tasks > max(less)
-    return Verdict(
-        "non-wasteful", fine, -1.0 if fine else 1.0, f"{tasks} tasks, and {max(less)} with less", "rational arithmetic"
-    )
-
-
-def _taken_back_in_floats(case: Case) -> Verdict:
-    """The same by a linear program: the least of each resource that runs as many tasks is all that is kept."""
-    given, demand = case.instance.capacities[0], case.instance.demands[0][0]
-    best = maximum(np.ones(1), demand[:, None], given, False)
-    if best is None:
-        raise NotApplicable("a linear program was not solved")
-    worst = max(best.value * d / c for d, c in zip(demand, given, strict=True)) - 1 - TIED
-    return Verdict("non-wasteful", not worst > 0, float(worst), f"{worst:.3g} more than allocated is needed", "LP")
-
-
-P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
-
-
-def _after_epsilon(case: Case) -> Sequence[Row]:
-    """W 4.3 on one server: j = user 2 gives up epsilon = G_j - g, of which everybody gets delta."""
-    shares, g = list(case.points[0]), F(1, 2)
-    epsilon = shares[1] - g
-    delta = epsilon / 2
-    after = [shares[0] + delta, shares[1] - epsilon + delta]
-    return [(f"share of user {i + 1}", str(s + delta), v) for i, (s, v) in enumerate(zip(shares, after, strict=True))]
+    less = [alone(demand, [c * F(999, 1000) if r == s else c for s, c in enumerate(kept)]) for r in range(len(kept))]
+    fine = all(k <= c for k, c in zip(kept, given, strict=True)) and alone(demand, kept) == tasks > max(less)
+    return _verdict("non-wasteful", -1 if fine else 1, f"{tasks} tasks, and {max(less)} with less")
 
 
 def _weaker(case: Case) -> Verdict:
-    """Where each user runs what 1/n of each server gives it, these parts are an equal partition that gives nobody more."""
-    exact, n = case.instance.exact, case.instance.N
-    servers = [row for row, count in zip(exact.capacities, case.instance.counts, strict=True) for _ in range(int(count))]
-    parts = [[c / n for c in row] for row in servers]
-    bench = [sum((_tasks_in(row, rows[0]) for row in parts), F(0)) for rows in exact.demands]
-    columns = zip(zip(*parts, strict=True), zip(*servers, strict=True), strict=True)
-    even = all(n * sum(some, F(0)) == sum(whole, F(0)) for some, whole in columns)
-    own = [F(0)] * n
-    for a, v in zip(case.instance.arcs.user, case.points[0], strict=True):
-        own[a] += v
-    strong = [tasks for tasks in (own, bench) if all(t >= b for t, b in zip(tasks, bench, strict=True))]
-    worst = max((b - t for tasks in strong for t, b in zip(tasks, bench, strict=True)), default=F(-1))
-    fine = even and worst <= 0
-    return Verdict("sharing", fine, float(worst) if even else 1.0, "the parts are no equal partition", "rational arithmetic")
+    """1/n of each server is an equal partition, so who runs as much as with it runs as much as with an equal partition."""
+    servers, n = _one_by_one(case.instance), case.instance.N
+    even = [n * part for part in _sums([[c / n for c in row] for row in servers])] == _sums(servers)
+    return _verdict("sharing", 0 if even else 1, "the parts are no equal partition")
 
 
-def _weaker_in_floats(case: Case) -> Verdict:
-    """The same for the allocation of DRF on each server, by the properties of this package."""
-    found = solve(case.instance, "drf-per-server")
-    strong, weak = (check(found, name) for name in ("strong-sharing-incentive", "weak-sharing-incentive"))
-    margin = weak.margin if strong.holds else -1.0
-    return Verdict("sharing", not (strong.holds and weak.holds is False), margin, "strong and not weak", "floating point")
+def _one_by_one(instance: Instance) -> list[tuple[Fraction, ...]]:
+    """The capacities of every server of every class."""
+    classes = zip(instance.exact.capacities, instance.counts.tolist(), strict=True)
+    return [row for row, count in classes for _ in range(count)]
 
 
-# ---- section 3.4: low utilisation of per-server DRF -----------------------------------------------------------------
+P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
+"""The shares of both users of one server before user 2 gives up epsilon (W 4.3)."""
 
-RARE = F(1, 100)
 
+LOW = Case(
+    Instance([["1/100", 1, 1], [1, "1/100", 1], [1, 1, "1/100"]], [[1, 100, 100], [100, 1, 100], [100, 100, 1]]),
+)
+"""Server i has little of resource i, of which user i demands little and all others much.
 
-def _arbitrarily_low(count: int) -> Case:
-    """`count` users, servers and resources: server i has little of resource i, of which user i demands little and all others
-    much.
-
-    DRF splits resource i of server i equally, so user i runs a part 1/count of what the server can do for it alone.
-    """
-    demands = [[RARE if r == n else 1 for r in range(count)] for n in range(count)]
-    return Case(Instance(demands, [[1 if r == i else 100 for r in range(count)] for i in range(count)]))
+DRF splits resource i of server i equally, so each of N such users runs a part 1/N of what its server can do for it alone.
+"""
 
 
 def _wasteful(case: Case, answer: Answer) -> Verdict:
@@ -455,18 +292,11 @@ def _parts_by_weight(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "weak-sharing-incentive", gains[n], words)
 
 
-# ---- section 4.6 ----------------------------------------------------------------------------------------------------
-
-
 def _common_resource(instance: Instance) -> int:
     """The resource that is globally dominant for all users; NotApplicable where there is none."""
-    totals = [
-        sum((q * c[r] for q, c in zip(instance.counts.tolist(), instance.exact.capacities, strict=True)), F(0))
-        for r in range(instance.R)
-    ]
-    common = set(range(instance.R))
-    for rows in instance.exact.demands:
-        parts = [d / t if t else F(0) for d, t in zip(rows[0], totals, strict=True)]
+    totals, common = _sums(_one_by_one(instance)), set(range(instance.R))
+    for (demand,) in instance.exact.demands:
+        parts = [d / t if t else F(0) for d, t in zip(demand, totals, strict=True)]
         common &= {r for r, p in enumerate(parts) if p == max(parts)}
     if not common:
         raise NotApplicable("the users have no global dominant resource in common")
@@ -494,136 +324,42 @@ def _as_if_alone(case: Case, answer: Answer) -> Verdict:
 
 def _fitness(case: Case) -> Sequence[Row]:
     """(9) on the printed vectors: H(i, l) = || D_i / D_i1 - c_l / c_l1 ||_1."""
-    ((demand,),) = case.instance.exact.demands
-    first, second = case.instance.exact.capacities
-    return [("H(i, 1)", "0", fitness(demand, first)), ("H(i, 2)", "5/3", fitness(demand, second))]
+    ((d,),), servers = case.instance.exact.demands, case.instance.exact.capacities
+    far = [sum((abs(q / d[0] - c / row[0]) for q, c in zip(d, row, strict=True)), F(0)) for row in servers]
+    return [("H(i, 1)", "0", far[0]), ("H(i, 2)", "5/3", far[1])]
 
 
-def fitness(demand: Sequence[Fraction], rest: Sequence[Fraction]) -> Fraction:
-    """H of W (9): the smaller, the closer the demand is to the remaining capacity of the server."""
-    if not demand[0]:
-        raise NotApplicable("(9) divides by the demand of the first resource")
-    return sum((abs(d / demand[0] - c / rest[0]) for d, c in zip(demand, rest, strict=True)), F(0))
+MOST_TASKS = 400
+"""More whole tasks are not placed one by one."""
 
 
-def whole_tasks(instance: Instance, best_fit: bool, most: int = 400) -> list[int]:
-    """(N,) whole tasks by progressive filling: the user with the least share is served, on the first server that fits or on the
-    best.
+def filled(instance: Instance, best_fit: bool) -> list[int]:
+    """(N,) whole tasks by progressive filling; by Best-Fit instead of First-Fit.
 
-    Parameters
-    ----------
-    instance : demands and capacities in their own units
-    best_fit : Best-Fit by (9) instead of First-Fit
-    most : the most tasks in all
-
-    Returns
-    -------
-    (N,) numbers of tasks
-
-    Raises
-    ------
-    NotApplicable : more than `most` tasks fit, or users have several demand vectors
+    NotApplicable where more than MOST_TASKS may fit, users have several demand vectors, or (9) divides by a demand of 0.
     """
     if not instance.single_variant or instance.demands_on:
         raise NotApplicable("about users with one demand vector")
-    exact, share = instance.exact, global_dominant_share(instance)
-    rest = [list(c) for c, q in zip(exact.capacities, instance.counts.tolist(), strict=True) for _ in range(q)]
-    tasks, active = [0] * instance.N, set(range(instance.N))
-    while active and sum(tasks) < most:
-        n = min(active, key=lambda m: (share[m] * tasks[m], m))
-        demand = exact.demands[n][0]
-        fits = [c for c in rest if all(a >= d for a, d in zip(c, demand, strict=True))]
-        if not fits:
-            active.remove(n)
-            continue
-        chosen = min(fits, key=lambda c: fitness(demand, c)) if best_fit else fits[0]
-        chosen[:] = [a - d for a, d in zip(chosen, demand, strict=True)]
-        tasks[n] += 1
-    if active:
-        raise NotApplicable(f"more than {most} tasks fit")
-    return tasks
-
-
-def _first_fit_is_drfh(case: Case) -> Sequence[Row]:
-    fair = certified(case.instance, "drfh").tasks
-    return [(f"tasks of user {n + 1} by First-Fit", str(fair[n]), F(u)) for n, u in enumerate(whole_tasks(case.instance, False))]
+    demands, servers = [rows[0] for rows in instance.exact.demands], _one_by_one(instance)
+    if sum(alone(d, _sums(servers)) for d in demands) > MOST_TASKS or not all(d[0] for d in demands):
+        raise NotApplicable(f"more than {MOST_TASKS} tasks may fit, or (9) divides by a demand of 0")
+    return whole_tasks(demands, servers, best_fit)
 
 
 def _best_fit_is_drfh(case: Case) -> Sequence[Row]:
     fair = certified(case.instance, "drfh").tasks
-    return [(f"tasks of user {n + 1} by Best-Fit", str(fair[n]), F(u)) for n, u in enumerate(whole_tasks(case.instance, True))]
+    return [(f"tasks of user {n + 1} by Best-Fit", str(fair[n]), F(u)) for n, u in enumerate(filled(case.instance, True))]
 
 
-def _best_fit_no_better(case: Case) -> Verdict:
-    """The least share is no larger by Best-Fit than by First-Fit."""
-    share = global_dominant_share(case.instance)
-    poorest = [min(s * u for s, u in zip(share, whole_tasks(case.instance, best), strict=True)) for best in (False, True)]
-    margin = poorest[1] - poorest[0]
-    return Verdict(
-        "best-fit", margin <= 0, float(margin), f"the least share is {poorest[1]} instead of {poorest[0]}", "rational arithmetic"
-    )
+def _least_share(sign: int) -> Callable[[Case], Verdict]:
+    """The least share is no larger by Best-Fit than by First-Fit; sign -1: the other way round."""
 
+    def check(case: Case) -> Verdict:
+        share = global_dominant_share(case.instance)
+        first, best = (min(s * u for s, u in zip(share, filled(case.instance, rule), strict=True)) for rule in (False, True))
+        return _verdict("best-fit", sign * (best - first), f"the least share is {first} by First-Fit and {best} by Best-Fit")
 
-def whole_tasks_in_floats(instance: Instance, best_fit: bool, most: int = 400) -> Any:
-    """(N,) the same on arrays in floating point, where what differs by TIED, relative, is a tie.
-
-    Parameters
-    ----------
-    instance : demands and capacities in their own units
-    best_fit : Best-Fit by (9) instead of First-Fit
-    most : the most tasks in all
-
-    Returns
-    -------
-    (N,) global dominant shares
-
-    Raises
-    ------
-    NotApplicable : more than `most` tasks fit, or users have several demand vectors
-    """
-    if not instance.single_variant or instance.demands_on:
-        raise NotApplicable("about users with one demand vector")
-    demand = np.array([rows[0] for rows in instance.demands])
-    rest = np.repeat(instance.capacities, instance.counts, axis=0)
-    share = np.divide(demand, rest.sum(axis=0), out=np.zeros_like(demand), where=demand > 0).max(axis=1)
-    tasks, active = np.zeros(instance.N), np.ones(instance.N, bool)
-    if best_fit and not demand[:, 0].all():
-        raise NotApplicable("(9) divides by the demand of the first resource")
-    while active.any() and tasks.sum() < most:
-        level = np.where(active, share * tasks, np.inf)
-        n = int(np.argmax(level <= level.min() * (1 + TIED)))
-        fits = (rest >= demand[n] * (1 - TIED)).all(axis=1)
-        if not fits.any():
-            active[n] = False
-            continue
-        chosen = int(np.argmax(fits))
-        if best_fit:
-            far = np.full(len(rest), np.inf)
-            far[fits] = np.abs(demand[n] / demand[n, 0] - rest[fits] / rest[fits, :1]).sum(axis=1)
-            chosen = int(np.argmax(far <= far.min() + TIED))
-        rest[chosen] = np.maximum(rest[chosen] - demand[n], 0.0)
-        tasks[n] += 1
-    if active.any():
-        raise NotApplicable(f"more than {most} tasks fit")
-    return share * tasks
-
-
-def _best_fit_no_better_in_floats(case: Case) -> Verdict:
-    """The same by arrays."""
-    poorest = [whole_tasks_in_floats(case.instance, best).min() for best in (False, True)]
-    margin = float(poorest[1] - poorest[0])
-    words = f"the least share is {poorest[1]:.6g} instead of {poorest[0]:.6g}"
-    return Verdict("best-fit", margin <= TIED, margin, words, "floating point")
-
-
-def _opposite(check: Callable[[Case], Verdict], allowed: float) -> Callable[[Case], Verdict]:
-    """The least share is no larger by First-Fit than by Best-Fit."""
-
-    def opposite(case: Case) -> Verdict:
-        verdict = check(case)
-        return replace(verdict, holds=-verdict.margin <= allowed, margin=-verdict.margin)
-
-    return opposite
+    return check
 
 
 # ---- section 6: what is printed, and what cannot be run -------------------------------------------------------------
@@ -632,16 +368,8 @@ TABLE1 = Case(
     Instance(
         [["1/5", "3/10"], ["1/2", "1/10"], ["1/10", "3/10"]],
         [
-            ["1/2", "1/2"],
-            ["1/2", "1/4"],
-            ["1/2", "3/4"],
-            [1, 1],
-            ["1/4", "1/4"],
-            ["1/2", "3/25"],
-            ["1/2", "3/100"],
-            ["1/2", "97/100"],
-            [1, "1/2"],
-            ["1/2", "3/50"],
+            *(["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"], [1, 1], ["1/4", "1/4"]),
+            *(["1/2", "3/25"], ["1/2", "3/100"], ["1/2", "97/100"], [1, "1/2"], ["1/2", "3/50"]),
         ],
         counts=[6732, 3863, 1001, 795, 126, 52, 5, 5, 3, 1],
     )
@@ -661,24 +389,14 @@ def _table2(_: Case) -> Sequence[Row]:
     return [("slots with the highest sum of utilisations", "14", F(max(TABLE2, key=lambda k: sum(TABLE2[k]))))]
 
 
-def _table2_each(_: Case) -> Sequence[Row]:
-    best = [max((used[r], slots) for slots, used in TABLE2.items())[1] for r in (0, 1)]
-    return [
-        (f"slots with the highest utilisation of {name}", "14", F(k)) for name, k in zip(("CPU", "memory"), best, strict=True)
-    ]
-
-
 def _fig5(_: Case) -> Sequence[Row]:
     """40% of 52.75 CPUs at 0.2 a task and 62% of 51.32 of memory at 0.3 must be the same number of tasks: they are 106."""
-    tasks = F(106)
-    return [
-        ("CPU share of user 1", "0.40", tasks / 5 / F("52.75")),
-        ("memory share of user 1", "0.62", tasks * 3 / 10 / F("51.32")),
-    ]
+    shares = {"CPU": ("0.40", F(106) / 5 / F("52.75")), "memory": ("0.62", F(106) * 3 / 10 / F("51.32"))}
+    return [(f"{what} share of user 1", *both) for what, both in shares.items()]
 
 
 cases: dict[str, Case] = {
-    "s3-4-low": _arbitrarily_low(3),
+    "s3-4-low": LOW,
     "e9": Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
     "table1": TABLE1,
     "p2": P2,
@@ -686,26 +404,26 @@ cases: dict[str, Case] = {
 
 
 trials: dict[str, Routes] = {
-    "W.S2.drf": printed_numbers(_pool),
+    "W.S2.drf": once(checked("W.S2.drf")),
     "W.Fig1": printed_numbers(_split_pool),
     "W.S2.infeasible": about_mechanism("drfh", realisable),
     "W.S2.homogeneous": about_mechanism("drfh", realisable),
     "W.Fig2": printed_numbers(_fig2),
     "W.Fig3": printed_numbers(_fig3),
     "W.S3.4.low": about_mechanism("drf-per-server", _wasteful),
-    "W.L1": Routes(_lemma1_floats, _lemma1),
-    "W.L1.step": Routes(_tasks_of_share_floats, _tasks_of_share),
-    "W.E2": Routes(_share_2_floats, _share_2),
-    "W.E6.printed": Routes(lambda case: _programs(case, False, servers=False), lambda case: _programs(case, True, servers=False)),
-    "W.E6": Routes(lambda case: _programs(case, False), lambda case: _programs(case, True)),
+    "W.L1": once(_lemma1),
+    "W.L1.step": Routes(_tasks_of_share, checked("W.L1.step")),
+    "W.E2": once(_share_2),
+    "W.E6.printed": Routes(_programs(over_servers=False), checked("W.E6.printed")),
+    "W.E6": once(_programs(over_servers=True)),
     "W.E6.pareto": about_mechanism("drfh", _in_rounds),
     "W.Fig4": printed_numbers(_fig4),
     "W.P4.numbers": printed_numbers(_prop4),
     "W.S4.5.partitions": printed_numbers(_partitions),
-    "W.S3.2.non-wasteful": Routes(_taken_back_in_floats, _taken_back),
-    "W.P2.printed": printed_numbers(_after_epsilon),
-    "W.S4.5.weaker": Routes(_weaker_in_floats, _weaker),
-    "W.S4.5.mean": Routes(_drawn, _partitioned),
+    "W.S3.2.non-wasteful": once(_taken_back),
+    "W.P2.printed": once(checked("W.P2.printed")),
+    "W.S4.5.weaker": once(_weaker),
+    "W.S4.5.mean": once(_partitioned),
     "W.P8": about_mechanism("drfh", leximin_in(_amounts)),
     "W.P8.alone": about_mechanism("drfh", _as_if_alone),
     "W.P8.identical": about_mechanism("drfh", _as_if_alone),
@@ -713,13 +431,13 @@ trials: dict[str, Routes] = {
     "W.S5.1.P8": about_mechanism("drfh", leximin_in(_amounts)),
     "W.S5.1.rounds": few_rounds("drfh"),
     "W.E9": printed_numbers(_fitness),
-    "W.S5.2.first-fit": printed_numbers(_first_fit_is_drfh),
+    "W.S5.2.first-fit": once(checked("W.S5.2.first-fit")),
     "W.S5.2.best-fit": printed_numbers(_best_fit_is_drfh),
-    "W.S5.2.better": Routes(_best_fit_no_better_in_floats, _best_fit_no_better),
-    "W.S5.2.worse": Routes(_opposite(_best_fit_no_better_in_floats, TIED), _opposite(_best_fit_no_better, 0.0)),
+    "W.S5.2.better": once(_least_share(1)),
+    "W.S5.2.worse": once(_least_share(-1)),
     "W.Table1": printed_numbers(_table1),
     "W.Table2": printed_numbers(_table2),
-    "W.Table2.each": printed_numbers(_table2_each),
+    "W.Table2.each": once(checked("W.Table2.each")),
     "W.Fig5.numbers": printed_numbers(_fig5),
-    "W.S6.1.exact": once(shares_of_figure_5),
+    "W.S6.1.exact": once(checked("W.S6.1.exact")),
 }

@@ -1,7 +1,7 @@
 """Section VI: utilities f of what the tasks take."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -10,13 +10,12 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
-from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import few_rounds, holdings_of, verdict_of
+from fairalloc.theorems.judges.common import few_rounds
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes
 from fairalloc.theorems.papers.z.utilities import bundles_of
 
@@ -57,8 +56,8 @@ def midpoint(case: Case) -> Verdict:
 
     In rationals, for f(c) = sum of c_r / (1 + c_r).
     """
-    first, second, different = _taken(case, True)
-    u, v, middle = ([sum(r / (1 + r) for r in c) for c in part] for part in (first, second, _mean(first, second)))
+    first, second, different = taken(case)
+    u, v, middle = ([sum(r / (1 + r) for r in c) for c in part] for part in (first, second, mean(first, second)))
     n = min(different, key=lambda m: min(u[m], v[m]))
     steps = [b - a for a, b in zip(sorted(u if u[n] <= v[n] else v), sorted(middle), strict=True) if a != b]
     gain = steps[0] if steps else F(0)
@@ -66,18 +65,9 @@ def midpoint(case: Case) -> Verdict:
     return Verdict("uniqueness", gain > 0, float(-gain), words, "rational arithmetic")
 
 
-def midpoint_in_floats(case: Case) -> Verdict:
-    """In the mean nobody who differs has less than the least of their utilities; for f(c) = sum of log(1 + c_r)."""
-    first, second, different = _taken(case, False)
-    u, v, middle = ([float(np.log1p(c).sum()) for c in part] for part in (first, second, _mean(first, second)))
-    least = min(min(u[n], v[n]) for n in different)
-    fall = (least - min(middle[n] for n in different)) / max(*u, *v)
-    return Verdict("uniqueness", not fall > TOLERANCE, fall, f"the least utility falls by {fall:.3g}, relative", "floating point")
-
-
-def _taken(case: Case, exact: bool) -> tuple[list[Any], list[Any], list[int]]:
+def taken(case: Case) -> tuple[list[Any], list[Any], list[int]]:
     """What the tasks of each user take in the two points of a case, and the users for whom it differs."""
-    h, bundles = bundles_of(case, exact)
+    h, bundles = bundles_of(case)
     first, second = ([row[n].sum(axis=0) for n in range(h.instance.N)] for row in bundles)
     different = [n for n, (a, b) in enumerate(zip(first, second, strict=True)) if (a != b).any()]
     if not different:
@@ -85,20 +75,8 @@ def _taken(case: Case, exact: bool) -> tuple[list[Any], list[Any], list[int]]:
     return first, second, different
 
 
-def _mean(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+def mean(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
     return [(a + b) / 2 for a, b in zip(first, second, strict=True)]
-
-
-def plain_envy(case: Case, answer: Answer) -> Verdict:
-    """Envy between users of unequal f: nobody prefers another's resources; a weight w_n stands for f_n(u) = u / w_n."""
-    h = holdings_of(answer(case.reported))
-    gaps = [
-        (h.utilities(n, h.bundles[m : m + 1])[0] - h.tasks[n]) / h.alone[n]
-        for n in range(h.instance.N)
-        for m in range(h.instance.N)
-        if n != m
-    ]
-    return verdict_of(h, "envy-freeness", max(gaps), "somebody would run more tasks with the resources of another")
 
 
 def valued_rounds() -> Routes:
@@ -110,78 +88,35 @@ def valued_rounds() -> Routes:
     )
 
 
-# ---- an f that leaps ------------------------------------------------------------------------------------------------
-
 LEAP = F(10)
 """For f(c) = the sum of c, and LEAP more where c_1 > 0: concave, and it rises strictly along rays."""
 
-NEAR = 1e-5
-"""In floats, how much of resource 1 everybody who leaps has at least."""
 
+def _largest(h: Holdings, leap: tuple[bool, ...], which: int, other: Fraction) -> Fraction | None:
+    """Where some users have at least a floor of resource 1 and all others none, the largest least utility, or floor.
 
-@dataclass(frozen=True)
-class Leapers:
-    """Allocations in which some users have at least `floor` of resource 1, and all others nothing of it.
-
-    Attributes
-    ----------
-    h : demands and pools
-    leap : whether user n is one of them
+    For which = 0 the utility with this floor, for 1 the floor with this least utility; None = there is none.
     """
-
-    h: Holdings
-    leap: tuple[bool, ...]
-
-    def most(self, floor: Any) -> Any:
-        """The largest least utility f, None where there is no such allocation."""
-        return self._largest(0, floor)
-
-    def can_have(self, least: Any) -> bool:
-        """Whether each of them can have some of resource 1 where nobody has less than this utility."""
-        return not any(self.leap) or (self._largest(1, least) or 0) > 0
-
-    def _largest(self, which: int, other: Any) -> Any:
-        """The largest of (least utility, floor), where the other one is given."""
-        h, arcs = self.h, self.h.instance.arcs
-        size, count = h.instance.N, len(arcs)
-        own = h.zeros(size, count)
-        own[arcs.user, np.arange(count)] = h.array(np.ones(count, dtype=int))
-        leap, one = h.array([int(v) for v in self.leap]), h.array([1])[0]
-        zero, ones = h.zeros(size, 1), h.zeros(size, 1) + one
-        f = np.hstack([-own * h.demand.sum(axis=1), ones if which == 0 else zero])
-        first = np.hstack([own * h.demand[:, 0], zero])
-        floors = np.hstack([-own * h.demand[:, 0], ones if which == 1 else zero])[self.leap, :]
-        load = np.hstack([h.demand.T, h.zeros(h.instance.R, 1)])
-        rows = np.concatenate([f, first[[not v for v in self.leap]], floors, load])
-        least = leap * (LEAP if h.exact else float(LEAP)) - (other if which == 1 else 0)
-        sides = [least, h.zeros(size - sum(self.leap)), h.zeros(sum(self.leap)) - (other if which == 0 else 0), h.pools[0]]
-        only = h.zeros(count + 1)
-        only[count] = one
-        found = maximum(only, rows, np.concatenate(sides), h.exact)
-        return None if found is None else found.value
+    size, user = h.instance.N, h.instance.arcs.user.tolist()
+    own = [[int(m == n) for m in user] for n in range(size)]
+    f, first = (-(np.array(own, dtype=object) * part) for part in (h.demand.sum(axis=1), h.demand[:, 0]))
+    most = [[*row, F(1 - which)] for row in f] + [[*row, F(which)] for row, v in zip(first, leap, strict=True) if v]
+    most += [[*-row, F(0)] for row, v in zip(first, leap, strict=True) if not v] + [[*row, F(0)] for row in h.demand.T]
+    sides = [v * LEAP - other * which for v in leap] + [other * (which - 1) for v in leap if v] + [F(0) for v in leap if not v]
+    only = np.array([F(0)] * len(user) + [F(1)], dtype=object)
+    found = maximum(only, np.array(most, dtype=object), np.array([*sides, *h.pools[0]], dtype=object), True)
+    return None if found is None else F(found.value)
 
 
 def least_utility_is_attained(case: Case) -> Verdict:
-    """There is an allocation with the largest least utility f; in rationals, by what its leapers can have of resource 1."""
-    found = {who: who.most(F(0)) for who in _all_leapers(case, True) if who.can_have(F(0))}
-    best = max(found.values())
-    attained = any(who.can_have(best) for who, value in found.items() if value == best)
-    return _attained(attained, best, "rational arithmetic")
+    """There is an allocation with the largest least utility f, by what users who leap can have of resource 1."""
+    h = Holdings(Allocation(case.instance, np.zeros(len(case.instance.arcs))), True)
 
+    def can_have(who: tuple[bool, ...], least: Fraction) -> bool:
+        return not any(who) or (_largest(h, who, 1, least) or 0) > 0
 
-def least_utility_is_attained_in_floats(case: Case) -> Verdict:
-    """The same, by what is lost where everybody who leaps has a little of resource 1."""
-    found = [(who.most(0.0), who.most(NEAR)) for who in _all_leapers(case, False)]
-    best = max(value for value, near in found if near is not None)
-    attained = any(near is not None and best - near <= NEAR * TOLERANCE for _, near in found)
-    return _attained(attained, best, "floating point") if attained else least_utility_is_attained(case)
-
-
-def _all_leapers(case: Case, exact: bool) -> list[Leapers]:
-    h = Holdings(Allocation(case.instance, np.zeros(len(case.instance.arcs))), exact)
-    return [Leapers(h, leap) for leap in product((False, True), repeat=case.instance.N)]
-
-
-def _attained(attained: bool, best: Any, how: str) -> Verdict:
+    found = {who: _largest(h, who, 0, F(0)) for who in product((False, True), repeat=case.instance.N) if can_have(who, F(0))}
+    best = max(value for value in found.values() if value is not None)
+    attained = any(can_have(who, best) for who, value in found.items() if value == best)
     words = f"the least utility can be as near to {best} as wanted, and in no allocation is it as much"
-    return Verdict("existence", attained, -1.0 if attained else 1.0, words, how)
+    return Verdict("existence", attained, -1.0 if attained else 1.0, words, "rational arithmetic")

@@ -10,20 +10,14 @@ from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
-from fairalloc.analysis.market import market
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import (
-    holdings_of,
-    maximum_worth,
-    verdict_of,
-)
+from fairalloc.theorems.judges.common import holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.judges.trials import Answer, Undecided
-from fairalloc.theorems.papers.z.newton_steps import centre_path, proved_gap
 from fairalloc.theorems.papers.z.utilities import bundles_of, utilities_of
 
 F = Fraction
@@ -145,18 +139,6 @@ def few_steps(case: Case) -> Verdict:
     )
 
 
-def few_newton_steps(case: Case) -> Verdict:
-    """Newton steps of the barrier method of newton_steps.py to an answer within 1e-6 sum w of the optimum, proved in
-    rationals.
-    """
-    x, prices, steps = centre_path(case.reported, TOLERANCE / 10)
-    gap = proved_gap(case.reported, x, prices) / sum(case.reported.exact.weights)
-    holds = steps <= STEPS if gap <= TOLERANCE else None
-    return Verdict(
-        "polynomial-time", holds, steps - STEPS, f"{steps} Newton steps to a gap of {float(gap):.1e}", "a barrier method"
-    )
-
-
 def splits(case: Case, answer: Answer) -> Verdict:
     """With one resource everybody has an equal part of it (in proportion to the weights)."""
     h = holdings_of(answer(case.reported))
@@ -169,14 +151,7 @@ def splits(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "equal-split", far[n], f"user {h.instance.users[n]!r} has {float(part[n]):.9g} of the resource")
 
 
-def market_floats(case: Case) -> Verdict:
-    """The allocation of nb is bought in a market of equal incomes (Proposition 5)."""
-    allocation = solve(case.reported, "nb", accuracy="high")
-    residual = market(allocation).residual
-    return Verdict("market", residual <= TOLERANCE, residual, "no market equilibrium at these prices", "floating point")
-
-
-def market_exact(case: Case) -> Verdict:
+def bought_in_a_market(case: Case) -> Verdict:
     """Rational prices of a certificate: everybody buys its cheapest tasks for its income, what has a price is sold.
 
     Spending w_n / s_n u_n - 1 is at most sqrt(2 gap / w_n), so this is decided within the gap.

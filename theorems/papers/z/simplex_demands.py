@@ -5,9 +5,6 @@ they are tried on any two allocations, where they say something.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from itertools import permutations
 from typing import Any
 
@@ -20,127 +17,92 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.common import holdings_of, verdict_of
-from fairalloc.theorems.judges.trials import Answer, Judge, Routes
-from fairalloc.theorems.papers.z.utilities import bundles_of, pivots_of, utilities_of
+from fairalloc.theorems.judges.trials import Answer, Judge, Routes, once
+from fairalloc.theorems.papers.z.utilities import TINY, bundles_of, pivots_of, some_pivots, utilities_of
 
-F = Fraction
+
+def _unused(h: Holdings) -> Any:
+    return np.maximum(h.pools - h.bundles.sum(axis=0), 0)
 
 
 def lemma_4(wasteful: bool) -> Judge:
-    """u_i(Y_i) >= u'_i(Y_i), with D' the reported demands: Y_i is what i's tasks take, or that and everything that is left
-    unused.
-    """
+    """u_i(Y_i) >= u'_i(Y_i), with D' the reported demands: Y_i is what i's tasks take, or that and all that is left unused."""
 
     def judge(case: Case, answer: Answer) -> Verdict:
         if case.misreport is None:
             raise NotApplicable("there is no other specification of demands")
         h = holdings_of(answer(case.instance))
-        other = Holdings(Allocation(case.reported, np.zeros(len(case.reported.arcs))), h.exact)
-        left = h.pools - h.bundles.sum(axis=0) if wasteful else h.pools * 0
-        left = np.maximum(left, 0)
+        other, left = _dual(case, h.exact), _unused(h) * int(wasteful)
         gaps = [(other.utilities(n, h.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
         return verdict_of(h, "lemma", max(gaps), "the other demands pack more tasks into the same resources")
 
     return judge
 
 
-def envy_with_leftovers(case: Case, answer: Answer) -> Verdict:
-    """Definition 1 looks at utilities only, so an answer may also allocate all unused resources to one user: nobody may envy
-    that user.
+def _dual(case: Case, exact: bool) -> Holdings:
+    """What users can run by the reported demands."""
+    return Holdings(Allocation(case.reported, np.zeros(len(case.reported.arcs))), exact)
+
+
+def envy(leftovers: bool) -> Judge:
+    """Nobody prefers another's resources, or these and all unused ones, which Definition 1 allows to give to one user.
+
+    A weight w_n stands for f_n(u) = u / w_n, and is not asked here.
     """
-    h = holdings_of(answer(case.reported))
-    left = np.maximum(h.pools - h.bundles.sum(axis=0), 0)
-    gaps = []
-    for n in range(h.instance.N):
-        for m in range(h.instance.N):
-            if n != m:
-                better = h.utilities(n, h.bundles[m : m + 1] + left)[0]
-                gaps.append((better - h.tasks[n]) / h.alone[n])
-    return verdict_of(h, "envy-freeness", max(gaps), "somebody envies a user who was also given the unused resources")
+
+    def judge(case: Case, answer: Answer) -> Verdict:
+        h = holdings_of(answer(case.reported))
+        left, pairs = _unused(h) * int(leftovers), permutations(range(h.instance.N), 2)
+        gaps = [(h.utilities(n, h.bundles[m : m + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n, m in pairs]
+        return verdict_of(h, "envy-freeness", max(gaps), "somebody would run more tasks with what another user is given")
+
+    return judge
 
 
 def misreporting_with_leftovers(case: Case, answer: Answer) -> Verdict:
-    """A misreport where the user can also use the resources that are unused after it;
-    before it no unused resource helps anybody.
-    """
+    """A misreport where the user can also use what is unused after it; before it no unused resource helps anybody."""
     assert case.misreport is not None, "the statement is about misreports"
     h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
-    left = np.maximum(reported.pools - reported.bundles.sum(axis=0), 0)
-    gains = [(h.utilities(n, reported.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
-    return verdict_of(
-        h, "strategyproofness", min(gains), "a misreporting user runs more with its bundle and the unused resources"
-    )
+    bundles = reported.bundles + _unused(reported)
+    gains = [(h.utilities(n, bundles[n : n + 1])[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
+    words = "a misreporting user runs more with its bundle and the unused resources"
+    return verdict_of(h, "strategyproofness", min(gains), words)
 
 
-# ---- the proof of Theorem 1 -----------------------------------------------------------------------------------------
-
-
-TINY = F(1, 2**2000)
-"""A step from one allocation to another; what numbers of these sizes do along it, they do from 0 on."""
-
-
-@dataclass(frozen=True)
 class Manipulation:
     """Y, of what tasks take by the true demands D, and Y', of what they take by the report D' of user i; any such allocations.
 
-    Attributes
-    ----------
     h, dual : what users can run by D and by D'
     first, second : Y and Y', (N, 1, R)
-    i : who misreports
+    by_truth, by_report : utilities u in Y and in Y', and u' in Y' and in Y
     """
 
-    h: Holdings
-    dual: Holdings
-    first: Any
-    second: Any
-    i: int
-
-    @classmethod
-    def of(cls, case: Case, exact: bool) -> "Manipulation":
+    def __init__(self, case: Case) -> None:
         """Y is the first point of a case. In Y' user i runs its tasks of the second point by its report, and all that fits."""
         if case.misreport is None:
             raise NotApplicable("nobody misreports")
-        (i,) = case.misreport.users
-        h, (first, second) = bundles_of(case, exact)
-        dual = Holdings(Allocation(case.reported, np.zeros(len(case.reported.arcs))), exact)
-        rows = dual.demand[dual.own(i)]
-        second[i] = second[i].sum() * rows.sum(axis=0) / len(rows)
-        used = second.sum(axis=0)
-        spare = [c / u for c, u in zip(h.pools[0], used[0], strict=True) if u > c]
-        return cls(h, dual, first, second * min(spare, default=1), i)
+        (self.i,) = case.misreport.users
+        (self.h, (self.first, second)), self.dual = bundles_of(case), _dual(case, True)
+        rows = self.dual.demand[self.dual.own(self.i)]
+        second[self.i] = second[self.i].sum() * rows.sum(axis=0) / len(rows)
+        spare = [c / u for c, u in zip(self.h.pools[0], second.sum(axis=0)[0], strict=True) if u > c]
+        self.second = second * min(spare, default=1)
+        self.by_truth = utilities_of(self.h, self.first), utilities_of(self.h, self.second)
+        self.by_report = utilities_of(self.dual, self.second), utilities_of(self.dual, self.first)
 
-    @cached_property
-    def same(self) -> Any:
-        """Utilities that differ by no more are the same."""
-        return 0 if self.h.exact else 1e-9
-
-    @cached_property
-    def by_truth(self) -> tuple[list[Any], list[Any]]:
-        """Utilities u in Y and in Y'."""
-        return utilities_of(self.h, self.first), utilities_of(self.h, self.second)
-
-    @cached_property
-    def by_report(self) -> tuple[list[Any], list[Any]]:
-        """Utilities u' in Y' and in Y."""
-        return utilities_of(self.dual, self.second), utilities_of(self.dual, self.first)
-
-    @cached_property
+    @property
     def pivots(self) -> tuple[list[int], list[int]]:
         """theta(Y, Y') and theta(Y', Y), by u."""
         u, v = self.by_truth
-        if not (found := pivots_of(u, v, self.same)):
-            raise NotApplicable("the allocations have no pivot users")
-        return found, pivots_of(v, u, self.same)
+        return some_pivots(u, v), pivots_of(v, u)
 
-    @cached_property
+    @property
     def rise(self) -> Any:
         """What the pivots of Y' have in Y' beyond what those of Y have in Y."""
-        (q, *_), (other, *_) = self.pivots
-        u, v = self.by_truth
+        (u, v), ((q, *_), (other, *_)) = self.by_truth, self.pivots
         return v[other] - u[q]
 
-    @cached_property
+    @property
     def gain(self) -> Any:
         """What user i has more in Y' than in Y."""
         u, v = self.by_truth
@@ -148,18 +110,16 @@ class Manipulation:
 
     def refutes_first(self) -> bool:
         """Whether Y is not LMMF for D, by a step to Y'."""
-        return self._improved(self.h, self.first, self.second, *self.by_truth)
+        return improved(self.h, self.first, self.second)
 
     def refutes_second(self) -> bool:
         """Whether Y' is not LMMF for D', by a step to Y."""
-        return self._improved(self.dual, self.second, self.first, *self.by_report)
+        return improved(self.dual, self.second, self.first)
 
-    def _improved(self, h: Holdings, start: Any, end: Any, u: list[Any], v: list[Any]) -> bool:
-        """In rationals by a tiny step; in floats where all pivots have more (Z.Cor1.all)."""
-        if h.exact:
-            return is_larger(utilities_of(h, start * (1 - TINY) + end * TINY), u)
-        pivots = pivots_of(u, v, self.same)
-        return bool(pivots) and all(v[n] > u[n] for n in pivots)
+
+def improved(h: Holdings, start: Any, end: Any) -> bool:
+    """Whether a tiny step leads to a larger allocation."""
+    return is_larger(utilities_of(h, start * (1 - TINY) + end * TINY), utilities_of(h, start))
 
 
 def is_larger(one: list[Any], other: list[Any]) -> bool:
@@ -172,33 +132,28 @@ def is_larger(one: list[Any], other: list[Any]) -> bool:
 
 
 def step_of_theorem_1(check: Callable[[Manipulation], bool]) -> Routes:
-    """How a step of the proof is tried and confirmed; a violation in floating point must be confirmed in rationals."""
+    """How a step of the proof is tried and confirmed."""
 
-    def confirm(case: Case) -> Verdict:
-        at = Manipulation.of(case, True)
-        u, v = at.by_truth
-        holds = check(at)
+    def decide(case: Case) -> Verdict:
+        at = Manipulation(case)
+        holds, (u, v) = check(at), at.by_truth
         words = f"Y gives {[str(a) for a in u]} and Y' {[str(b) for b in v]}, and user {at.i + 1} misreports"
         return verdict_of(at.h, "theorem 1", -1 if holds else 1, words)
 
-    def trial(case: Case) -> Verdict:
-        at = Manipulation.of(case, False)
-        return verdict_of(at.h, "theorem 1", -1, "floats show what the step says") if check(at) else confirm(case)
-
-    return Routes(trial, confirm)
+    return once(decide)
 
 
 def case_1(at: Manipulation) -> bool:
     """The pivots of Y have less than those of Y': Y' is the larger one."""
-    if not at.rise > at.same:
+    if not at.rise > 0:
         raise NotApplicable("the pivots of Y' do not have more")
     u, v = at.by_truth
-    return is_larger(v, u) if at.h.exact else sorted(v) > sorted(u)
+    return is_larger(v, u)
 
 
 def case_2(at: Manipulation) -> bool:
     """Both have as much: no pivot is one of both, those of Y have more in Y', and Y is not LMMF."""
-    if abs(at.rise) > at.same:
+    if at.rise != 0:
         raise NotApplicable("the pivots do not have as much")
     (u, v), (first, second) = at.by_truth, at.pivots
     return not {*first} & {*second} and all(v[q] > u[q] for q in first) and at.refutes_first()
@@ -206,24 +161,21 @@ def case_2(at: Manipulation) -> bool:
 
 def case_3(at: Manipulation) -> bool:
     """The pivots of Y' have less, and user i gains: they are pivots for D' as well, and Y' is not LMMF for D'."""
-    if not (at.rise < -at.same and at.gain > at.same):
+    if not at.rise < 0 < at.gain:
         raise NotApplicable("the pivots of Y' do not have less, or nobody gains")
     _, second = at.pivots
-    return {*second} <= {*pivots_of(*at.by_report, at.same)} and at.refutes_second()
+    return {*second} <= {*pivots_of(*at.by_report)} and at.refutes_second()
 
 
 def gainer_is_a_pivot(at: Manipulation) -> bool:
     """If user i gains, it is a pivot of Y; else, as the cases say, Y is not LMMF for D or Y' is not for D'."""
-    if not at.gain > at.same:
+    if not at.gain > 0:
         raise NotApplicable("nobody gains")
-    return at.i in at.pivots[0] or at.rise > at.same or at.refutes_first() or at.refutes_second()
-
-
-# ---- the proof of Theorem 2 -----------------------------------------------------------------------------------------
+    return at.i in at.pivots[0] or at.rise > 0 or at.refutes_first() or at.refutes_second()
 
 
 def nothing_of_a_richer_bundle(case: Case, answer: Answer) -> Verdict:
-    """Case 2: if user i has less than user j, what j has is worth nothing to i."""
+    """Case 2 of the proof of Theorem 2: if user i has less than user j, what j has is worth nothing to i."""
     h = holdings_of(answer(case.reported))
     same = 0 if h.exact else TOLERANCE
     pairs = [(n, m) for n, m in permutations(range(h.instance.N), 2) if h.tasks[m] - h.tasks[n] > same * h.alone[n]]

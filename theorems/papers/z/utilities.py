@@ -1,6 +1,6 @@
-"""Utilities and pivot users: Z's claims and lemmas about any allocations of tasks (IV-A, IV-B)."""
+"""Utilities and pivot users: Z's claims and lemmas about any allocations of tasks (IV-A, IV-B), in rationals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,118 +11,118 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import (
-    holdings_of,
-    max_min_fair,
-    verdict_of,
-)
+from fairalloc.theorems.judges.common import holdings_of, max_min_fair, verdict_of
 from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided
+from fairalloc.theorems.judges.trials import Answer, Judge, Undecided
 
 F = Fraction
 PARETO = property_judge("pareto")
 
 
-def bundles_of(case: Case, exact: bool) -> tuple[Holdings, list[Any]]:
+def at_point(instance: Instance, point: Sequence[Fraction], exact: bool = True) -> Allocation:
+    """So many tasks by arc."""
+    return Allocation(instance, np.array([float(v) for v in point]), x_exact=tuple(point) if exact else None)
+
+
+def bundles_of(case: Case, exact: bool = True) -> tuple[Holdings, list[Any]]:
     """What everybody holds in each point of the case, (N, 1, R)."""
-    result = []
-    for point in case.points:
-        allocation = Allocation(case.instance, np.array([float(v) for v in point]), x_exact=point if exact else None)
-        result.append(Holdings(allocation, exact))
-    return result[0], [h.bundles for h in result]
+    found = [Holdings(at_point(case.instance, point, exact), exact) for point in case.points]
+    return found[0], [h.bundles for h in found]
 
 
 def utilities_of(h: Holdings, bundles: Any) -> list[Any]:
     return [h.utilities(n, bundles[n : n + 1])[0] for n in range(h.instance.N)]
 
 
-def concave(case: Case, exact: bool) -> Verdict:
+def of_two_points(check: Callable[[Holdings, Any, Any], tuple[str, Any, str]]) -> Callable[[Case], Verdict]:
+    """A check (name, margin, sentence) of what users without limits hold in the points of a case."""
+
+    def decide(case: Case) -> Verdict:
+        if any(limit is not None for limit in case.instance.exact.max_tasks):
+            raise NotApplicable("about utilities without limits")
+        h, bundles = bundles_of(case)
+        return verdict_of(h, *check(h, bundles[0], bundles[-1]))
+
+    return decide
+
+
+def concave(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     """u(g X + (1-g) X') >= g u(X) + (1-g) u(X') at g = 1/3 and 1/2, for what every user holds in two allocations."""
-    h, (first, second) = bundles_of(case, exact)
-    u, v = utilities_of(h, first), utilities_of(h, second)
-    margins = []
-    for gamma in h.array(["1/3", "1/2"]) if exact else (1 / 3, 1 / 2):
+    u, v, margins = utilities_of(h, first), utilities_of(h, second), []
+    for gamma in (F(1, 3), F(1, 2)):
         w = utilities_of(h, first * gamma + second * (1 - gamma))
         margins += [(gamma * a + (1 - gamma) * b - c) / g for a, b, c, g in zip(u, v, w, h.alone, strict=True)]
-    return verdict_of(h, "concavity", max(margins), "the utility of a mixture is less than the mixture of the utilities")
+    return "concavity", max(margins), "the utility of a mixture is less than the mixture of the utilities"
 
 
-def continuous(case: Case, exact: bool) -> Verdict:
+def continuous(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     """f(h) is near f(0), which is where a concave function may jump; f is piecewise linear, and no slope is near 2^2000."""
-    h, (first, second) = bundles_of(case, exact)
-    step = F(1, 2**2000) if exact else 2.0**-40
-    u, w = utilities_of(h, first), utilities_of(h, first * (1 - step) + second * step)
-    jump = max(abs(a - b) / g for a, b, g in zip(u, w, h.alone, strict=True))
-    return verdict_of(h, "continuity", jump - (F(1, 1000) if exact else 1e-3), f"f jumps by {jump} at 0")
+    w = utilities_of(h, first * (1 - TINY) + second * TINY)
+    jump = max(abs(a - b) / g for a, b, g in zip(utilities_of(h, first), w, h.alone, strict=True))
+    return "continuity", jump - F(1, 1000), f"f jumps by {jump} at 0"
 
 
-def homogeneous(case: Case, exact: bool) -> Verdict:
+def homogeneous(h: Holdings, first: Any, _: Any) -> tuple[str, Any, str]:
     """u(g X) = g u(X) at g = 1/3 and 7."""
-    h, (first, _) = bundles_of(case, exact)
     u = utilities_of(h, first)
-    factors = (F(1, 3), F(7)) if exact else (1 / 3, 7.0)
-    gaps = [
-        abs(w - g * a) / h.alone[n] for g in factors for n, (a, w) in enumerate(zip(u, utilities_of(h, first * g), strict=True))
-    ]
-    return verdict_of(h, "homogeneity", max(gaps), "the utility of a multiple is not the multiple of the utility")
+    scaled = [(g, utilities_of(h, first * g)) for g in (F(1, 3), F(7))]
+    gaps = [abs(w - g * a) / one for g, after in scaled for a, w, one in zip(u, after, h.alone, strict=True)]
+    return "homogeneity", max(gaps), "the utility of a multiple is not the multiple of the utility"
 
 
-def mixture_fits(case: Case, exact: bool) -> Verdict:
+def mixture_fits(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     """Claim 1: a mixture of feasible allocations is feasible."""
-    h, (first, second) = bundles_of(case, exact)
-    used = (first * h.array(["1/3"])[0] + second * h.array(["2/3"])[0] if exact else (first + 2 * second) / 3).sum(axis=0)
-    return verdict_of(h, "feasibility", (used - h.pools).max() / h.pools.max(), "a mixture needs more than there is")
+    used = (first * F(1, 3) + second * F(2, 3)).sum(axis=0)
+    return "feasibility", (used - h.pools).max() / h.pools.max(), "a mixture needs more than there is"
 
 
-def _unlimited(case: Case) -> None:
-    if any(limit is not None for limit in case.instance.exact.max_tasks):
-        raise NotApplicable("about utilities without limits")
+TINY = F(1, 2**2000)
+"""A step from one allocation to another; what numbers of these sizes do along it, they do from 0 on."""
 
 
-def pivots_of(before: Sequence[Any], after: Sequence[Any], same: Any) -> list[int]:
+def pivots_of(before: Sequence[Any], after: Sequence[Any], same: Any = 0) -> list[int]:
     """theta(Y, Y'): the users of lowest utility in Y among those whose utility differs in Y' (Z Def 2)."""
     changed = [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if abs(a - b) > same]
     least = min((before[n] for n in changed), default=0)
     return [n for n in changed if before[n] - least <= same]
 
 
-def claim_2(case: Case, exact: bool) -> Verdict:
+def some_pivots(before: Sequence[Any], after: Sequence[Any], same: Any = 0) -> list[int]:
+    """The same; NotApplicable where there are none."""
+    if not (found := pivots_of(before, after, same)):
+        raise NotApplicable("the allocations have no pivot users")
+    return found
+
+
+def _larger(h: Holdings, first: Any, second: Any) -> tuple[bool, Any, str]:
+    """Whether <Y'> is larger than <Y>, what the pivots of Y' have beyond those of Y, and the utilities."""
+    u, v = utilities_of(h, first), utilities_of(h, second)
+    gap = v[some_pivots(v, u)[0]] - u[some_pivots(u, v)[0]]
+    return sorted(v) > sorted(u), gap, f"the utilities are {[str(a) for a in u]} and {[str(b) for b in v]}"
+
+
+def claim_2(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     """<Y'> is larger than <Y> iff u_j(Y'_j) > u_i(Y_i) for pivots i of Y and j of Y'."""
-    h, (first, second) = bundles_of(case, exact)
-    u, v, same = utilities_of(h, first), utilities_of(h, second), 0 if exact else 1e-9
-    if not (own := pivots_of(u, v, same)):
-        raise NotApplicable("the allocations have no pivot users")
-    steps = [b - a for a, b in zip(sorted(u), sorted(v), strict=True) if abs(b - a) > same]
-    larger = bool(steps) and steps[0] > 0
-    other = pivots_of(v, u, same)
-    said = bool(v[other[0]] - u[own[0]] > same)
-    sentence = f"the utilities are {[str(a) for a in u]} and {[str(b) for b in v]}"
-    return verdict_of(h, "claim", 1 if larger != said else -1, sentence)
+    larger, gap, sentence = _larger(h, first, second)
+    return "claim", 1 if larger != (gap > 0) else -1, sentence
 
 
-def claim_2_if(case: Case, exact: bool) -> Verdict:
+def claim_2_if(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     """The direction that the proofs use: a higher pivot makes the allocation larger."""
-    h, (first, second) = bundles_of(case, exact)
-    u, v, same = utilities_of(h, first), utilities_of(h, second), 0 if exact else 1e-9
-    if not (own := pivots_of(u, v, same)):
-        raise NotApplicable("the allocations have no pivot users")
-    steps = [b - a for a, b in zip(sorted(u), sorted(v), strict=True) if abs(b - a) > same]
-    gap = v[pivots_of(v, u, same)[0]] - u[own[0]]
-    margin = gap if gap > same and not (steps and steps[0] > 0) else -1
-    return verdict_of(h, "claim", margin, "the pivot has more, but the allocation is not larger")
+    larger, gap, _ = _larger(h, first, second)
+    return "claim", gap if gap > 0 and not larger else -1, "the pivot has more, but the allocation is not larger"
 
 
-def lemma_3(case: Case, exact: bool) -> Verdict:
+def lemma_3(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     """A pivot with more in Y' has more in (1-e) Y + e Y' too."""
-    h, (first, second) = bundles_of(case, exact)
-    u, v, same = utilities_of(h, first), utilities_of(h, second), 0 if exact else 1e-9
-    step = F(1, 1024) if exact else 1 / 1024
-    w = utilities_of(h, first * (1 - step) + second * step)
-    gains = [(u[n] - w[n]) / (v[n] - u[n]) for n in pivots_of(u, v, same) if v[n] - u[n] > same]
+    step = F(1, 1024)
+    u, v, w = (utilities_of(h, part) for part in (first, second, first * (1 - step) + second * step))
+    gains = [(u[n] - w[n]) / (v[n] - u[n]) for n in pivots_of(u, v) if v[n] > u[n]]
     if not gains:
         raise NotApplicable("no pivot has more")
-    return verdict_of(h, "lemma", max(gains) + step / 2, "the pivot gains nothing from a small step")
+    return "lemma", max(gains) + step / 2, "the pivot gains nothing from a small step"
 
 
 def corollary_1(every: bool) -> Judge:
@@ -131,43 +131,21 @@ def corollary_1(every: bool) -> Judge:
     def judge(case: Case, answer: Answer) -> Verdict:
         h = holdings_of(answer(case.instance))
         _, (other,) = bundles_of(case, h.exact)
-        u, v, same = list(h.tasks), utilities_of(h, other), 0 if h.exact else TOLERANCE
-        pivots = pivots_of(u, v, same)
-        if not pivots:
-            raise NotApplicable("the allocations have no pivot users")
-        gains = [(v[n] - u[n]) / h.alone[n] for n in pivots]
+        u, v = list(h.tasks), utilities_of(h, other)
+        gains = [(v[n] - u[n]) / h.alone[n] for n in some_pivots(u, v, 0 if h.exact else TOLERANCE)]
         sentence = f"Y gives {[str(a) for a in u]} and is LMMF, Y' gives {[str(b) for b in v]}"
         return verdict_of(h, "corollary", min(gains) if every else max(gains), sentence)
 
     return judge
 
 
-def wasteful_mmf(case: Case, exact: bool) -> Verdict:
+def wasteful_mmf(case: Case) -> Verdict:
     """The case's point, where it is max-min fair, is Pareto optimal."""
-    (point,) = case.points
-    allocation = Allocation(case.instance, np.array([float(v) for v in point]), x_exact=point if exact else None)
-    if not max_min_fair(case, lambda _: allocation).holds:
-        raise NotApplicable("the point is not max-min fair")
-    return PARETO(case, lambda _: allocation)
-
-
-def both(function: Any) -> Routes:
-    """A check of two points, in floats and in rationals."""
-
-    def trial(case: Case) -> Verdict:
-        _unlimited(case)
-        return _decided(function, case, False)
-
-    def confirm(case: Case) -> Verdict:
-        _unlimited(case)
-        return _decided(function, case, True)
-
-    return Routes(trial, confirm)
-
-
-def _decided(function: Any, case: Case, exact: bool) -> Verdict:
+    allocation = at_point(case.instance, case.points[0])
     try:
-        verdict: Verdict = function(case, exact)
+        fair = max_min_fair(case, lambda _: allocation).holds
     except Undecided as reason:
         return Verdict("", None, np.nan, f"not decided: {reason}", "")
-    return verdict
+    if not fair:
+        raise NotApplicable("the point is not max-min fair")
+    return PARETO(case, lambda _: allocation)

@@ -1,4 +1,4 @@
-r"""Whether P's Algorithm I ends (P III-C): in rationals, with a proof where its rounds go on for ever.
+"""Whether P's Algorithm I ends (P III-C): a second implementation, with a proof where its rounds go on for ever.
 
 1. Rounds in rationals, from DRF on each server (algorithm_1.py). Where one has no update, the algorithm has ended, and every user
    has a bottleneck (13) at every eligible server or not.
@@ -8,24 +8,17 @@ r"""Whether P's Algorithm I ends (P III-C): in rationals, with a proof where its
    is decided by the sign for all e between 0 and a bound, which is recorded.
 4. Where that round ends at s + t e v, the next ones end at s + t^2 e v and so on, for every e below the bound, and never at s.
 5. Rounds in rationals from s + v, each ending at s + t^k v, until t^k is below the bound.
-
-Tried in floating point: the solver's rounds, and whether the ratio of the sizes of their changes has become constant.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.game.residual import bottleneck_gap
-from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
-from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
+from fairalloc.models.exact.rationals import as_flint, as_fraction
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
-from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server, procedure
 
@@ -35,12 +28,6 @@ MOST_ROUNDS = 10
 
 MOST_STEPS = 200
 """Rounds to the bound; where it takes more, nothing is decided."""
-
-RATIO = 1e-3
-"""How much ratios of changes that are called constant may differ in floating point."""
-
-
-# ---- rational functions of e -----------------------------------------------------------------------------------------------
 
 
 class Germ:
@@ -131,26 +118,22 @@ class Germ:
     __hash__ = None  # type: ignore[assignment]  # equal as functions, which no hash of parts shows
 
 
-# ---- in rationals ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class ExactRounds:
     """Algorithm I on one instance; tasks by arc, rational or rational functions of e."""
 
     places: list[ServerInRationals]
-    user: tuple[int, ...]
 
     @classmethod
     def of(cls, instance: Instance) -> "ExactRounds":
         """Those of an instance."""
-        return cls(ServerInRationals.all_of(instance), exact_arcs(instance).user)
+        return cls(ServerInRationals.all_of(instance))
 
     def after(self, x: dict[int, Any]) -> tuple[dict[int, Any], int]:
         """Tasks after one round from tasks x, and the number of its updates."""
         x, updates = dict(x), 0
         for place in self.places:
-            updates += len(list(procedure(place, x, self.user)))
+            updates += len(list(procedure(place, x)))
         return x, updates
 
     def go_on_from(self, x: dict[int, Fraction], change: dict[int, Fraction], ratio: Fraction) -> bool:
@@ -186,7 +169,7 @@ def ends(case: Case) -> Verdict:
         # 1.
         before, (x, updates) = x, rounds.after(x)
         if not updates:
-            settled = not any(place.without_bottleneck(x, rounds.user) for place in rounds.places)
+            settled = not any(place.without_bottleneck(x) for place in rounds.places)
             words = f"it ends after {count} rounds, where everybody {'has' if settled else 'lacks'} a bottleneck"
             return Verdict(name, settled, -1.0 if settled else 1.0, words, method)
         # 2.
@@ -205,30 +188,3 @@ def _ratio(before: dict[int, Fraction], after: dict[int, Fraction]) -> Fraction 
         return None
     ratio = after[a] / before[a]
     return ratio if 0 < ratio < 1 and all(after[b] == ratio * v for b, v in before.items()) else None
-
-
-# ---- in floating point -----------------------------------------------------------------------------------------------------
-
-
-def ends_in_floats(case: Case) -> Verdict:
-    """The same for the solver's rounds: without an update, or with changes in one ratio below 1."""
-    game, sizes = ps_dsf.game(case.instance), list[float]()
-    servers, method = servers_of(game), f"{MOST_ROUNDS} rounds in floating point"
-    x = np.zeros(len(game.user))
-    drf_alone(servers, x)
-    for count in range(1, MOST_ROUNDS + 1):
-        before, tasks, updates = x.copy(), game.tasks(x), 0
-        for server in servers:
-            y, minima = server_procedure(server, server.elsewhere(x, tasks), x[server.arcs] / server.gamma)
-            server.put(y, x, tasks)
-            updates += len(minima)
-        if not updates:
-            gap = max(bottleneck_gap(game, x, server.index) for server in servers)
-            return Verdict(
-                "termination", gap <= 1e-6, gap - 1e-6, f"it ends after {count} rounds with a gap of {gap:.1e}", method
-            )
-        sizes.append(float(np.abs((x - before) / game.gamma).max()))
-    ratios = [b / a for a, b in pairwise(sizes[-4:]) if a]
-    geometric = len(ratios) == 3 and max(ratios) - min(ratios) <= RATIO and RATIO < ratios[-1] < 1 - RATIO
-    words = f"changes in the ratio {ratios[-1]:.4g}" if geometric else f"not decided after {MOST_ROUNDS} rounds"
-    return Verdict("termination", False if geometric else None, ratios[-1] if geometric else np.nan, words, method)
