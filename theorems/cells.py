@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.hypotheses import TESTS
-from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
+from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
 from fairalloc.theorems.statement import FAILED, Finding, Statement
 from fairalloc.theorems.status import Status
 
@@ -77,11 +78,15 @@ SCOPE: Mapping[str, str] = {
 }
 """The rows of the first table, and of which instances alone each speaks."""
 
+MISREPORTED: Mapping[str, str] = {
+    f"{name}-in-{reports}": f"misreported {reports}"
+    for name in ("strategyproofness", "group-strategyproofness")
+    for reports in ("demands", "servers", "tasks")
+}
+"""The rows about one kind of misreport alone, in the third table beside those about demands, eligible servers or both."""
+
 POOL = ("drf", "fds", "njc")
 """Mechanisms of one pool, of which every cell is about one server."""
-
-UNLISTED = ("drfh-lp", "mmf", "utilitarian")
-"""Mechanisms with many answers, of which a verdict sees the one of a method."""
 
 SAME = {("alpha-pf-vds", "alpha = 1"): "nb", ("alpha-pf-vds", "alpha = inf"): "ps-dsf"}
 """Families whose answers, or whose users' tasks, are those of another mechanism (K 16, K Theorem 2)."""
@@ -115,7 +120,7 @@ class Evidence:
     def assumed(self) -> set[str]:
         """What it assumes beside what every cell of its row and column does, but for the values of parameters."""
         item = self.statement
-        own = scope(item.mechanism, item.property)
+        own = scope(item.mechanism, row_of(item))
         words = set(item.hypotheses.words) - {*item.hypotheses.ranges} - USUAL - own
         return words - {"everywhere"} if "one server" in own else words
 
@@ -152,7 +157,12 @@ class Evidence:
 
 def scope(mechanism: str, name: str) -> set[str]:
     """Of which instances alone the row and the column speak, in words of Hypotheses."""
-    return {word for word in (SCOPE.get(name, ""), "one server" * (mechanism in POOL)) if word}
+    return {word for word in ({**SCOPE, **MISREPORTED}.get(name, ""), "one server" * (mechanism in POOL)) if word}
+
+
+def row_of(item: Statement) -> str:
+    """The row of a statement: its property, with what alone is misreported where that is said."""
+    return "-in-".join(filter(None, (item.property, item.hypotheses.reports)))
 
 
 def evidence(
@@ -165,7 +175,7 @@ def evidence(
     found: dict[tuple[str, str], list[Evidence]] = {}
     for item in statements.values():
         if item.mechanism and item.property and item.id in findings and keep(item):
-            found.setdefault((item.mechanism, item.property), []).append(Evidence(item, findings[item.id]))
+            found.setdefault((item.mechanism, row_of(item)), []).append(Evidence(item, findings[item.id]))
     return found
 
 
@@ -251,7 +261,7 @@ def cells_of(
 def _at(found: Found, column: Column, name: str) -> Cell | None:
     """The cell of a column and a row; None where nothing is known."""
     about = _direct(found, column, name)
-    for arrow in BETWEEN_MECHANISM_PROPERTIES:
+    for arrow in (*BETWEEN_MECHANISM_PROPERTIES, *BETWEEN_MISREPORTS):
         if arrow.conclusion == name:
             about += [one for one in _direct(found, column, arrow.premise) if one.mark in (HOLDS, BY_MACHINE)]
         if arrow.premise == name:
@@ -266,7 +276,7 @@ def _at(found: Found, column: Column, name: str) -> Cell | None:
 def _direct(found: Found, column: Column, name: str) -> list[Evidence]:
     """What statements say of a cell, also those about the mechanism with the same answers."""
     about = [one for one in found.get((column.mechanism, name), ()) if column.family in ("", *families_of(one.statement))]
-    other = SAME.get((column.mechanism, column.family), "") if name in SCOPE else ""
+    other = SAME.get((column.mechanism, column.family), "") if name in {**SCOPE, **MISREPORTED} else ""
     about = [one.within(column.family) for one in about] + [*found.get((other, name), ())]
     return [one for one in about if not one.violated or one.is_within_scope]
 

@@ -251,3 +251,17 @@ BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
     Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
 )
 """The same between properties of mechanisms, each on all instances that it is about."""
+
+BETWEEN_MISREPORTS: tuple[Implication, ...] = (
+    *(
+        Implication(name, f"{part}-in-{reports}", "who may misreport both, and in groups, may misreport less, and alone")
+        for name, parts in (("group-strategyproofness", ("group-", "")), ("strategyproofness", ("",)))
+        for part in (f"{one}strategyproofness" for one in parts)
+        for reports in ("demands", "servers")
+    ),
+    *(
+        Implication(f"group-strategyproofness-in-{reports}", f"strategyproofness-in-{reports}", "a coalition may be of one")
+        for reports in ("demands", "servers", "tasks")
+    ),
+)
+"""The same between the rows about misreports (cells.py)."""

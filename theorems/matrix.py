@@ -1,7 +1,8 @@
 """The matrix mechanism x property as text, Markdown, LaTeX and HTML, and the papers' printed tables compared with it.
 
 What stands in a cell is in cells.py: one symbol, then as small marks of which answers it speaks and the number of a note with the
-conditions. The record has two tables: the first has the rows of SCOPE for every mechanism, the second what else papers claim.
+conditions. The record has three tables: the first has the rows of SCOPE for every mechanism, the second what
+else papers claim, the third which kinds of misreports pay.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,19 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models.arguments import checked
 from fairalloc.models.tables import Grid, tex
 from fairalloc.runs.pages import Section, page, table_section
-from fairalloc.theorems.cells import ANSWERS, LEGEND, OF_A_METHOD, SCOPE, Cell, Column, Evidence, cells_of, columns_of, evidence
+from fairalloc.theorems.cells import (
+    ANSWERS,
+    LEGEND,
+    MISREPORTED,
+    OF_A_METHOD,
+    SCOPE,
+    Cell,
+    Column,
+    Evidence,
+    cells_of,
+    columns_of,
+    evidence,
+)
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status, described
@@ -36,12 +49,23 @@ QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "f
 ASSUMED = (
     "Every cell is about users with one demand vector, the same on all servers, and no limit, at least two of them, and servers "
     "that somebody can use. Weak sharing incentive is for equal weights, bottleneck fairness for one bottleneck resource, the "
-    "last two rows for one resource and for one server; drf, fds and njc are about one pool."
+    "last two rows for one resource and for one server; drf, fds and njc are about one pool. Of several answers a misreport pays "
+    "only if the worst after it is better than the best before."
 )
 """What stands above the first table."""
 
 OTHERS = "What else the papers claim of a mechanism, for instances as in the first table where a note says no more."
 """What stands above the second table."""
+
+TOGETHER = ("strategyproofness", "group-strategyproofness")
+"""The rows of the first table about misreports, of demands, eligible servers or both."""
+
+REPORTS = (
+    "Who gains by which misreport: of demands, of eligible servers, of both (the first two rows), or of the finite number of "
+    "tasks that a user has; alone, or in a group of which all gain. The rest is as in the first table, with limits in the rows "
+    "about tasks."
+)
+"""What stands above the third table."""
 
 TEX = {
     "✓": r"\checkmark",
@@ -329,16 +353,18 @@ def matrix(
     return Matrix(statements, findings, columns, rows, cells_of(found, columns, rows, bool(asked)), **words)
 
 
-def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> tuple[Matrix, Matrix]:
-    """The first and the second table of what is on record.
+def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> tuple[Matrix, Matrix, Matrix]:
+    """The first table of what is on record, that of other properties, and that of misreports.
 
     Parameters
     ----------
     statements, findings : as of `known_cells` (ours.py)
     """
     others = {item.property for item in statements.values()} - {*SCOPE}
-    first = matrix(statements, findings, MECHANISMS, SCOPE, others, about=ASSUMED)
-    return first, matrix(statements, findings, (), (), SCOPE, title="Other properties", about=OTHERS)
+    first = matrix(statements, findings, MECHANISMS, SCOPE, {*others, *MISREPORTED}, about=ASSUMED)
+    second = matrix(statements, findings, (), (), {*SCOPE, *MISREPORTED}, title="Other properties", about=OTHERS)
+    cells = cells_of(evidence(statements, findings), first.columns, rows := (*TOGETHER, *MISREPORTED), True)
+    return first, second, Matrix(statements, findings, first.columns, rows, cells, "Misreports", REPORTS)
 
 
 # ---- the printed tables ----------------------------------------------------------------------------------------------

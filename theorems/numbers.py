@@ -22,6 +22,7 @@ from typing import Any
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.strategyproofness import gains
+from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid
@@ -129,7 +130,7 @@ def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell
         return cell.symbol == HOLDS and not cell.note
 
     own = QUANTITIES[quantity][1]
-    if (own and holds(own)) or (mechanism == "utilitarian" and not own):
+    if (own and holds(own) and mechanism not in UNLISTED) or (mechanism == "utilitarian" and not own):
         return "1"
     return "N" if quantity in ("price of fairness", "gain") and holds("sharing-incentive") else ""
 

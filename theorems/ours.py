@@ -1,4 +1,4 @@
-"""Our own claims for the first table of the matrix: every mechanism has every property of ROWS, where no paper decides it.
+"""Our own claims for the matrix: every mechanism has every property of ROWS, where no paper decides it.
 
 All are made by one loop over the columns and rows. What is known of them is beside this file: ours.toml has the proofs, ours.json
 the cases that were found and how many were tried. A search for one that is not refuted tries each case in exact arithmetic.
@@ -15,14 +15,16 @@ from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import FAMILIES, SCOPE, Column, scope
+from fairalloc.theorems.cells import FAMILIES, MISREPORTED, SCOPE, Column, scope
 from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.judges.common import about_mechanism
+from fairalloc.theorems.judges.every_choice import gaining_for_every_choice
 from fairalloc.theorems.judges.own import judge_of, routes
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
-ROWS = tuple(SCOPE)
+ROWS = (*SCOPE, *MISREPORTED)
 
 ALPHAS: Mapping[str, tuple[Any, ...]] = {
     "alpha < 1": (Fraction(1, 2), Fraction(1, 4)),
@@ -31,13 +33,32 @@ ALPHAS: Mapping[str, tuple[Any, ...]] = {
 }
 """The values with which alpha-pf-vds is tried; alpha = 1 has the tasks of nb, and alpha = inf is ps-dsf."""
 
+HIDDEN = Misreport((0, 1), (None, None), ((True, False), (False, True)))
+"""The first user leaves the second server, and the second user the first."""
+
+LEFT = replace(HIDDEN, eligible=((False, True), (True, False)))
+"""The first user leaves the first server, and the second user the second."""
+
+RAISED = [tuple(map(Fraction, row)) for row in ((2, 4, 0, 1), (1, 0, 4, 2))]
+
 CASES: Mapping[str, Case] = {
-    "ours.drf-per-server.group-strategyproofness": Case(
-        Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]),
-        Misreport((0, 1), (None, None), ((True, False), (False, True))),
+    "ours.drf-per-server.group-strategyproofness": Case(Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]), HIDDEN),
+    "ours.drf-per-server.group-strategyproofness-in-demands": Case(
+        Instance([[2, 0, 0, 1], [1, 0, 0, 2]], [[1, 1, 9, 9], [9, 9, 1, 1]]),
+        Misreport((0, 1), tuple((row,) for row in RAISED), (None, None)),
+    ),
+    "ours.ps-dsf.strategyproofness-in-servers": Case(
+        Instance([[1, 1], [3, 1], [3, 1]], [[5, 3], [3, 2]], eligible=[[1, 1], [1, 1], [1, 0]]),
+        Misreport((0,), (None,), ((True, False),)),
+    ),
+    "ours.utilitarian.group-strategyproofness-in-servers": Case(
+        Instance([[2, 0, 1, 1], [1, 1, 0, 2], [0, 1, 1, 0]], [[1, 1, 3, 3], [3, 3, 1, 1]], weights=["3/2", "3/2", 1]), LEFT
     ),
 }
-"""Cases with which a search begins: each user leaves the server on which the other is faster."""
+"""Cases with which a search begins, by hand: each of two users gives up tasks on the server on which the other gains more."""
+
+WHAT = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
+"""What a row of the third table is about, in words."""
 
 SLUGS = {"alpha < 1": "below", "alpha > 1": "above", "alpha by server": "mix"}
 
@@ -62,14 +83,19 @@ def _claim(column: Column, name: str, positive: bool) -> Statement | None:
     """The claim of a cell; None for a family that is another mechanism's."""
     if column.family and column.family not in ALPHAS:
         return None
+    title, _, reports = name.partition("-in-")
     words = [*scope(column.mechanism, name), "no idle server", "at least 2 users", *["positive"] * positive]
+    words += ["limits"] * (reports == "tasks")
     alphas = ALPHAS.get(column.family)
     assumed = replace(Hypotheses.of(words), parameters={"alpha": alphas} if alphas else {})
-    item, named = mechanism("alpha-pf-vds" if column.mechanism == "fds" else column.mechanism), judge_of(name)
+    item, named = mechanism("alpha-pf-vds" if column.mechanism == "fds" else column.mechanism), judge_of(title)
     made = routes(item, named, column.mechanism in ("alpha-pf-vds", "fds"))
+    if (column.mechanism, reports) == ("ps-dsf", "tasks"):  # P's Algorithm I knows no limits
+        made = about_mechanism(item, gaining_for_every_choice)
     key = key_of(column, name, positive)
-    text = f"{column} has {name}" + " where all demands are positive" * positive + "."
-    more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": name, "reading": "ours"}
+    text = f"{column} has {title}" + f" where {WHAT.get(reports)} alone are misreported" * bool(reports)
+    text += " where all demands are positive" * positive + "."
+    more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": title, "reading": "ours"}
     return Statement(key, text, "ours", "all", made.trial, made.confirm, assumed, named.misreports, **more)  # type: ignore[arg-type]
 
 

@@ -7,6 +7,7 @@ from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.theorems.cells import row_of
 from fairalloc.theorems.claims import ENDLESS, claim
 from fairalloc.theorems.engine.laboratory import verify
 from fairalloc.theorems.engine.our_cells import OURS, cell_statements
@@ -69,7 +70,7 @@ def property_matrix(
     known = {key: found for key, found in told.items() if found.status != Status.NOT_DECIDED}
     left = [one for key, one in chosen.items() if key not in known]
     findings = {**known, **verify(left, limit, seed, 1, trials=trials)}
-    return of_findings(chosen, findings, [item.id for item in items], [name for _, name in asked])
+    return of_findings(chosen, findings, [item.id for item in items], map(row_of, chosen.values()))
 
 
 def _several(what: str, given: Any) -> list[Any]:
@@ -81,7 +82,7 @@ def _several(what: str, given: Any) -> list[Any]:
 def _about(item: Mechanism, given: Any, name: str, hypotheses: Any) -> dict[str, Statement]:
     """The papers' statements about a cell, or a claim made for it, by id."""
     if hypotheses is None and is_registered(item) and isinstance(given, str):
-        known = {key: one for key, one in cell_statements().items() if (one.mechanism, one.property) == (item.id, name)}
+        known = {key: one for key, one in cell_statements().items() if (one.mechanism, row_of(one)) == (item.id, name)}
         if known:
             return known
     made = claim(f"{item.id}: {name}", item, given, () if hypotheses is None else hypotheses).statement

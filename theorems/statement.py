@@ -2,7 +2,7 @@
 
     Hypotheses   what the claim assumes of a case: a generator, a test, the variants that drop one assumption (hypotheses.py)
     Case         one instance, with a misreport, allocations or parameters where the claim is about these (cases.py)
-    Statement    the claim; `trial` tries a case in floating point, `confirm` in rationals by an unrelated route
+    Statement    the claim; `trial` tries a case, `confirm` decides it in rationals: by another route, or by the same
     Finding      its status (status.py), the smallest case that decided it, and what was searched
 
 Verdicts of trials have a signed margin: positive is the size of a violation, negative the slack, so that a search can climb.
@@ -43,8 +43,8 @@ class Statement:
     text, place : the claim in a sentence, and where it stands
     quantifier : "all" = it holds for every case that satisfies the hypotheses; "some" = it names or asserts a case that violates
         the property ("does not satisfy"); "run" = about an algorithm, tried on traces; "one" = about the printed case alone
-    trial : a case in floating point -> verdict of the property, signed margin; InstanceError = it is not about this case
-    confirm : the same in rationals, or in intervals, by an unrelated route
+    trial : a case -> verdict of the property, signed margin; InstanceError = it is not about this case
+    confirm : the same in rationals, or in intervals; where it is the trial itself, the other route is in the tests
     hypotheses : what is assumed
     misreports : the most users who misreport together; 0 = the claim is not about misreports
     printed : the paper's own counterexample for "some", its example for "one"

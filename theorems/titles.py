@@ -7,7 +7,7 @@ from functools import cache
 
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.instance import Instance
-from fairalloc.theorems.cells import FAMILIES, families_of
+from fairalloc.theorems.cells import FAMILIES, MISREPORTED, families_of
 from fairalloc.theorems.judges.own import claim_properties
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
@@ -66,6 +66,9 @@ CONDITIONS = {
     "simplex": "for demands that sum to 1",
     "server bottleneck": "with a bottleneck at every server",
     "identical servers": "with identical servers",
+    "misreported demands": "if demands alone are misreported",
+    "misreported servers": "if eligible servers alone are misreported",
+    "misreported tasks": "if finite numbers of tasks alone are misreported",
 }
 """Hypotheses as ends of titles."""
 
@@ -84,6 +87,9 @@ MEANINGS = {
     "bottleneck": "one resource is dominantly requested by all users at all servers (K Definition 2)",
     "server bottleneck": "each server has a resource that its eligible users dominantly request (K 3.3)",
     "identical servers": "all servers are alike",
+    "misreported demands": "demands alone are misreported",
+    "misreported servers": "eligible servers alone are misreported",
+    "misreported tasks": "finite numbers of tasks alone are misreported",
 }
 """Hypotheses as sentences."""
 
@@ -139,7 +145,7 @@ def title_of(item: Statement, status: Status) -> str:
         return f"{' '.join([asked, *_conditions(item)])}?"
     if violated:
         negated = f"is not {what}" if verb == "is" else f"does not {infinitive} {what}"
-        return " ".join([who, negated, *_conditions(item, {"simplex", "identical servers"})])
+        return " ".join([who, negated, *_conditions(item, {"simplex", "identical servers", *MISREPORTED.values()})])
     return " ".join([who, verb, what, *_conditions(item)])
 
 

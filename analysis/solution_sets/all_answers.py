@@ -16,10 +16,13 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
-__all__ = ["SEVERAL", "solution_set"]
+__all__ = ["SEVERAL", "UNLISTED", "solution_set"]
 
 SEVERAL = ("alpha-pf-vds", "njc", "ps-dsf", "ps-dsf-tdm")
 """The mechanisms of the papers that may have several answers, which are listed where they can be."""
+
+UNLISTED = ("drfh-lp", "mmf", "utilitarian")
+"""Mechanisms whose answers are all optima of a linear program, and are not listed."""
 
 UNIQUE = ("nb", "fds")
 """Strictly concave in everybody's tasks."""

@@ -227,12 +227,14 @@ def _implications() -> str:
 
 def _matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
     """The matrices as `fairalloc matrix --format html` has them, and the printed tables, with links to the pages."""
-    first, second = recorded_matrices(statements, findings)
+    first, *others = recorded_matrices(statements, findings)
     how = (
         "What a cell rests on has a page, to which its symbol leads. `fairalloc matrix` prints this in a terminal, and "
         "`--format latex` for a paper; with `-m` and `--property` it takes mechanisms and properties of your own."
     )
-    parts = [f"# {first.title}\n\n{how}\n", first.html(_address), "", f"## {second.title}\n", second.html(_address), ""]
+    parts = [f"# {first.title}\n\n{how}\n", first.html(_address), ""]
+    for made in others:
+        parts += [f"## {made.title}\n", made.html(_address), ""]
     for table in PRINTED.values():
         parts += [f"## {plain(table.place)}\n", f"{plain(table.setting)}\n", _linked(comparison(table, statements, findings))]
     return "\n".join(parts)

@@ -408,8 +408,8 @@ def _matrix(options: argparse.Namespace) -> int:
     for name in ("time-limit", "seed", "trials"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
-    both = recorded_matrices(*known_cells())
-    emit(write_matrix(both, options.format, printed_tables(both[0])))
+    recorded = recorded_matrices(*known_cells())
+    emit(write_matrix(recorded, options.format, printed_tables(recorded[0])))
     return 0
 
 

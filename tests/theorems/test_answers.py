@@ -126,6 +126,29 @@ def test_a_misreport_is_judged_for_every_choice():
     assert _gains_of_all(Case(TWO, none), TWO, 0, 6) == (F(-1, 3), F(1, 3))
 
 
+DOUBLED = (((F(2),),),)
+HALF_OF_EACH = Instance([[1], [1]], [[1]])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "instance", "told", "margin"),
+    [
+        ("mmf", HALF_OF_EACH, Misreport((1,), DOUBLED, (None,)), F(1, 6)),
+        ("drfh-lp", HALF_OF_EACH, Misreport((1,), DOUBLED, (None,)), None),
+        ("utilitarian", HALF_OF_EACH, Misreport((1,), (((F(1, 2),),),), (None,)), None),
+        ("utilitarian", Instance([[2], [1]], [[1]]), Misreport((0,), (((F(1, 2),),),), (None,)), F(1)),
+        ("njc", Instance([[2, 1], [0, 1]], [[1, 1]]), Misreport((1,), (((F(1, 2), F(1)),),), (None,)), F(1, 6)),
+        ("ps-dsf", TWO, Misreport((0, 1), (None, None), ((True, False), (False, True))), None),
+    ],
+)
+def test_a_misreport_pays_if_it_does_for_every_choice_of_answers(mechanism, instance, told, margin):
+    """What a method's own answers gain counts only up to what the worst after it has more than the best before."""
+    named = claim("a", mechanism, "group-strategyproofness", "several variants").statement
+    verdict = named.confirm(Case(instance, told))
+    assert verdict.finding() == ("holds for some" if margin is None else "fails for all")
+    assert margin is None or F(verdict.margin).limit_denominator(1000) == margin
+
+
 def test_claims_of_ones_own_are_about_all_answers_where_they_are_listed():
     mine = claim("PS-DSF is Pareto optimal", mechanism="ps-dsf", property="pareto", hypotheses="one server")
     for part in (mine.statement.trial, mine.statement.confirm):

@@ -130,8 +130,8 @@ def _hints(item: Statement) -> Iterator[Case]:
 def _without_zeros(case: Case, small: Fraction) -> Case:
     draft = Draft.of(case)
     for slot in draft.slots():
-        if slot.kind in ("demand", "reported") and not slot.value:
-            slot.set(small)
+        if slot.kind in ("demand", "reported", "capacity") and not slot.value:
+            slot.set(Fraction(1) if slot.kind == "capacity" else small)
     return draft.case()
 
 

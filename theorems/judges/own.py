@@ -42,6 +42,7 @@ from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.judges.answers import one_answer, over_answers, with_answers
 from fairalloc.theorems.judges.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
+from fairalloc.theorems.judges.every_choice import CHOSEN, gaining_for_every_choice
 from fairalloc.theorems.judges.game import about_several
 from fairalloc.theorems.judges.properties import property_judge
 from fairalloc.theorems.judges.trials import Answer, Judge, Routes, Undecided, answered, attempted
@@ -198,6 +199,8 @@ def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
 def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Routes:
     """How a claim about a mechanism is tried and confirmed."""
     judge = named.judge
+    if is_registered(item) and item.id in CHOSEN and named.name in ("strategyproofness", "group-strategyproofness"):
+        judge = gaining_for_every_choice
     if not has_rational_answers(item, parameters):
         trial = attempted(item, judge)
         return Routes(lambda case: _above_noise(trial(case)), partial(_by_two, item, judge))

@@ -238,6 +238,40 @@ def less_utilisation(problem: Any, tasks: Any, prices: Any, tasks_at_infinity: A
 
 
 @making
+def one_full_resource(case: Case) -> dict[str, Any]:
+    """The equilibrium of alpha = 1, where one resource is full, and a point beyond that of alpha = 3 where it is full too."""
+    made = simple_equilibrium(case, 1)
+    tasks, (d, e), (capacity,) = made["tasks"], *(given(case)["problem"][k] for k in (0, 1))
+    r = full_resources(given(case)["problem"], tasks, 0)[0]
+    first = F(str(solve(case.instance, "alpha-pf-vds", alpha=3, accuracy="high").x[0]))
+    far = tasks[0][0] + F(round(120 * (first - tasks[0][0])), 100)
+    return made | {"beyond": [[far], [(capacity[r] - far * d[r]) / e[r]]]}
+
+
+@check
+def less_utilisation_than_at_3(problem: Any, tasks: Any, prices: Any, beyond: Any) -> Any:
+    """Two users of one server, where the tasks of the equilibrium are unique. At alpha = 3 they lie between tasks and beyond.
+
+    One resource r is full at both points and between them, and no other one between them. With a price p of r alone, p d_nr =
+    h_n = g'(z_n) / gamma_n is possible iff h_1 / d_1r = h_2 / d_2r. h_n falls with x_n, so this is so at one point of the line.
+    """
+    demands, (capacity,), _, _ = problem
+    assert game(problem, lambda z: 1 / z, tasks, prices)
+    (r,) = full_resources(problem, tasks, 0)
+    assert full_resources(problem, beyond, 0) == [r]
+    gaps, used = [], []
+    for x in (tasks, beyond):
+        assert fits(problem, x)
+        z = [*virtual_shares(problem, x).values()]
+        first, second = (share**-3 / alone(d, capacity) / d[r] for share, d in zip(z, demands))
+        gaps.append(first - second)
+        used.append(sum(sum(row[0] * d[k] for row, d in zip(x, demands)) / c for k, c in enumerate(capacity)) / len(capacity))
+    assert gaps[0] * gaps[1] < 0
+    assert used[0] < used[1]
+    return {"one": used[0], "three": used[1]}
+
+
+@making
 def bracket(case: Case) -> dict[str, Any]:
     """The equilibrium of alpha = 1, and points on both sides of that of alpha = 3, on the line where both resources are full."""
     made = simple_equilibrium(case, 1)

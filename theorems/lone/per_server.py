@@ -88,11 +88,15 @@ def misreport_of_ps_dsf(
 ) -> Any:
     """In every PS-DSF allocation the user has at most `before` by the truth, and after its misreport it can run `after` or more.
 
-    Of what it is given for a reported task, the least reported / true demand is what it can run of its own.
+    Of what it is given for a reported task, the least reported / true demand is what it can run of its own. It reports no server
+    on which it may not run.
     """
     up, down = ([F(sign * int(n == user)) for n in range(len(problem[0]))] for sign in (1, -1))
     own = min(told / needed for told, needed in zip(report[0][user], problem[0][user]) if needed)
     assert all(told == d for n, (told, d) in enumerate(zip(report[0], problem[0])) if n != user)
+    assert all(
+        told == may or (n == user and told < may) for n, row in enumerate(report[2]) for told, may in zip(row, problem[2][n])
+    )
     assert before < after
     assert every_ps_dsf(problem, up, before, iter(steps_before), ([], [], []))
     assert every_ps_dsf(report, down, -after / own, iter(steps_after), ([], [], []))

@@ -3,9 +3,12 @@
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.theorems.lone.arguments import check
-from fairalloc.theorems.lone.definitions import alone, fits, whole_tasks
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.lone.arguments import check, making
+from fairalloc.theorems.lone.certificates import by_place, given
+from fairalloc.theorems.lone.definitions import alone, arcs, drf_per_server, fits, virtual_shares, whole_tasks
 from fairalloc.theorems.lone.every_answer import at_most
+from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server
 
 F = Fraction
 
@@ -26,31 +29,47 @@ def induction_for_sharing(problem: Any) -> Any:
     return {"promised": min(promised), "part": part}
 
 
-@check
-def update_allocation(problem: Any, points: Any) -> Any:
-    """One server. N* has the least share; for every full resource that N* demands, the user of it with the largest share.
+@making
+def drf_on_servers(case: Case) -> dict[str, Any]:
+    """DRF on each server, and a server at which the first update exceeds a capacity."""
+    places = ServerInRationals.all_of(case.instance)
+    x = drf_on_each_server(case.instance, places)
+    data = given(case)["problem"], by_place(case.instance, [*x.values()])
+    found = (i for i in range(case.instance.K) if max(updated_loads(*data, i), default=0) > 1)
+    return {"tasks": data[1], "server": next(found) + 1}
 
-    f_r is what is left of r plus what those users hold of it, once for every resource they are chosen for; z* = min f_r / D_r
-    with D_r what N* needs for a share of 1; beta is the largest part that keeps the order of shares (P III-C, Algorithm I).
+
+def updated_loads(problem: Any, tasks: Any, i: int) -> Any:
+    """What Update-Allocation at server i takes of its resources; nothing where it does not update.
+
+    N* has the least share; for every full resource that N* demands, the user of it with the largest share is chosen. f_r is
+    what is left of r plus what those users hold of it, once for every resource they are chosen for; z* = min f_r / D_r with D_r
+    what N* needs for a share of 1; beta is the largest part that keeps the order of shares (P III-C, Algorithm I).
     """
-    demands, (capacity,), _, weights = problem
-    x, resources = [row[0] for row in points[0]], range(len(capacity))
-    unit = [w * alone(d, capacity) for d, w in zip(demands, weights)]
-    z = [v / one for v, one in zip(x, unit)]
-    lowest = [n for n, share in enumerate(z) if share == min(z)]
-    used = [sum(v * d[r] for v, d in zip(x, demands)) for r in resources]
+    demands, capacity, here = problem[0], problem[1][i], [a for a in arcs(problem) if a[-1] == i]
+    z = {a[0]: virtual_shares(problem, tasks)[a] for a in here}
+    x, unit = {n: tasks[n][i] for n in z}, {n: sum(tasks[n]) / share for n, share in z.items()}
+    lowest, resources = [n for n in z if z[n] == min(z.values())], range(len(capacity))
+    used = [sum(x[n] * demands[n][r] for n in x) for r in resources]
     full = [r for r in resources if used[r] == capacity[r] and any(demands[n][r] for n in lowest)]
-    chosen = [max((n for n, v in enumerate(x) if v and demands[n][r]), key=lambda n: z[n]) for r in full]
-    assert full
-    assert all(z[n] > min(z) for n in chosen)
+    chosen = [max((n for n in x if x[n] and demands[n][r]), key=lambda n: z[n]) for r in full]
+    if not chosen or any(n in lowest for n in chosen):
+        return []
     f = [capacity[r] - used[r] + sum(x[n] * demands[n][r] for n in chosen) for r in resources]
     D = [sum(unit[n] * demands[n][r] for n in lowest) for r in resources]
     rise = min(f[r] / D[r] for r in resources if D[r])
-    beta = min([F(1)] + [(z[n] - min(z)) / (rise + x[n] / unit[n]) for n in chosen])
-    after = [v * (1 - beta) if n in chosen else v + beta * unit[n] * rise * (n in lowest) for n, v in enumerate(x)]
-    loads = [sum(v * d[r] for v, d in zip(after, demands)) / capacity[r] for r in resources]
+    beta = min([F(1)] + [(z[n] - min(z.values())) / (rise + x[n] / unit[n]) for n in chosen])
+    after = {n: v * (1 - beta) if n in chosen else v + beta * unit[n] * rise * (n in lowest) for n, v in x.items()}
+    return [sum(v * demands[n][r] for n, v in after.items()) / capacity[r] for r in resources]
+
+
+@check
+def update_allocation(problem: Any, tasks: Any, server: int) -> Any:
+    """The start of Algorithm I, DRF on each server, and the first update at a server."""
+    assert drf_per_server(problem, tasks)
+    loads = updated_loads(problem, tasks, server - 1)
     assert max(loads) > 1
-    return {"resource": loads.index(max(loads)) + 1, "load": max(loads)}
+    return {"server": server, "resource": loads.index(max(loads)) + 1, "load": max(loads)}
 
 
 @check

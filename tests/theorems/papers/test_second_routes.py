@@ -199,7 +199,11 @@ def seen(name, case):
     [
         ("K.4.4.bounded", witness("K.4.4.bounded"), Case(Instance([[1, 0], [1, 0]], [[1, 1]]))),
         ("K.5.1.eligible", witness("K.5.1.eligible"), Case(Instance([[1], [1]], [[1], [1]]))),
-        ("P.A1.feasible", witness("P.A1.feasible"), replace(witness("P.A1.feasible"), points=((F(1, 11), F(0)),))),
+        (
+            "P.A1.feasible",
+            witness("P.A1.feasible"),
+            Case(Instance([[1, 1], [0, 1]], [[1, 1], [1, 1]], eligible=[[1, 1], [0, 1]])),
+        ),
         ("P.A1.defined", NOBODY, Case(Instance([[1, 1], [0, 1]], [[1, 1]]))),
         ("P.A1.ends", LATER, Case(Instance([[1], [1]], [[1], [1]]))),
         ("P.A1.later", LATER, Case(Instance([[1], [1]], [[1], [1]]))),

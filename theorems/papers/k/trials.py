@@ -195,6 +195,7 @@ trials: dict[str, Routes] = {
     "K.Fn8": Routes(formulas.penalty(printed=True), checked("K.Fn8")),
     "K.Fn8.true": once(formulas.penalty(printed=False)),
     "K.6.2.utilisation": game.not_rising_in_alpha(game.utilisation),
+    "K.6.2.utilisation.positive": game.not_rising_in_alpha(game.utilisation, (1, 3)),
     "K.6.2.deviation": game.not_rising_in_alpha(_deviation),
     "K.E58": game.about_ps_dsf(game.least_served),
     "K.5.1.eligible": Routes(problem_1.projection_moves_eligible, checked("K.5.1.eligible")),

@@ -128,9 +128,10 @@ class ServerInRationals:
 
 
 def feasible(case: Case) -> Verdict:
-    """Update-Allocation as printed keeps the capacities: f counts a user once for every resource it is released from."""
-    x = dict(enumerate(case.points[0]))
-    for place in ServerInRationals.all_of(case.instance):
+    """The first update from DRF on each server, at any of them: f counts a user once for every resource it is released from."""
+    places = ServerInRationals.all_of(case.instance)
+    x = drf_on_each_server(case.instance, places)
+    for place in places:
         made = place.update(x)
         worst = -ONE if made is None else max(place.taken(place.updated(x, made), place.here).values()) - 1
         if worst > 0:
