@@ -47,7 +47,7 @@ system: .venv/test.stamp
 	@sh tests/native_ipopt.sh $(BIN)
 
 witnesses: .venv/bench.stamp
-	$(BIN)/python -c 'from fairalloc.theorems.lone.script import write_scripts; write_scripts("docs/witnesses")'
+	$(BIN)/python -c 'from fairalloc.theorems.standalone.script import write_scripts; write_scripts("docs/witnesses")'
 
 experiments: .venv/bench.stamp
 	@mkdir -p build

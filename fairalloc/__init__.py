@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from fairalloc.solvers.export import export, read_allocation
     from fairalloc.solvers.model_page import ModelPage, show
     from fairalloc.theorems.cases import Case
+    from fairalloc.theorems.checkers.own import claim_properties
     from fairalloc.theorems.claims import Claim, ClaimResult, claim
     from fairalloc.theorems.conflict import Conflict, conflict
     from fairalloc.theorems.hypotheses import Hypotheses
-    from fairalloc.theorems.judges.own import claim_properties
     from fairalloc.theorems.matrix import Matrix
     from fairalloc.theorems.own_matrix import property_matrix
 
@@ -91,7 +91,7 @@ PLACES = {
     "fairalloc.theorems.claims": "Claim ClaimResult claim",
     "fairalloc.theorems.conflict": "Conflict conflict",
     "fairalloc.theorems.hypotheses": "Hypotheses",
-    "fairalloc.theorems.judges.own": "claim_properties",
+    "fairalloc.theorems.checkers.own": "claim_properties",
     "fairalloc.theorems.matrix": "Matrix",
     "fairalloc.theorems.own_matrix": "property_matrix",
 }

@@ -36,10 +36,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import fairalloc as fa
-from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.matrix import comparison
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.witnesses import on_record, packaged
 
 # %% [markdown]
 # ## Utility: the best packing (Fig. 1)

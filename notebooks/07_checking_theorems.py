@@ -23,12 +23,12 @@ from collections import Counter
 from fractions import Fraction
 
 import fairalloc as fa
-from fairalloc.theorems.engine.changes import changes
-from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.matrix import comparison
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.changes import changes
+from fairalloc.theorems.search.laboratory import verify
+from fairalloc.theorems.search.witnesses import on_record, packaged
 
 F = Fraction
 

@@ -23,11 +23,11 @@
 
 # %%
 from fairalloc.solvers.method import now
-from fairalloc.theorems.machine.claims import questions, smallest_size
-from fairalloc.theorems.machine.prove import prove
-from fairalloc.theorems.machine.reals import Question, ask, real
-from fairalloc.theorems.machine.record import machine_line, recorded
 from fairalloc.theorems.registry import all_statements, statement
+from fairalloc.theorems.smt.claims import questions, smallest_size
+from fairalloc.theorems.smt.prove import prove
+from fairalloc.theorems.smt.reals import Question, ask, real
+from fairalloc.theorems.smt.record import machine_line, recorded
 
 # %% [markdown]
 # ## A claim, proved
@@ -78,7 +78,7 @@ without = ask(Question("", {"instance": instance, "full": full}, less, data=numb
 print(without.outcome, {name: str(value) for name, value in without.values.items()})
 
 # %% [markdown]
-# The package writes the formula of any pattern in the same letters (theorems/machine/game.py).
+# The package writes the formula of any pattern in the same letters (theorems/smt/game.py).
 
 # %%
 asked, _ = questions(statement("P.T2.sharing"), smallest_size(statement("P.T2.sharing")))

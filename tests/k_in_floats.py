@@ -24,9 +24,9 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import others_changed
-from fairalloc.theorems.judges.convergence import arcs_of_servers
-from fairalloc.theorems.judges.game import solved
+from fairalloc.theorems.checkers.common import others_changed
+from fairalloc.theorems.checkers.convergence import arcs_of_servers
+from fairalloc.theorems.checkers.game import solved
 from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.formulas import EPSILON
 from fairalloc.theorems.papers.k.marginals import alphas

@@ -16,7 +16,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Answer
+from fairalloc.theorems.checkers.trials import Answer
 
 ROUNDING = 1e-12
 """Relative error of a small system in floating point."""

@@ -20,11 +20,11 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import FAMILIES, SAME, Column, Evidence, families_of
 from fairalloc.theorems.claims import claim
-from fairalloc.theorems.engine.parallel import searched_in_a_child
-from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.ours import ALPHAS
+from fairalloc.theorems.search.parallel import searched_in_a_child
+from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.status import Status
 
 Size: TypeAlias = tuple[int, int, int]

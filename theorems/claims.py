@@ -23,12 +23,12 @@ from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.code import witness_code
-from fairalloc.theorems.engine.our_cells import known_cases
-from fairalloc.theorems.engine.parallel import searched_in_a_child, searched_in_processes
-from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.own import is_registered, judge_of
+from fairalloc.theorems.search.our_cells import known_cases
+from fairalloc.theorems.search.parallel import searched_in_a_child, searched_in_processes
+from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
 from fairalloc.theorems.terms import ClaimTerms

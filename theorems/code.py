@@ -19,8 +19,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case, instance_code
-from fairalloc.theorems.judges.game import ALGORITHM
-from fairalloc.theorems.judges.own import is_registered, judge_of
+from fairalloc.theorems.checkers.game import ALGORITHM
+from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.sources import SCRIPT, defined, is_own
 from fairalloc.theorems.terms import ClaimTerms
 

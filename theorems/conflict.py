@@ -4,7 +4,7 @@
 2. Axioms about one profile are properties of an allocation. A mechanism that is proved to have all of these shows that every
    instance has such an allocation.
 3. Where no mechanism is known to, instances up to the size are searched for one that has no such allocation, which z3 decides
-   exactly (machine/axioms.py); it is made as small as it can be. Axioms without which the rest would be possible there are named.
+   exactly (smt/axioms.py); it is made as small as it can be. Axioms without which the rest would be possible there are named.
    Then no mechanism has all of them either.
 4. Else violations of what is not known are searched, of mechanisms of which no other axiom is violated.
 
@@ -44,10 +44,10 @@ from fairalloc.theorems.axioms import (
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import Column, columns_of, evidence
 from fairalloc.theorems.claims import ENDLESS
-from fairalloc.theorems.engine.our_cells import known_cells
-from fairalloc.theorems.engine.parallel import searched_in_a_child
-from fairalloc.theorems.engine.sought import Sought
 from fairalloc.theorems.hypotheses import MOST
+from fairalloc.theorems.search.our_cells import known_cells
+from fairalloc.theorems.search.parallel import searched_in_a_child
+from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.titles import is_of_one_pool
 
@@ -56,7 +56,7 @@ PROFILE = (
     *("weak-sharing-incentive", "bottleneck-fairness", "server-bottleneck-fairness", "global-bottleneck-fairness"),
     *("single-resource-fairness", "single-server-reduction"),
 )
-"""The axioms about one profile: properties of an allocation that machine/axioms.py has formulas of."""
+"""The axioms about one profile: properties of an allocation that smt/axioms.py has formulas of."""
 
 NAMES = (*PROFILE, *MECHANISM_PROPERTIES)
 """All axioms."""
@@ -169,7 +169,7 @@ class Conflict:
             return ""
         made = Case(self.instance).code().split("\n")[1].strip().rstrip(",")
         call = f"outcome, _ = possible(instance, {list(self.core)!r})"
-        head = "from fairalloc import Instance\nfrom fairalloc.theorems.machine.axioms import possible\n"
+        head = "from fairalloc import Instance\nfrom fairalloc.theorems.smt.axioms import possible\n"
         return f'{head}\ninstance = {made}\n{call}\nassert outcome == "unsat"'
 
     def __str__(self) -> str:
@@ -335,7 +335,7 @@ def _search_mechanisms(
 
 def _instances(known: Conflict, seconds: float, trials: int | None, seed: int) -> Conflict:
     """The result with the smallest instance that is found on which no allocation has the axioms about one profile."""
-    from fairalloc.theorems.machine.axioms import possible  # it says what is missing where z3 is
+    from fairalloc.theorems.smt.axioms import possible  # it says what is missing where z3 is
 
     judge = partial(_decided, tuple(known.profile))
     sought = Statement("conflict", "Some allocation has all axioms.", "", "all", judge, judge, DOMAIN)
@@ -351,7 +351,7 @@ def _instances(known: Conflict, seconds: float, trials: int | None, seed: int) -
 
 def _decided(axioms: tuple[str, ...], case: Case) -> Verdict:
     """Whether the instance of a case has an allocation with the axioms."""
-    from fairalloc.theorems.machine.axioms import possible
+    from fairalloc.theorems.smt.axioms import possible
 
     outcome, _ = possible(case.instance, axioms)
     holds, margin = {"sat": (True, 0.0), "unsat": (False, 1.0)}.get(outcome, (None, nan))

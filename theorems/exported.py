@@ -13,7 +13,7 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.claims import Claim, ClaimResult
 from fairalloc.theorems.code import method_of, solved_instances
 from fairalloc.theorems.latex import Numbers, example, plain, prose, tabular
-from fairalloc.theorems.lone.script import LoneScript
+from fairalloc.theorems.standalone.script import LoneScript
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status, with_reading
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
@@ -27,7 +27,7 @@ ANSWERS = {"for all": "This is so for all answers of the mechanism.", "for some"
 def statement_text(item: Statement, status: Status, form: str) -> str:
     """A statement in one of FORMS.
 
-    InstanceError where it has no lone script, which Python and LaTeX need.
+    InstanceError where it has no standalone script, which Python and LaTeX need.
     """
     if form == "bibtex":
         return _entry(item, status)

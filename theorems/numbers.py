@@ -6,7 +6,7 @@
     envy                 the tasks that a user runs with the bundles of another, by its own
 
 A ratio is at least 1, and 1 where the property holds; it is infinite where somebody runs nothing. All users have the weight 1 and
-may use every server. What is known is the worst case that a search found (engine/worst_ratios.py): among instances of up to 4
+may use every server. What is known is the worst case that a search found (search/worst_ratios.py): among instances of up to 4
 users, 2 servers and 2 resources whose numbers are integers up to MOST, and among the cases on record. A worse one may exist.
 Bounds follow from the first table: 1 for a property that holds. Where sharing incentive holds, x_n >= a_n / N, with a_n what
 n runs alone. Nobody runs more than a_n, so neither the gain nor the price of fairness, which is at most sum a_n / sum x_n, is
@@ -118,7 +118,7 @@ def parsed(given: Mapping[str, Any]) -> Worst:
 
 def known_numbers() -> list[Worst]:
     """What is on record."""
-    return [parsed(item) for item in json.loads(packaged_text("engine/numbers.json"))["ratios"]]
+    return [parsed(item) for item in json.loads(packaged_text("search/numbers.json"))["ratios"]]
 
 
 def bound(mechanism: str, quantity: str, cells: Mapping[tuple[str, Column], Cell]) -> str:

@@ -16,10 +16,10 @@ from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import FAMILIES, MISREPORTED, SCOPE, Column, scope
+from fairalloc.theorems.checkers.common import about_mechanism
+from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
+from fairalloc.theorems.checkers.own import judge_of, routes
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.common import about_mechanism
-from fairalloc.theorems.judges.every_choice import gaining_for_every_choice
-from fairalloc.theorems.judges.own import judge_of, routes
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement

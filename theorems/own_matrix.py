@@ -8,13 +8,13 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.theorems.cells import row_of
+from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.claims import ENDLESS, claim
-from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.our_cells import OURS, cell_statements
-from fairalloc.theorems.engine.witnesses import on_record, packaged
-from fairalloc.theorems.judges.own import is_registered, judge_of
 from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
+from fairalloc.theorems.search.laboratory import verify
+from fairalloc.theorems.search.our_cells import OURS, cell_statements
+from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def packaged_text(path: str) -> str:
-    """The text of a file, by its path below theorems/, such as "engine/witnesses.json"."""
+    """The text of a file, by its path below theorems/, such as "search/witnesses.json"."""
     return files("fairalloc.theorems").joinpath(path).read_text(encoding="utf-8")
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.checkers.experiments import run_of
 from fairalloc.theorems.definitions.named import definitions_of
-from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record
-from fairalloc.theorems.judges.experiments import run_of
 from fairalloc.theorems.latex import notation
-from fairalloc.theorems.lone.arguments import ARGUMENTS
-from fairalloc.theorems.lone.script import plain_source
-from fairalloc.theorems.machine.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements
+from fairalloc.theorems.search.witnesses import WitnessRecord, on_record
+from fairalloc.theorems.smt.record import WITHOUT_FORMULAS, machine_line, recorded
+from fairalloc.theorems.standalone.arguments import ARGUMENTS
+from fairalloc.theorems.standalone.script import plain_source
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS, READINGS, Status, described
 from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
@@ -86,7 +86,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
-    parts += [f"## Lone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
+    parts += [f"## Standalone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
 
@@ -181,7 +181,7 @@ def _again(item: Statement) -> str:
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * (item.id in ARGUMENTS)
     commands.append(f"fairalloc theorems export {item.id} --format bibtex")
-    where = "The claim is made by `theorems/ours.py`; `theorems/engine/our_cells.py` searches it.\n"
+    where = "The claim is made by `theorems/ours.py`; `theorems/search/our_cells.py` searches it.\n"
     if item.paper in PAPERS:
         folder = f"theorems/papers/{item.paper.lower()}"
         where = f"The claim is written in `{folder}/statements.toml`; `trials.py` beside it tries it.\n"

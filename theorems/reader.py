@@ -22,12 +22,12 @@ from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, 
 from fairalloc.models.examples.published import example
 from fairalloc.models.registry import naming_the_file
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.common import about_mechanism
+from fairalloc.theorems.checkers.experiments import rests_on
+from fairalloc.theorems.checkers.game import about_several, missing
+from fairalloc.theorems.checkers.own import judge_of
+from fairalloc.theorems.checkers.trials import Routes
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.common import about_mechanism
-from fairalloc.theorems.judges.experiments import rests_on
-from fairalloc.theorems.judges.game import about_several, missing
-from fairalloc.theorems.judges.own import judge_of
-from fairalloc.theorems.judges.trials import Routes
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement

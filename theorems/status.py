@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.theorems.machine.record import sizes_proved
+from fairalloc.theorems.smt.record import sizes_proved
 
 FLOATING_POINT = "floating point"
 """How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""

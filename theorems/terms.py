@@ -10,8 +10,8 @@ from fairalloc.formulations import Mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.objects import ObjectKind, load_objects
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.own import is_registered, judge_of, routes
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.own import is_registered, judge_of, routes
 from fairalloc.theorems.statement import Statement
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cells import FAMILIES, MISREPORTED, families_of
-from fairalloc.theorems.judges.own import claim_properties
+from fairalloc.theorems.checkers.own import claim_properties
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 

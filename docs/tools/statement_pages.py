@@ -13,16 +13,16 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.model_page import ModelPage
-from fairalloc.theorems.engine.our_cells import OURS, known_cells
-from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.implications import IMPLICATIONS, follows
-from fairalloc.theorems.lone.script import LoneScript
 from fairalloc.theorems.matrix import comparison, recorded_matrices
 from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.ours import ours
 from fairalloc.theorems.pages import Writing, case_code, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements, misprints
+from fairalloc.theorems.search.our_cells import OURS, known_cells
+from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged
+from fairalloc.theorems.standalone.script import LoneScript
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
 from fairalloc.theorems.titles import title_of
@@ -45,14 +45,14 @@ def statement_pages() -> Iterator[tuple[str, str]]:
 
 
 def witness_pages() -> Iterator[tuple[str, str]]:
-    """A page for each lone script, with both of its forms."""
+    """A page for each standalone script, with both of its forms."""
     known = packaged()
     for file in sorted((DOCS / "witnesses").glob("*.py")):
         forms = [("python", file.read_text(encoding="utf-8")), ("text", LoneScript.of(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
         item = all_statements()[file.stem]
         words = plain(title_of(item, on_record(item, known, again=False).status))
-        title = f"# {words}: lone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
+        title = f"# {words}: standalone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
         yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\nnosearch: true\n---\n", title, *blocks])
 
 

@@ -22,20 +22,20 @@ from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.solvers.running.time_limits import checked_limit
+from fairalloc.theorems.checkers.own import claim_properties
 from fairalloc.theorems.claims import Claim
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_paper, read_table, sentence_hash, sentences, spans
-from fairalloc.theorems.engine.changes import changes
-from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.our_cells import OURS, cell_statements, known_cells
-from fairalloc.theorems.engine.witnesses import kept_witnesses, on_record, packaged, write_witnesses
-from fairalloc.theorems.judges.own import claim_properties
-from fairalloc.theorems.machine.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.reader import MISPRINT, Misprint
 from fairalloc.theorems.registry import PAPERS, all_statements, misprints
+from fairalloc.theorems.search.changes import changes
+from fairalloc.theorems.search.laboratory import verify
+from fairalloc.theorems.search.our_cells import OURS, cell_statements, known_cells
+from fairalloc.theorems.search.witnesses import kept_witnesses, on_record, packaged, write_witnesses
+from fairalloc.theorems.smt.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import READINGS, Status, with_reading
 from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
@@ -206,10 +206,10 @@ def _fitting(statements: Mapping[str, T], given: Iterable[str], options: argpars
 def _prove(options: argparse.Namespace) -> int:
     """Each statement that has formulas with a limit of its own; exit code 1 where one is not proved."""
     _check_kept(options.keep, kept_proofs)
-    import_module("fairalloc.theorems.machine.reals")  # first, for it says what is missing where z3 is
+    import_module("fairalloc.theorems.smt.reals")  # first, for it says what is missing where z3 is
     from fairalloc.theorems.conflict import size_of
-    from fairalloc.theorems.machine.claims import smallest_size, without_formulas
-    from fairalloc.theorems.machine.prove import prove
+    from fairalloc.theorems.smt.claims import smallest_size, without_formulas
+    from fairalloc.theorems.smt.prove import prove
 
     statements = all_statements()
     size = None if options.size is None else size_of(options.size)
@@ -258,7 +258,7 @@ def _export(options: argparse.Namespace) -> int:
         emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed))
     if claims and not options.named:
         return 0
-    from fairalloc.theorems.lone.arguments import ARGUMENTS
+    from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
     chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, ARGUMENTS.__contains__)
     for item in chosen.values():

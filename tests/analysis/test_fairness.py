@@ -262,7 +262,7 @@ def points(instance, seed=0):
 
 @pytest.mark.parametrize("hypotheses", [Hypotheses(users=2), Hypotheses(one_variant=False, same_demands=False, users=2)])
 def test_envy_and_sharing_agree_with_the_laboratorys_judges(hypotheses):
-    """theorems/judges/trials.py packs bundles by another algorithm, vertex by vertex."""
+    """theorems/checkers/trials.py packs bundles by another algorithm, vertex by vertex."""
     decided = set()
     for instance in samples(hypotheses, 8):
         for allocation in points(instance)[:2]:

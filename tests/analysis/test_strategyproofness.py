@@ -14,8 +14,8 @@ from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.properties import property_judge
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges.properties import property_judge
 
 SINGLE = example("zarchy-ex3").instance  # one resource: d = 1 and 1/2
 PROP7 = example("zarchy-prop7").instance

@@ -14,7 +14,7 @@ import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.models.examples.published import example
 from fairalloc.models.files.jsonio import allocation_document
-from fairalloc.theorems.judges.trials import Undecided, answered
+from fairalloc.theorems.checkers.trials import Undecided, answered
 
 KHAMSE = example("khamse-fig1").instance
 BETTER = fa.Allocation(KHAMSE, [0, 12, 0, 16, 0, 0])

@@ -7,8 +7,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks", "fairalloc")
 MANY = 3
 
-COPIED = ROOT / "theorems" / "lone"
-"""What lone scripts repeat: the head of definitions.py describes the data, by whose names all arguments there are called."""
+COPIED = ROOT / "theorems" / "standalone"
+"""What standalone scripts repeat: the head of definitions.py describes the data, by whose names all arguments are called."""
 
 
 def exported(trees):

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import fairalloc as fa
-from fairalloc.theorems.engine.witnesses import packaged
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.witnesses import packaged
 
 ROOT = Path(__file__).parents[2]
 

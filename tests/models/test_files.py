@@ -15,7 +15,7 @@ from fairalloc.benchmarks import Setting, run
 from fairalloc.cli import main
 from fairalloc.models.files import writing
 from fairalloc.models.files.writing import check_writable, write_file
-from fairalloc.theorems.lone import script as scripts
+from fairalloc.theorems.standalone import script as scripts
 
 
 @pytest.fixture

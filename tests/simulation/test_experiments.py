@@ -29,8 +29,8 @@ from fairalloc.simulation.experiments import (
 from fairalloc.simulation.experiments.competitors import KINDS, competitor, competitors
 from fairalloc.simulation.experiments.records import ExperimentStore
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
-from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.investigate import investigate
 from fairalloc.theorems.status import Status
 
 EXPERIMENTS = all_experiments()

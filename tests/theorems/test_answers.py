@@ -15,21 +15,21 @@ from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import cells_of, columns_of, evidence
-from fairalloc.theorems.claims import claim
-from fairalloc.theorems.engine.investigate import investigate
-from fairalloc.theorems.engine.witnesses import on_record, packaged
-from fairalloc.theorems.judges import answers
-from fairalloc.theorems.judges.answers import over_answers
-from fairalloc.theorems.judges.game import (
+from fairalloc.theorems.checkers import answers
+from fairalloc.theorems.checkers.answers import over_answers
+from fairalloc.theorems.checkers.game import (
     ALGORITHM,
     _gains_of_all,
     about_equilibria,
     about_ps_dsf,
     misreporting_for_every_choice,
 )
-from fairalloc.theorems.judges.properties import property_judge
+from fairalloc.theorems.checkers.properties import property_judge
+from fairalloc.theorems.claims import claim
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.investigate import investigate
+from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.statement import answers_known, parse_finding, weakest
 from fairalloc.theorems.status import Status
 

@@ -17,11 +17,11 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.axioms import CONDITIONAL, DOMAIN, PROVED, UNKNOWN, VIOLATED, known_of
 from fairalloc.theorems.cells import Column, columns_of, evidence
 from fairalloc.theorems.conflict import NAMES, PROFILE, conflict
-from fairalloc.theorems.engine.our_cells import known_cells
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.our_cells import known_cells
 
 z3 = pytest.importorskip("z3")
-from fairalloc.theorems.machine.axioms import AXIOMS, Profile, possible  # noqa: E402
+from fairalloc.theorems.smt.axioms import AXIOMS, Profile, possible  # noqa: E402
 
 F = Fraction
 

@@ -25,12 +25,12 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.definitions import EXACT
 from fairalloc.theorems.definitions.allocation import undominated
 from fairalloc.theorems.definitions.per_server import bottleneck, ps_dsf
-from fairalloc.theorems.engine.witnesses import packaged
-from fairalloc.theorems.lone.certificates import by_place, given
-from fairalloc.theorems.lone.definitions import arcs, tables, unit
-from fairalloc.theorems.lone.script import plain_source
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import statement
+from fairalloc.theorems.search.witnesses import packaged
+from fairalloc.theorems.standalone.certificates import by_place, given
+from fairalloc.theorems.standalone.definitions import arcs, tables, unit
+from fairalloc.theorems.standalone.script import plain_source
 
 F = Fraction
 COUNT = drawn(500)
@@ -250,7 +250,7 @@ SAME = {
     "ge(p, 0)": "no witness of the tests has a negative price",
     "eq(share[n], level)": "users of a round have one share",
 }
-"""What every witness of the tests has; that scripts need it is seen in test_lone_scripts.py."""
+"""What every witness of the tests has; that scripts need it is seen in test_standalone_scripts.py."""
 
 
 class Mutation(ast.NodeTransformer):

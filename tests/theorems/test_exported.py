@@ -10,10 +10,10 @@ from latex_text import well_formed
 import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.runs.objects import MECHANISM, load_object
-from fairalloc.theorems.engine.witnesses import on_record, packaged
 from fairalloc.theorems.exported import FORMS, statement_text
 from fairalloc.theorems.latex import letters_in
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.sources import defined
 
 HELPER = """

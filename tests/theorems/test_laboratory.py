@@ -29,14 +29,19 @@ from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.solvers import solve
 from fairalloc.theorems import registry as claims
 from fairalloc.theorems.cases import Case, Draft, parse_case
-from fairalloc.theorems.engine import laboratory
-from fairalloc.theorems.engine.changes import changes
-from fairalloc.theorems.engine.findings import FindingStore
-from fairalloc.theorems.engine.investigate import RELATED, investigate
-from fairalloc.theorems.engine.laboratory import verify
-from fairalloc.theorems.engine.search import Limit, Search, seeded
-from fairalloc.theorems.engine.steps import measure
-from fairalloc.theorems.engine.witnesses import (
+from fairalloc.theorems.checkers import trials
+from fairalloc.theorems.checkers.trials import attempted, proved
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.search import laboratory
+from fairalloc.theorems.search.changes import changes
+from fairalloc.theorems.search.findings import FindingStore
+from fairalloc.theorems.search.investigate import RELATED, investigate
+from fairalloc.theorems.search.laboratory import verify
+from fairalloc.theorems.search.search import Limit, Search, seeded
+from fairalloc.theorems.search.steps import measure
+from fairalloc.theorems.search.witnesses import (
     WitnessRecord,
     on_record,
     packaged,
@@ -44,11 +49,6 @@ from fairalloc.theorems.engine.witnesses import (
     witnesses_of,
     write_witnesses,
 )
-from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.judges import trials
-from fairalloc.theorems.judges.trials import attempted, proved
-from fairalloc.theorems.printed import PRINTED
-from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Finding, Statement, parse_finding, verdict_document
 from fairalloc.theorems.status import Status
 
@@ -460,7 +460,7 @@ def test_a_worker_ends_with_its_parent():
     script = """
 import threading, time
 from fairalloc.runs.processes import Pool, Task
-from fairalloc.theorems.engine.laboratory import WORKER
+from fairalloc.theorems.search.laboratory import WORKER
 pool = Pool(WORKER)
 request = {"statement": "W.P3", "seed": 0, "seconds": 60, "trials": None, "known": {}}
 pool.ask(Task(request | {"statement": "Q.1"}, 60))

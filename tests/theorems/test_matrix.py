@@ -14,16 +14,16 @@ from fairalloc.models.examples.published import example
 from fairalloc.theorems import ours as ours_module
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import LEGEND, MISREPORTED, SAME, SCOPE, Column, row_of, scope
-from fairalloc.theorems.engine import our_cells
-from fairalloc.theorems.engine.our_cells import ENOUGH, OURS, known_cells
-from fairalloc.theorems.engine.search import Limit, Search, seeded
-from fairalloc.theorems.engine.witnesses import WitnessRecord, kept_witnesses, packaged, verify_witness
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
 from fairalloc.theorems.matrix import comparison, matrix, printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.ours import ours
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search import our_cells
+from fairalloc.theorems.search.our_cells import ENOUGH, OURS, known_cells
+from fairalloc.theorems.search.search import Limit, Search, seeded
+from fairalloc.theorems.search.witnesses import WitnessRecord, kept_witnesses, packaged, verify_witness
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status
 

@@ -11,10 +11,10 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, Draft
-from fairalloc.theorems.engine.our_cells import known_cells
-from fairalloc.theorems.engine.worst_ratios import IRRATIONAL, compared, exact_ratio, search_numbers, worst_ratio
 from fairalloc.theorems.matrix import recorded_matrices
 from fairalloc.theorems.numbers import MOST, QUANTITIES, bound, known_numbers, numbers_table, parsed, ratio_of
+from fairalloc.theorems.search.our_cells import known_cells
+from fairalloc.theorems.search.worst_ratios import IRRATIONAL, compared, exact_ratio, search_numbers, worst_ratio
 
 KNOWN = known_numbers()
 RATIONAL = [one for one in KNOWN if one.case and one.mechanism not in IRRATIONAL]

@@ -17,11 +17,11 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.engine import laboratory, parallel
-from fairalloc.theorems.engine import search as engine
-from fairalloc.theorems.engine.witnesses import on_record, packaged
-from fairalloc.theorems.judges import own
+from fairalloc.theorems.checkers import own
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search import laboratory, parallel
+from fairalloc.theorems.search import search as engine
+from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.status import FLOATING_POINT
 from fairalloc.theorems.terms import statements_of
 
@@ -207,7 +207,7 @@ def test_a_verdict_in_rationals_is_taken_as_it_is():
 @pytest.mark.deep
 def test_an_own_judge_sees_the_mechanism(capsys):
     def misreporting_helps(case, answer):
-        gains = fa.theorems.judges.properties.property_judge("strategyproofness")(case, answer)
+        gains = fa.theorems.checkers.properties.property_judge("strategyproofness")(case, answer)
         return gains.margin
 
     result = searched("nobody gains", "lmmf", misreporting_helps, "everywhere", misreports=1)

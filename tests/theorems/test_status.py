@@ -13,10 +13,10 @@ from fairalloc.cli import main
 from fairalloc.models.errors import FairallocError
 from fairalloc.theorems import status
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.engine.witnesses import WitnessRecord, on_record, packaged
-from fairalloc.theorems.machine.record import recorded, sizes_proved
 from fairalloc.theorems.pages import instead, statement_page
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged
+from fairalloc.theorems.smt.record import recorded, sizes_proved
 from fairalloc.theorems.statement import Finding, Reading
 from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, READINGS, Status, described, status_by_case, status_of
 from fairalloc.theorems.titles import shortened, title_of
@@ -67,7 +67,7 @@ def test_a_proof_in_prose_counts_more_than_one_by_machine_and_both_more_than_tri
 def test_no_word_but_these_is_on_record():
     record = packaged()
     assert {last["status"] for last in record.searched.values()} <= set(Status) == set(MEANINGS)
-    text = files("fairalloc.theorems.engine").joinpath("witnesses.json").read_text(encoding="utf-8")
+    text = files("fairalloc.theorems.search").joinpath("witnesses.json").read_text(encoding="utf-8")
     assert re.findall(r'"held"', text) == []
     for name, item in STATEMENTS.items():
         found = on_record(item, record, again=False)

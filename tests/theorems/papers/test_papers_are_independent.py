@@ -1,4 +1,4 @@
-"""No paper imports from another paper, judges and engine from none: what papers share is in judges/."""
+"""No paper imports from another paper, checkers and search from none: what papers share is in checkers/."""
 
 import ast
 from pathlib import Path
@@ -22,7 +22,7 @@ def foreign(place, text):
 
 
 def test_papers_are_independent():
-    files = [file for folder in ("judges", "engine", "papers") for file in (ROOM / folder).rglob("*.py")]
+    files = [file for folder in ("checkers", "search", "papers") for file in (ROOM / folder).rglob("*.py")]
     assert len(files) > 25
     found = {(place := str(file.relative_to(ROOM))): list(foreign(place, file.read_text(encoding="utf-8"))) for file in files}
     assert {place: papers for place, papers in found.items() if papers} == {}
@@ -31,10 +31,10 @@ def test_papers_are_independent():
 @pytest.mark.parametrize(
     ("place", "line", "paper"),
     [
-        ("judges/game.py", f"from {PAPERS}.k.problem_3 import price_factor", "k"),
+        ("checkers/game.py", f"from {PAPERS}.k.problem_3 import price_factor", "k"),
         ("papers/k/trials.py", f"from {PAPERS}.p import trials", "p"),
-        ("judges/own.py", f"def lazy():\n    import {PAPERS}.w.trials", "w"),
-        ("engine/search.py", f"from {PAPERS} import k", "k"),
+        ("checkers/own.py", f"def lazy():\n    import {PAPERS}.w.trials", "w"),
+        ("search/search.py", f"from {PAPERS} import k", "k"),
     ],
 )
 def test_a_foreign_paper_is_seen(place, line, paper):

@@ -26,8 +26,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.engine.witnesses import packaged, parse_case
-from fairalloc.theorems.judges import convergence
+from fairalloc.theorems.checkers import convergence
 from fairalloc.theorems.papers.d import allocations as allocations_d
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k import trials as claims_k
@@ -37,6 +36,7 @@ from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.papers.z import printed_mechanisms
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.witnesses import packaged, parse_case
 
 F = Fraction
 STATEMENTS = all_statements()

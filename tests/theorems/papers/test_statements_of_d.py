@@ -15,11 +15,11 @@ from fairalloc.models.examples.published import example
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.engine.investigate import investigate
 from fairalloc.theorems.papers.d import allocations, examples, regions, trajectories
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, complaint, data, domain_vertices
 from fairalloc.theorems.papers.d.trajectories import along, inside
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.investigate import investigate
 
 STATEMENTS = {name: item for name, item in all_statements().items() if item.paper == "D"}
 USERS, POINT = (STATEMENTS[name].hypotheses for name in ("D.S4.strategyproof", "D.R3"))

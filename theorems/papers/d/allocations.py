@@ -13,7 +13,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Answer, Routes
+from fairalloc.theorems.checkers.trials import Answer, Routes
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,

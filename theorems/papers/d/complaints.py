@@ -18,8 +18,8 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import about_mechanism
-from fairalloc.theorems.judges.trials import Answer, Routes, once
+from fairalloc.theorems.checkers.common import about_mechanism
+from fairalloc.theorems.checkers.trials import Answer, Routes, once
 
 ZERO, ONE = Fraction(0), Fraction(1)
 

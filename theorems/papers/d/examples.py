@@ -10,8 +10,8 @@ from fairalloc.models.exact.rationals import Rationals, asset_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.checked import asserted
-from fairalloc.theorems.judges.trials import Routes, once
+from fairalloc.theorems.checkers.checked import asserted
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, complaint, data, full
 from fairalloc.theorems.papers.d.regions import reduced
 

@@ -26,7 +26,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.trials import Routes, once
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,

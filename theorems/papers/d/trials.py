@@ -5,9 +5,9 @@ from functools import partial
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.checked import checked
-from fairalloc.theorems.judges.common import about_mechanism
-from fairalloc.theorems.judges.trials import Routes, once
+from fairalloc.theorems.checkers.checked import checked
+from fairalloc.theorems.checkers.common import about_mechanism
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.papers.d import allocations, examples, regions, trajectories
 from fairalloc.theorems.papers.d.complaints import compared_with_drf, for_every, of_data
 from fairalloc.theorems.papers.d.examples import printed

@@ -27,7 +27,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.lone.merit import dot, slopes
+from fairalloc.theorems.standalone.merit import dot, slopes
 
 F = Fraction
 

@@ -10,13 +10,13 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import holdings_of, others_changed, verdict_of
-from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
-from fairalloc.theorems.judges.trials import Answer, Undecided
-from fairalloc.theorems.lone.merit import dot
+from fairalloc.theorems.checkers.common import holdings_of, others_changed, verdict_of
+from fairalloc.theorems.checkers.convergence import arcs_of_servers, vertices
+from fairalloc.theorems.checkers.trials import Answer, Undecided
 from fairalloc.theorems.papers.k.marginals import alphas, worths
 from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, psi_slope
 from fairalloc.theorems.papers.k.surds import Surd, total
+from fairalloc.theorems.standalone.merit import dot
 
 F = Fraction
 Row = Sequence[Fraction]

@@ -11,8 +11,8 @@ mu, which solves v_ST mu = h_S. It is a strict solution where
 
     mu_T > 0,      f > 0 off S                                                                                            (*)
 
-It is isolated (`two_isolated_equilibria`, lone/equilibria.py). A connected set of more than one point has no isolated one, so two
-strict solutions refute Lemma 2; and each is locally unique without being unique, which refutes Corollary 4.
+It is isolated (`two_isolated_equilibria`, standalone/equilibria.py). A connected set of more than one point has no isolated
+one, so two strict solutions refute Lemma 2; and each is locally unique without being unique, which refutes Corollary 4.
 
 1. For each server, all its basic solutions, in floating point.
 2. All combinations with one basic solution for each server, and their tasks.

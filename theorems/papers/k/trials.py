@@ -19,11 +19,11 @@ from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges import game
-from fairalloc.theorems.judges.checked import checked
-from fairalloc.theorems.judges.common import Row, certified, monopoly, printed_numbers, printed_tasks
-from fairalloc.theorems.judges.convergence import converges, converges_exactly
-from fairalloc.theorems.judges.trials import Routes, once
+from fairalloc.theorems.checkers import game
+from fairalloc.theorems.checkers.checked import checked
+from fairalloc.theorems.checkers.common import Row, certified, monopoly, printed_numbers, printed_tasks
+from fairalloc.theorems.checkers.convergence import converges, converges_exactly
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3, sentences
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT

@@ -22,7 +22,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import progressive_filling
+from fairalloc.theorems.checkers.common import progressive_filling
 
 ZERO, ONE = Fraction(0), Fraction(1)
 EXACT = "rational arithmetic"

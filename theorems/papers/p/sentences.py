@@ -18,10 +18,10 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import certified, holdings_of, monopoly, others_changed, progressive_filling
-from fairalloc.theorems.judges.convergence import arcs_of_servers, vertices
-from fairalloc.theorems.judges.game import shares
-from fairalloc.theorems.judges.trials import Answer
+from fairalloc.theorems.checkers.common import certified, holdings_of, monopoly, others_changed, progressive_filling
+from fairalloc.theorems.checkers.convergence import arcs_of_servers, vertices
+from fairalloc.theorems.checkers.game import shares
+from fairalloc.theorems.checkers.trials import Answer
 from fairalloc.theorems.papers.p.algorithm_1 import EXACT, ServerInRationals, procedure
 
 F = Fraction

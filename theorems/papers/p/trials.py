@@ -13,8 +13,8 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.game.psdsf_distributed import section_v
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.checked import asserted, checked, seen_by_script
-from fairalloc.theorems.judges.common import (
+from fairalloc.theorems.checkers.checked import asserted, checked, seen_by_script
+from fairalloc.theorems.checkers.common import (
     Row,
     about_mechanism,
     certified,
@@ -24,13 +24,13 @@ from fairalloc.theorems.judges.common import (
     printed_tasks,
     verdict_of,
 )
-from fairalloc.theorems.judges.convergence import converges, converges_exactly
-from fairalloc.theorems.judges.game import about_ps_dsf
-from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.judges.trials import Answer, Routes, once
-from fairalloc.theorems.lone.certificates import by_place, of_eligible
+from fairalloc.theorems.checkers.convergence import converges, converges_exactly
+from fairalloc.theorems.checkers.game import about_ps_dsf
+from fairalloc.theorems.checkers.properties import property_judge
+from fairalloc.theorems.checkers.trials import Answer, Routes, once
 from fairalloc.theorems.papers.p import algorithm_1, sentences
 from fairalloc.theorems.papers.p.algorithm_1 import EXACT
+from fairalloc.theorems.standalone.certificates import by_place, of_eligible
 from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction

@@ -17,8 +17,8 @@ from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.checked import checked
-from fairalloc.theorems.judges.common import (
+from fairalloc.theorems.checkers.checked import checked
+from fairalloc.theorems.checkers.common import (
     Row,
     about_mechanism,
     certified,
@@ -29,8 +29,8 @@ from fairalloc.theorems.judges.common import (
     progressive_filling,
     verdict_of,
 )
-from fairalloc.theorems.judges.trials import Answer, Routes, once
-from fairalloc.theorems.lone.definitions import alone, whole_tasks
+from fairalloc.theorems.checkers.trials import Answer, Routes, once
+from fairalloc.theorems.standalone.definitions import alone, whole_tasks
 
 F = Fraction
 

@@ -8,7 +8,7 @@ import numpy as np
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import certified, is_nash_bargain
+from fairalloc.theorems.checkers.common import certified, is_nash_bargain
 from fairalloc.theorems.papers.z.utilities import pivots_of
 
 F = Fraction

@@ -15,8 +15,8 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import few_rounds
-from fairalloc.theorems.judges.trials import Answer, Judge, Routes
+from fairalloc.theorems.checkers.common import few_rounds
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes
 from fairalloc.theorems.papers.z.utilities import bundles_of
 
 F = Fraction

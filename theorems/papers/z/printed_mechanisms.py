@@ -16,8 +16,8 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.judges.trials import Answer, Undecided
+from fairalloc.theorems.checkers.common import holdings_of, maximum_worth, verdict_of
+from fairalloc.theorems.checkers.trials import Answer, Undecided
 from fairalloc.theorems.papers.z.utilities import bundles_of, utilities_of
 
 F = Fraction

@@ -16,8 +16,8 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import holdings_of, verdict_of
-from fairalloc.theorems.judges.trials import Answer, Judge, Routes, once
+from fairalloc.theorems.checkers.common import holdings_of, verdict_of
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, once
 from fairalloc.theorems.papers.z.utilities import TINY, bundles_of, pivots_of, some_pivots, utilities_of
 
 

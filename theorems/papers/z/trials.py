@@ -6,10 +6,10 @@ from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.checked import asserted, checked, seen_by_script
-from fairalloc.theorems.judges.common import about_mechanism, few_rounds, leximin
-from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.judges.trials import Routes, once
+from fairalloc.theorems.checkers.checked import asserted, checked, seen_by_script
+from fairalloc.theorems.checkers.common import about_mechanism, few_rounds, leximin
+from fairalloc.theorems.checkers.properties import property_judge
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.papers.z import examples, extensions, printed_mechanisms, simplex_demands, utilities
 from fairalloc.theorems.papers.z.examples import MISREPORT6, MISREPORT7
 from fairalloc.theorems.papers.z.simplex_demands import step_of_theorem_1

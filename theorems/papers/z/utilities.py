@@ -13,9 +13,9 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.judges.common import holdings_of, max_min_fair, verdict_of
-from fairalloc.theorems.judges.properties import property_judge
-from fairalloc.theorems.judges.trials import Answer, Judge, Undecided
+from fairalloc.theorems.checkers.common import holdings_of, max_min_fair, verdict_of
+from fairalloc.theorems.checkers.properties import property_judge
+from fairalloc.theorems.checkers.trials import Answer, Judge, Undecided
 
 F = Fraction
 PARETO = property_judge("pareto")

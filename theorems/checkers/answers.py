@@ -1,0 +1,228 @@
+r"""Judges over all answers of a mechanism, where it allows several: "for all", "for some", or "for the answer of METHOD".
+
+A verdict says with `holds` whether the property was found to hold, and with `answers` of which answers that was found:
+
+    for all                    every answer was decided, and all alike
+    for some                   an answer is known of which it is so, and not all of them are, or not all were decided
+    for the answer of METHOD   only what that method computes was looked at
+
+A mechanism has a property if all of its answers have it (K 2, P III), so one that lacks it is a violation.
+
+1. Judge the method's answer. Where the judge asks for the answers to several instances, or the set of answers cannot be listed
+   (analysis/solution_sets/), that is all that is known, unless theory says that there is one answer, or that the property is one
+   of the users' totals and these are unique.
+2. Else judge the answers that decide: where the property is
+
+       convex     linear inequalities in the tasks: all vertices of the pieces fulfil them iff all answers do
+       of faces   Pareto optimality: the Pareto optimal points of a polytope of feasible tasks are a union of its faces, so a
+                  piece has none but these iff its centre is one of them, and none at all iff no vertex is
+       another    decided only where the answers are finitely many
+
+3. A violation at the method's answer stays what it is; one at another answer counts where that answer is proved to be one by the
+   definition, not by the list (`_is_answer`).
+
+In floating point the points of the set are rounded and judged with the tolerance of all trials; in rationals they are exact.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.solution_sets import SEVERAL, SolutionSet, solution_set
+from fairalloc.analysis.solution_sets.game_answers import one_server_each
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
+from fairalloc.formulations import mechanism_of
+from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
+from fairalloc.formulations.njc import requests
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
+from fairalloc.solvers.exact.ps_dsf import levels
+from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import Answer, Judge
+
+CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
+FACES = ("pareto",)
+
+REFINED = {"mmf": "lmmf", "drfh-lp": "drfh"}
+"""Mechanisms of which all answers of another one are answers."""
+
+OF_TOTALS = ("pareto", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
+"""What the users' totals decide, wherever the tasks run, for users with one variant."""
+
+T = TypeVar("T")
+
+
+def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
+    """The judge of all answers."""
+
+    def judged(case: Case, answer: Answer) -> Verdict:
+        # 1.
+        verdict, asked = with_answers(judge, case, answer)
+        if verdict.holds is None or not any(_allows_several(one) for one in asked.values()):
+            return verdict
+        instance, first = next(iter(asked.items()))
+        alone = replace(verdict, answers=for_the_answer_of(method or first.method))
+        if verdict.answers:
+            return verdict
+        if all(map(has_one, asked.values())):
+            return replace(verdict, answers=FOR_ALL)
+        if len(asked) > 1:
+            return alone
+        if name in OF_TOTALS and _has_unique_totals(first):
+            return replace(verdict, answers=FOR_ALL)
+        found = set_of(instance, first.mechanism, first.parameters)
+        if found is None:
+            return alone
+
+        def at(x: Rationals) -> Verdict:
+            """The verdict at an answer."""
+            exact = x if first.x_exact is not None else None
+            point = replace(first, x=np.array([float(v) for v in x]), x_exact=exact, prices=None)
+            return judge(case, lambda _: point)
+
+        # 2. and 3.
+        return _of_set(found, at, verdict, alone, _shape(name, found.instance))
+
+    return judged
+
+
+def with_answers(judge: Callable[[Case, Answer], T], case: Case, answer: Answer) -> tuple[T, Mapping[Instance, Allocation]]:
+    """What a judge says, and the answers that it asked for, the first one first."""
+    asked: dict[Instance, Allocation] = {}
+
+    def noted(instance: Instance) -> Allocation:
+        asked[instance] = answer(instance)
+        return asked[instance]
+
+    return judge(case, noted), asked
+
+
+def one_answer(case: Case, answer: Answer) -> Verdict:
+    """All answers give every user the same tasks.
+
+    Where a mechanism may have several and they are not listed, users who are alike in everything and get different tasks show
+    another one, with theirs exchanged, and an answer of a mechanism that refines it (REFINED) is one of them.
+    """
+    first = answer(case.reported)
+    h = Holdings(first, first.x_exact is not None)
+    if not _allows_several(first):
+        gaps = [(abs(h.tasks[n] - h.tasks[m]) / h.alone[n], n) for n, m in _alike(h.instance)]
+        other = solve(h.instance, REFINED[first.mechanism], "exact") if h.exact and first.mechanism in REFINED else first
+        more = Holdings(other, h.exact).tasks
+        gaps += [(abs(h.tasks[n] - more[n]) / h.alone[n], n) for n in range(h.instance.N)]
+    else:
+        found = set_of(case.reported, first.mechanism, first.parameters)
+        if found is None:
+            raise NotApplicable("the answers are not listed")
+        gaps = [((most - least) / a, n) for n, ((least, most), a) in enumerate(zip(found.totals, h.alone, strict=True))]
+    margin, n = max(gaps, default=(0, 0))
+    holds = not margin > (0 if h.exact else TOLERANCE)
+    sentence = f"user {h.instance.users[n]!r} runs {'the same' if holds else 'different'} tasks in all answers"
+    method = "rational arithmetic" if h.exact else "floating point"
+    return Verdict("uniqueness", holds, float(margin), sentence, method, answers=FOR_ALL * _allows_several(first))
+
+
+def _alike(instance: Instance) -> list[tuple[int, int]]:
+    """Pairs of users who are alike in everything."""
+    exact, placement = instance.exact, instance.placement
+    kinds = list(zip(exact.demands, exact.weights, exact.max_tasks, map(bytes, placement), strict=True))
+    return [(n, m) for n, m in combinations(range(instance.N), 2) if kinds[n] == kinds[m] and not exact.demands_on]
+
+
+def set_of(
+    instance: Instance, mechanism: str, parameters: Mapping[str, Any] = MappingProxyType({}), largest: int = LARGEST
+) -> SolutionSet | None:
+    """All answers; None where they cannot be listed."""
+    return _listed(instance, mechanism, largest, repr(sorted(parameters.items())), _Kept(parameters))
+
+
+class _Kept:
+    """Parameters that the cache does not compare: their text is compared beside them."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self.parameters = parameters
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Kept)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=16)
+def _listed(instance: Instance, mechanism: str, largest: int, text: str, kept: _Kept) -> SolutionSet | None:  # noqa: ARG001 (the key)
+    try:
+        return solution_set(instance, mechanism, largest=largest, **kept.parameters)
+    except NotApplicable:
+        return None
+
+
+def _allows_several(allocation: Allocation) -> bool:
+    """Whether it is of a registered mechanism that may have several answers."""
+    return allocation.mechanism in SEVERAL and allocation.rule is None
+
+
+def has_one(allocation: Allocation) -> bool:
+    """Whether the game has one equilibrium: nobody may use two servers, and every server is a strictly concave program."""
+    instance = allocation.instance
+    alone = one_server_each(instance)
+    return allocation.mechanism != "njc" and alone and instance.single_variant and not np.isfinite(instance.max_tasks).any()
+
+
+def _has_unique_totals(allocation: Allocation) -> bool:
+    """Whether all answers have the same totals: where all servers are shared in time, or have alpha = 1 (K Theorems 2 and 5)."""
+    instance, name = allocation.instance, allocation.mechanism
+    if not instance.single_variant or np.isfinite(instance.max_tasks).any() or name not in ("alpha-pf-vds", "ps-dsf-tdm"):
+        return False
+    item = mechanism_of(allocation, name).configure(**allocation.parameters)
+    return item.is_bargaining(instance) if isinstance(item, AlphaPfVds) else True
+
+
+def _shape(name: str, instance: Instance) -> str:
+    """How the answers with a property lie among all: "convex", "faces", or ""."""
+    if name in FACES:
+        return "faces"
+    unlimited = not np.isfinite(instance.max_tasks).any()  # who has all its tasks envies nobody, which is no linear inequality
+    return "convex" if name in CONVEX and (unlimited or "envy" not in name) else ""
+
+
+def _of_set(found: SolutionSet, at: Callable[[Rationals], Verdict], verdict: Verdict, alone: Verdict, shape: str) -> Verdict:
+    """The verdict on all answers."""
+    finite = found.dimension == 0
+    corners = {x: at(x) for x in found.vertices}
+    centres = {} if finite else {piece.centre: at(piece.centre) for piece in found.pieces}
+    judged = {**corners, **centres}
+    if any(one.holds is None for one in judged.values()):
+        return alone
+    broken = {x: one for x, one in judged.items() if one.holds is False and _is_answer(found, x)}
+    if verdict.holds is False:
+        decisive = corners if shape == "faces" else judged if finite else {}
+        every = bool(decisive) and all(one.holds is False for one in decisive.values())
+        return replace(verdict, answers=FOR_ALL if every else FOR_SOME)
+    if broken:
+        x, worst = max(broken.items(), key=lambda item: item[1].margin)
+        where = f"{worst.sentence}, at the answer ({', '.join(map(str, x))})"
+        return replace(worst, answers=FOR_SOME, sentence=where, witness={**worst.witness, "answer": x})
+    margin = max(one.margin for one in (verdict, *judged.values()))
+    return replace(verdict, margin=margin, answers=FOR_ALL) if shape or finite else alone
+
+
+def _is_answer(found: SolutionSet, x: Rationals) -> bool:
+    """Whether a point of the list is an answer by the definition."""
+    if found.mechanism == "njc":
+        d = requests(found.instance)
+        return d.fair([u / q for u, q in zip(x, d.unit, strict=True)])
+    if found.mechanism == "alpha-pf-vds":
+        return found.contains(x)
+    return levels(found.domain, x) is not None

@@ -1,0 +1,76 @@
+"""The check of a standalone script (theorems/standalone/) as the confirmation of a statement."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from traceback import extract_tb
+from typing import Any
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.standalone.arguments import ARGUMENTS
+
+METHOD = "rational arithmetic: the assertions of its script"
+
+REFUSED = (AssertionError, StopIteration, ZeroDivisionError)
+"""What a check raises where its data violate nothing, and the making of data where there are none such."""
+
+SHORT = 12
+"""Characters of a fraction that a sentence has in full."""
+
+
+def checked(name: str, margin: Callable[[Mapping[str, Any]], Any] = lambda _: 1) -> Callable[[Case], Verdict]:
+    """The confirmation of a statement: a case that passes all assertions of the statement's script violates the claim.
+
+    Its margin is of the numbers that the script returns.
+    """
+
+    def confirm(case: Case) -> Verdict:
+        argument = ARGUMENTS[name]
+        claim = argument.check.replace("_", " ")
+        try:
+            found = argument.found(argument.made(case))
+        except REFUSED:
+            return Verdict(claim, True, -1.0, "the script of this statement shows no violation", METHOD)
+        return Verdict(
+            claim, False, float(margin(found)), re.sub(r"-?\d+/\d+", _rounded, argument.sentence.format(**found)), METHOD
+        )
+
+    return confirm
+
+
+def _rounded(fraction: re.Match[str]) -> str:
+    return fraction[0] if len(fraction[0]) <= SHORT else f"{float(Fraction(fraction[0])):.4g}"
+
+
+def seen_by_script(judge: Callable[[Case], Verdict], name: str) -> Callable[[Case], Verdict]:
+    """The confirmation of a statement by its judge, whose violations count where the script of the statement sees them too."""
+
+    def seen(case: Case) -> bool:
+        try:
+            return checked(name)(case).holds is False
+        except ValueError:  # the script is about cases of another size or kind
+            return False
+
+    def confirm(case: Case) -> Verdict:
+        verdict = judge(case)
+        if verdict.holds is not False or seen(case):
+            return verdict
+        return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}, which its script does not see")
+
+    return confirm
+
+
+def asserted(check: Callable[[Case], None]) -> Callable[[Case], Verdict]:
+    """The check of a printed example, by assertions of what is printed."""
+
+    def decide(case: Case) -> Verdict:
+        try:
+            check(case)
+        except AssertionError as error:
+            wrong = str(error) or extract_tb(error.__traceback__)[-1].line
+            return Verdict("printed example", False, 1.0, f"false: {wrong}", "rational arithmetic")
+        return Verdict("printed example", True, 0.0, "all is as printed", "rational arithmetic")
+
+    return decide

@@ -1,0 +1,265 @@
+"""Judges for the claims of several papers, beside checks.py and strategyproofness.py, in floating point or rationals.
+
+Each is a function of a case and of `answer`, as in trials.py. Margins are in tasks as parts of what the user's best server runs
+alone, so that one tolerance fits all.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.nash_bargaining import nb_gap
+from fairalloc.analysis.holdings import Holdings, ratio
+from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import Rationals, exact_arcs, global_dominant_share
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, attempted, certified_allocation, once, proved
+
+Row: TypeAlias = tuple[str, str, Fraction]
+"""A name, the printed text, and the computed value."""
+
+
+def holdings_of(allocation: Allocation) -> Holdings:
+    """The numbers of an allocation, in rationals where it has them."""
+    return Holdings(allocation, allocation.x_exact is not None)
+
+
+def certified(instance: Instance, name: str) -> Holdings:
+    """A mechanism's certified rational answer."""
+    return Holdings(certified_allocation(name, instance, []), True)
+
+
+def verdict_of(h: Holdings, name: str, margin: Any, sentence: str) -> Verdict:
+    """The verdict of a margin: positive is a violation."""
+    holds = not margin > (0 if h.exact else TOLERANCE)
+    return Verdict(name, bool(holds), float(margin), sentence, "rational arithmetic" if h.exact else "floating point")
+
+
+def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
+    """Max sum_n worth_n u_n  over feasible u with u_n >= floors_n; Undecided where the program is not solved."""
+    instance, arcs = h.instance, h.instance.arcs
+    limited = np.flatnonzero(np.isfinite(instance.max_tasks))
+    load = h.zeros(instance.K * instance.R, len(arcs))
+    parts = ratio(h.demand, h.pools[arcs.server]) * h.gamma[:, None]
+    for a, (i, row) in enumerate(zip(arcs.server.tolist(), parts, strict=True)):
+        load[i * instance.R : (i + 1) * instance.R, a] = row
+    share = h.zeros(instance.N, len(arcs))
+    share[arcs.user, np.arange(len(arcs))] = h.gamma / h.alone[arcs.user]
+    ones = h.array(np.ones(len(load), dtype=int))
+    sides = np.concatenate([ones, -floors / h.alone, h.limits[limited] / h.alone[limited]])
+    best = maximum((worth * h.alone) @ share, np.concatenate([load, -share, share[limited]]), sides, h.exact)
+    if best is None:
+        raise Undecided("a linear program was not solved")
+    return best.value
+
+
+def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> Routes:
+    """How a statement about a mechanism is tried and confirmed; a violation in floating point must be confirmed in
+    rationals.
+
+    The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
+    """
+    quick, exact = attempted(mechanism, judge), proved(mechanism, judge)
+
+    def trial(case: Case) -> Verdict:
+        verdict = quick(case)
+        if verdict.holds is not False:
+            return verdict
+        again = exact(case)
+        return verdict if again.holds is False else again
+
+    return Routes(trial, exact)
+
+
+def few_rounds(mechanism: str) -> Routes:
+    """How "at most n rounds" is tried: the linear programs of `highs:leximin`, and the rounds of a certificate."""
+
+    def counted(instance: Instance, count: int, method: str) -> Verdict:
+        most = instance.N
+        return Verdict("polynomial-time", count <= most, count - most, f"{count} linear programs for {most} users", method)
+
+    def trial(case: Case) -> Verdict:
+        prices = solve(case.reported, mechanism, "highs:leximin").round_prices
+        if prices is None:
+            raise NotApplicable("the rounds are not known")
+        return counted(case.reported, len(prices), "HiGHS")
+
+    def confirm(case: Case) -> Verdict:
+        certificate = certified_answer(case.reported, mechanism)
+        if not isinstance(certificate, LeximinCertificate):
+            return Verdict("polynomial-time", None, np.nan, f"not decided: {certificate}", "certificate")
+        return counted(case.reported, len(certificate.rounds), "certificate")
+
+    return Routes(trial, confirm)
+
+
+# ---- judges ---------------------------------------------------------------------------------------------------------
+
+
+def leximin_in(unit: Callable[[Instance], Sequence[Any]]) -> Judge:
+    """The judge of lexicographic max-min fairness of unit_n u_n / w_n.
+
+    Utilities form a convex set, so an allocation is lexicographically largest iff no user can gain while all others keep at
+    least the smaller of their level and this user's: one linear program for each user, independent of the rounds.
+    """
+
+    def judge(case: Case, answer: Answer) -> Verdict:
+        h = holdings_of(answer(case.reported))
+        rate = h.array(list(unit(h.instance))) / h.weights
+        v, slack = rate * h.tasks, 1 if h.exact else 1 - 1e-9
+        gains = []
+        for n in range(h.instance.N):
+            only = h.zeros(h.instance.N)
+            only[n] = 1 / h.alone[n]
+            gains.append(maximum_worth(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
+        n = int(np.argmax([float(g) for g in gains]))
+        user, tasks = h.instance.users[n], float(h.tasks[n])
+        sentence = f"user {user!r} runs {tasks:.6g} tasks and can gain while nobody falls below what it has"
+        return verdict_of(h, "leximin", gains[n], sentence)
+
+    return judge
+
+
+leximin = leximin_in(lambda instance: [Fraction(1)] * instance.N)
+"""Lexicographic max-min fairness of the numbers of tasks (Z Def 1)."""
+
+
+def max_min_fair(case: Case, answer: Answer) -> Verdict:
+    """The least number of tasks is as large as it can be (Z II-B, MMF)."""
+    h = holdings_of(answer(case.reported))
+    most = (certified(h.instance, "mmf") if h.exact else holdings_of(solve(h.instance, "mmf"))).tasks.min()
+    return verdict_of(
+        h,
+        "max-min",
+        (most - h.tasks.min()) / h.alone.min(),
+        f"the least number of tasks is {h.tasks.min()}, and {most} is possible",
+    )
+
+
+def _same_report(case: Case, k: int) -> bool:
+    """Whether the k-th user of the misreport reports its own demand vectors, in whatever order, and its own servers."""
+    assert case.misreport is not None
+    told, places = case.misreport.demands[k], case.misreport.eligible[k]
+    own = {tuple(row) for row in case.instance.exact.demands[case.misreport.users[k]]}
+    return places is None and (told is None or {tuple(row) for row in told} == own)
+
+
+def strict_misreporting(case: Case, answer: Answer) -> Verdict:
+    """Of the users who misreport together, somebody loses where somebody gains: the strong form of group strategyproofness."""
+    if case.misreport is None:
+        raise NotApplicable("nobody misreports")
+    users = list(case.misreport.users)
+    if any(_same_report(case, k) for k in range(len(users))):
+        raise NotApplicable("a member of the coalition reports the truth")
+    h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
+    after = [h.utilities(n, reported.bundles[n : n + 1])[0] for n in users]
+    gains = [(u - h.tasks[n]) / h.alone[n] for n, u in zip(users, after, strict=True)]
+    harmless = min(gains) >= (0 if h.exact else -TOLERANCE)
+    sentence = ", ".join(f"{h.instance.users[n]!r} runs {u} for {h.tasks[n]}" for n, u in zip(users, after, strict=True))
+    return verdict_of(h, "group-strategyproofness", max(gains) if harmless else min(gains), f"by misreporting, user {sentence}")
+
+
+def as_one_pool(case: Case, answer: Answer) -> Verdict:
+    """Everybody runs what progressive filling of the pooled resources gives it (W Propositions 6 and 7, W 4.5.3)."""
+    h = holdings_of(answer(case.reported))
+    expected = progressive_filling(case.reported)
+    worst: tuple[Any, int] = max((abs(u - e) / g, n) for n, (u, e, g) in enumerate(zip(h.tasks, expected, h.alone, strict=True)))
+    n = worst[1]
+    sentence = f"user {h.instance.users[n]!r} runs {h.tasks[n]} tasks, and {expected[n]} in one pool"
+    return verdict_of(h, "reduction", worst[0], sentence)
+
+
+def progressive_filling(instance: Instance) -> list[Fraction]:
+    """(N,) tasks by progressive filling of dominant shares in one pool of all resources, in rationals and without a solver."""
+    exact, share = instance.exact, global_dominant_share(instance)
+    q = instance.counts.tolist()
+    left = [sum((k * c[r] for k, c in zip(q, exact.capacities, strict=True)), Fraction(0)) for r in range(instance.R)]
+    demand = [rows[0] for rows in exact.demands]
+    speed = [w / s for w, s in zip(exact.weights, share, strict=True)]
+    tasks, active = [Fraction(0)] * instance.N, set(range(instance.N))
+    while active:
+        use = [sum((speed[n] * demand[n][r] for n in active), Fraction(0)) for r in range(instance.R)]
+        steps = [c / u for c, u in zip(left, use, strict=True) if u]
+        limits = {n: exact.max_tasks[n] for n in active}
+        steps += [(limit - tasks[n]) / speed[n] for n, limit in limits.items() if limit is not None]
+        step = min(steps)
+        left = [c - step * u for c, u in zip(left, use, strict=True)]
+        for n in active:
+            tasks[n] += step * speed[n]
+        full = {r for r, c in enumerate(left) if c == 0}
+        active -= {n for n in active if tasks[n] == limits[n] or any(demand[n][r] for r in full)}
+    return tasks
+
+
+# ---- printed numbers ------------------------------------------------------------------------------------------------
+
+
+def printed_numbers(rows: Callable[[Case], Sequence[Row]]) -> Routes:
+    """The check, by both routes, of numbers as printed: decimals to the last digit that is printed, fractions exactly."""
+
+    def confirm(case: Case) -> Verdict:
+        wrong = [(name, printed, value) for name, printed, value in rows(case) if _distance(printed, value) > 0]
+        margin = max((float(_distance(printed, value)) for _, printed, value in wrong), default=0.0)
+        said = [f"{name} is {value}, not {printed}" for name, printed, value in wrong]
+        sentence = "; ".join(said) or f"all {len(rows(case))} numbers are as printed"
+        return Verdict("printed numbers", not wrong, margin, sentence, "rational arithmetic")
+
+    return once(confirm)
+
+
+def printed_tasks(mechanism: str, *printed: str) -> Routes:
+    """The check of printed tasks."""
+
+    def rows(case: Case) -> Sequence[Row]:
+        h = certified(case.instance, mechanism)
+        return [(f"x_{n + 1}", text, h.tasks[n]) for n, text in enumerate(printed)]
+
+    return printed_numbers(rows)
+
+
+def monopoly(instance: Instance, n: int, i: int) -> Fraction:
+    """gamma_ni in rationals, placement ignored; 0 where the server lacks what n demands.
+
+    NotApplicable where users have several demand vectors, or other ones on some server.
+    """
+    if instance.exact.demands_on or not instance.single_variant:
+        raise NotApplicable("gamma is computed for one demand vector a user")
+    demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]
+    count = int(instance.counts[i])
+    return min(count * c / d for c, d in zip(pool, demand, strict=True) if d)
+
+
+def _distance(printed: str, value: Fraction) -> Fraction:
+    """The distance of a value from the interval of values that round to the printed number."""
+    digits = len(printed.split(".")[1]) if "." in printed else None
+    allowed = Fraction(0) if digits is None else Fraction(1, 2 * 10**digits)
+    return max(Fraction(0), abs(value - Fraction(printed)) - allowed)
+
+
+def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
+    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0."""
+    arcs = exact_arcs(instance)
+    feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)
+    return feasible and nb_gap(arcs, instance.exact.weights, arcs.tasks(x), tuple(prices), (Fraction(0),) * instance.N) == 0
+
+
+def others_changed(instance: Instance, x: Rationals, i: int) -> tuple[Instance, Rationals]:
+    """Servers beside i three times as large, and everybody's tasks there on the last of them."""
+    exact, arcs, moved = instance.exact, instance.arcs, list(x)
+    grown = instance.replace(capacities=[[c if k == i else 3 * c for c in row] for k, row in enumerate(exact.capacities)])
+    for n in range(instance.N):
+        others = np.flatnonzero((arcs.user == n) & (arcs.server != i)).tolist()
+        for a in others:
+            moved[a] = sum((x[b] for b in others), Fraction(0)) if a == others[-1] else Fraction(0)
+    return grown, tuple(moved)

@@ -1,0 +1,348 @@
+"""Judges for the claims of K and P about the game: equilibria for some alpha, PS-DSF, the merit of Problem 3, and algorithms.
+
+PS-DSF allocations and equilibria for alpha != 1 need not be unique. A mechanism has a property if every one of them does: on
+instances whose answers can be listed all of them are judged (answers.py), on others the one that the method gives, and one that
+violates the property refutes it. For misreports see `misreporting_for_every_choice`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from operator import truediv
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.certificates.construct import certify
+from fairalloc.analysis.certificates.game_certificate import ExactServer
+from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.properties.strategyproofness import gains, useful
+from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
+from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.residual import bottleneck_gap
+from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
+from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
+from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.answers import has_one, over_answers, set_of
+from fairalloc.theorems.checkers.common import certified, holdings_of, maximum_worth, verdict_of
+from fairalloc.theorems.checkers.trials import (
+    Answer,
+    Judge,
+    Routes,
+    Undecided,
+    answered,
+    attempted,
+    decided,
+    proof_of,
+    rational_allocation,
+    width,
+)
+
+F = Fraction
+
+ALGORITHM = "psdsf-algorithm-1"
+
+SHORT = 10
+"""Characters of a fraction that a sentence has in full."""
+
+LARGEST_CONFIRMED = 8
+"""Arcs up to which a gain by a misreport is confirmed over all PS-DSF allocations, with two resources: seconds."""
+
+
+# ---- equilibria for given parameters ----------------------------------------------------------------------------------
+
+
+def about_equilibria(judge: Judge, name: str = "") -> Routes:
+    """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
+    judge = over_answers(judge, name)
+
+    def confirm(case: Case) -> Verdict:
+        widths: list[float] = []
+        answer = partial(proved_equilibrium, parameters=case.parameters, widths=widths)
+        return decided(judge, case, answer, "certificate", widths)
+
+    return Routes(_at_equilibria(judge), confirm)
+
+
+def _at_equilibria(judge: Judge) -> Callable[[Case], Verdict]:
+    """The judgement in floating point."""
+    return lambda case: decided(judge, case, partial(solved, parameters=case.parameters), "floating point")
+
+
+def fitted(parameters: Mapping[str, Any], instance: Instance) -> dict[str, Any]:
+    """The parameters of alpha-pf-vds; of a tuple the first K entries."""
+    own = {name: value for name, value in parameters.items() if name in ("alpha", "A", "B")}
+    return {name: list(value[: instance.K]) if isinstance(value, tuple) else value for name, value in own.items()}
+
+
+def solved(instance: Instance, parameters: Mapping[str, Any], accuracy: str = "mid") -> Allocation:
+    """The equilibrium that the fastest method finds; Undecided where its residual is too large."""
+    allocation = solve(instance, "alpha-pf-vds", accuracy=accuracy, **fitted(parameters, instance))
+    if not allocation.residual <= TOLERANCE:
+        raise Undecided(f"the residual of the equilibrium is {allocation.residual:.1e}")
+    return allocation
+
+
+def proved_equilibrium(instance: Instance, parameters: Mapping[str, Any], widths: list[float]) -> Allocation:
+    """Rational tasks with a certificate; how far those of an equilibrium may be is added to `widths`."""
+    near = solved(instance, parameters, "high")
+    certificate = proof_of(certify(near))
+    widths.append(width(certificate, instance))
+    x = np.array([float(v) for v in certificate.x])
+    return replace(near, x=x, x_exact=certificate.x, prices=None)
+
+
+def proportional(case: Case, answer: Answer) -> Verdict:
+    """No feasible y has sum_n phi_n (y_n - x_n) / x_n > 0 (K 62): one linear program."""
+    h = holdings_of(answer(case.reported))
+    total = h.weights.sum()
+    best = maximum_worth(h, h.weights / h.tasks, h.zeros(h.instance.N))
+    gain = (best - total) / total
+    return verdict_of(
+        h, "proportional fairness", gain, f"relative changes of another allocation add up to {float(gain):.3g} sum phi"
+    )
+
+
+def same_as_fds(case: Case, answer: Answer) -> Verdict:
+    """With one server, the equilibrium is alpha-fair by dominant shares: fds, another program and other solvers."""
+    h = holdings_of(answer(case.reported))
+    other = solve(h.instance, "fds", alpha=case.parameters["alpha"])
+    if not other.residual <= TOLERANCE:
+        raise Undecided(f"the residual of the fds allocation is {other.residual:.1e}")
+    off = max(abs(float(a) - b) / b for a, b in zip(h.tasks, other.tasks, strict=True))
+    return verdict_of(h, "reduction", max(0.0, off - 1e-3), f"tasks differ by {off:.1e}, relative")
+
+
+def limit_rate(case: Case, answer: Answer) -> Verdict:
+    """The gap of PS-DSF (P Theorem 1) is at most log(R (1 + B / A) / least w_nir > 0) / alpha_i, from 10 on: K.T2.limit."""
+    h = holdings_of(answer(case.reported))
+    alphas, A, B = (_of_servers(case, *pair) for pair in (("alpha", 2), ("A", 1.0), ("B", 0.0)))
+    if "A" in case.parameters and any(A[i] < float(z) for i, z in zip(h.instance.arcs.server, shares(h), strict=True)):
+        raise NotApplicable("a share is larger than A (K Corollary 3)")
+    large = [(i, alphas[i]) for i in range(h.instance.K) if alphas[i] >= 10]
+    if not large:
+        raise NotApplicable("no server has a large alpha")
+    game = Game(h.instance, np.inf)
+    rate = np.log(h.instance.R * (1 + max(map(truediv, B, A))) / float(game.w[game.w > 0].min()))
+    over, i = max((_gap(h, i) - rate / alpha, i) for i, alpha in large)
+    server = h.instance.servers[i]
+    return verdict_of(h, "limit", over, f"at server {server!r} the gap of PS-DSF is {over:.3g} above the rate's bound")
+
+
+def _of_servers(case: Case, name: str, usual: float) -> list[float]:
+    """The parameter at each server."""
+    value = case.parameters.get(name, usual)
+    return [*map(float, value if isinstance(value, tuple) else [value] * case.instance.K)]
+
+
+def shares(h: Holdings) -> Any:
+    """(A,) weighted virtual dominant shares."""
+    user = h.instance.arcs.user
+    return h.tasks[user] / (h.weights[user] * h.gamma)
+
+
+def _gap(h: Holdings, i: int) -> float:
+    instance = h.instance
+    if not h.exact:
+        return bottleneck_gap(Game(instance, np.inf), h.allocation.x, i)
+    arcs, here = exact_arcs(instance), np.flatnonzero(instance.arcs.server == i).tolist()
+    units = unit(instance, arcs)
+    z = [h.tasks[arcs.user[a]] / units[a] for a in here]
+    return float(ExactServer.of(arcs, instance, i, here, list(h.x), z).bottleneck_gap()) if here else 0.0
+
+
+def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: instance) -> Routes:
+    """Problem 1 and PS-DSF have the same solutions: both ways, on the instance or on another one made of it (K Theorems 4, 5).
+
+    Tried: the residual of each one's answer in the other's definition. Confirmed: the optimality conditions of Problem 1 at the
+    exact PS-DSF allocation with the price g'(largest share that is served), in rationals for whole alpha.
+    """
+
+    def residuals(case: Case, answer: Answer) -> Verdict:
+        instance = domain(case.instance)
+        ours, fair = answer(instance), answered("ps-dsf", None, (), instance)
+        there = max(bottleneck_gap(Game(instance, np.inf), ours.x, i) for i in range(instance.K))
+        back = Game(instance, case.parameters["alpha"]).residual(replace(fair, prices=None))
+        margin = max(there, back) - 10 * TOLERANCE
+        sentence = f"the gap of PS-DSF at the equilibrium is {there:.1e}, the residual of the game at PS-DSF {back:.1e}"
+        return Verdict("coincidence", margin <= 0, margin, sentence, "residuals in floating point")
+
+    def confirm(case: Case) -> Verdict:
+        instance, alpha = domain(case.instance), case.parameters["alpha"]
+        h = certified(instance, "ps-dsf")
+        worst = max(_kkt(h, i, int(alpha)) for i in set(instance.arcs.server.tolist()))
+        sentence = f"with the price of the largest served share somebody is off by {float(worst):.3g}, relative"
+        return Verdict("coincidence", worst <= 0, float(worst), sentence, "optimality conditions in rationals")
+
+    return Routes(_at_equilibria(residuals), confirm)
+
+
+def _kkt(h: Holdings, i: int, alpha: int) -> Any:
+    """How far server i is from g'(z_n) <= mu for all and = mu for those served, and from being full, with one price mu."""
+    here = np.flatnonzero(h.instance.arcs.server == i)
+    z, x = shares(h)[here], h.x[here]
+    mu = max(1 / z[k] ** alpha for k in range(len(here)) if x[k])
+    unserved = [1 - mu * z[k] ** alpha for k in range(len(here))]
+    served = [mu * z[k] ** alpha - 1 for k in range(len(here)) if x[k]]
+    return max([*unserved, *served, 1 - sum(x / h.gamma[here])])
+
+
+def about_ps_dsf(judge: Judge, name: str = "") -> Routes:
+    """How a statement about ps-dsf is tried and confirmed: at the allocation that P's own Algorithm I reaches, made exact.
+
+    A property of the mechanism is one of every PS-DSF allocation: on small instances all of them are judged (answers.py).
+    Algorithm I starts from DRF on each server and so ends at other ones than methods that come from finite alpha do, and it is
+    fast.
+    """
+    judge = over_answers(judge, name, ALGORITHM)
+
+    def answer(instance: Instance) -> Allocation:
+        x = proof_of(certify(solve(instance, "ps-dsf", ALGORITHM))).x
+        return rational_allocation(instance, x, "ps-dsf", "certificate")
+
+    return Routes(attempted("ps-dsf", judge, ALGORITHM), lambda case: decided(judge, case, answer, "certificate"))
+
+
+def about_several(mechanism: str, judge: Judge, name: str) -> Routes | None:
+    """How a statement about a registered mechanism of the game is tried and confirmed over its answers; None for another one."""
+    if mechanism == "ps-dsf":
+        return about_ps_dsf(misreporting_for_every_choice if name == "strategyproofness" else judge, name)
+    return about_equilibria(judge, name) if mechanism == "alpha-pf-vds" else None
+
+
+# ---- PS-DSF ---------------------------------------------------------------------------------------------------------
+
+
+def least_served(case: Case, answer: Answer) -> Verdict:
+    """A user with tasks on a server has the least share of all who are eligible there (K 6.2, before (58))."""
+    h = holdings_of(answer(case.reported))
+    z, server = shares(h), h.instance.arcs.server
+    gaps = [min(h.x[a] / h.gamma[a], 1 - min(z[server == server[a]]) / z[a]) for a in range(len(z))]
+    worst = max(gaps)
+    return verdict_of(
+        h, "least share", worst, f"somebody has {float(worst):.3g} of a server on which another has a smaller share"
+    )
+
+
+def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
+    """A misreport counts only if the user's worst PS-DSF allocation after it is better than its best one before it.
+
+    These two are found in the list of all allocations where there is one, else as optima of the mixed-integer program of
+    ps_dsf.py, whose patterns are then solved in rationals; to confirm both are asked, and must agree. The margin is the smaller
+    of the gain between these two and the gain between the method's own answers. Where the user gains by the method's choice and
+    not by every one, or the other way round, the verdict is "for some" choices.
+    """
+    if case.misreport is None:
+        raise NotApplicable("nobody misreports")
+    honest, reported = answer(case.instance), answer(case.reported)
+    (n,) = case.misreport.users
+    gain = gains(case.instance, case.misreport, honest, reported)[0][n]
+    h, user = holdings_of(honest), honest.instance.users[n]
+    confirming = h.exact and gain > 0 and case.instance.R <= 2
+    every = _gains_of_all(case, reported.instance, n, LARGEST_CONFIRMED if confirming else LARGEST)
+    if not gain > (0 if h.exact else TOLERANCE):
+        verdict = verdict_of(h, "strategyproofness", gain, f"user {user!r} gains nothing")
+        known = for_the_answer_of(ALGORITHM) if every is None else FOR_ALL if every[1] <= 0 else FOR_SOME
+        return replace(verdict, answers=known)
+    hard = float(every[0]) if every is not None and not h.exact else _hard_gain(case, h, reported.instance, n)
+    if every is not None and h.exact and hard != every[0]:
+        raise Undecided("the mixed-integer program and the list of all PS-DSF allocations disagree")
+    more = hard * h.alone[n]
+    tasks = str(more) if h.exact and len(str(more)) < SHORT else f"{float(more):.3g}"
+    sentence = f"by misreporting, user {user!r} runs {tasks} tasks more in its worst allocation than in its best before"
+    verdict = verdict_of(h, "strategyproofness", min(gain, hard), sentence)
+    return replace(verdict, answers=FOR_ALL if verdict.holds is False and every is not None else FOR_SOME)
+
+
+def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple[Fraction, Fraction] | None:
+    """The least and the largest gain of user n over all PS-DSF allocations before and after; None where they are not listed."""
+    assert case.misreport is not None
+    sets = set_of(case.instance, "ps-dsf", largest=largest), set_of(reported, "ps-dsf", largest=largest)
+    if sets[0] is None or sets[1] is None:
+        return None
+    before, after = ([rational_allocation(one.instance, x, "ps-dsf") for x in one.vertices] for one in sets if one is not None)
+    given = [gains(case.instance, case.misreport, before[0], one)[0][n] for one in after]
+    had = [gains(case.instance, case.misreport, one, after[0])[0][n] for one in before]
+    return min(given) + min(had) - given[0], max(given) + max(had) - given[0]
+
+
+def _hard_gain(case: Case, h: Holdings, reported: Instance, n: int) -> Any:
+    """The gain of user n between the optima of two mixed-integer programs."""
+    assert case.misreport is not None
+    ends = _extreme(case.instance, n, None, True), _extreme(reported, n, case.instance, False)
+    before, after = ends if h.exact else (replace(one, x_exact=None) for one in ends)
+    return gains(case.instance, case.misreport, before, after)[0][n]
+
+
+def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> Allocation:
+    """The PS-DSF allocation in which user n runs most, or the one whose bundle is worth least to it by its true demands."""
+    import cvxpy as cp
+
+    problem = PsDsf().write_cvxpy(instance)
+    (x,) = (v for v in problem.variables() if v.name() == "x")
+    worth = useful(instance, instance if truth is None else truth, n, n)
+    goal = cp.Maximize(worth @ x) if most else cp.Minimize(worth @ x)
+    program = cp.Problem(goal, problem.constraints)
+    program.solve(solver=cp.HIGHS, mip_feasibility_tolerance=1e-9)
+    if x.value is None:
+        raise Undecided(f"the mixed-integer program ended {program.status}")
+    point = np.maximum(x.value, 0.0)
+    exact = exact_levels(instance, point)
+    if exact is None:
+        raise Undecided("the pattern of the mixed-integer program has no solution in rationals")
+    return rational_allocation(instance, exact, "ps-dsf")
+
+
+# ---- trade-offs -----------------------------------------------------------------------------------------------------
+
+
+def utilisation(h: Holdings) -> Any:
+    """Mean used part of the capacities of all servers."""
+    loads = np.array(
+        exact_arcs(h.instance).loads(h.x) if h.exact else (h.instance.arcs.load @ h.allocation.x).tolist(), dtype=object
+    )
+    some = (h.instance.capacities > 0).ravel()
+    return sum(loads[some]) / int(some.sum())
+
+
+def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> Routes:
+    """`measure` does not rise with alpha."""
+
+    def judge(_: Case, answer: Callable[[Any], Allocation]) -> Verdict:
+        found = [holdings_of(answer(alpha)) for alpha in alphas]
+        values = [measure(h) for h in found]
+        rise = max(later - earlier for earlier, later in pairwise(values))
+        sentence = ", ".join(f"{float(v):.6g} at alpha = {alpha}" for v, alpha in zip(values, alphas, strict=True))
+        method = "certificates" if found[0].exact else "floating point"
+        known = FOR_ALL if all(has_one(h.allocation) for h in found) else for_the_answer_of(found[0].allocation.method)
+        return Verdict("order", not rise > TOLERANCE, float(rise), sentence, method, answers=known)
+
+    def trial(case: Case) -> Verdict:
+        return decided(judge, case, lambda alpha: solved(case.instance, {"alpha": alpha}), "floating point")
+
+    def confirm(case: Case) -> Verdict:
+        widths: list[float] = []
+
+        def answer(alpha: Any) -> Allocation:
+            return proved_equilibrium(case.instance, {"alpha": alpha}, widths)
+
+        return decided(judge, case, answer, "certificate", widths)
+
+    return Routes(trial, confirm)
+
+
+# ---- no data ---------------------------------------------------------------------------------------------------------
+
+
+def missing(what: str) -> Callable[[Case], Verdict]:
+    """The check of a claim that rests on data that are not published: it decides nothing."""
+    return lambda _: Verdict("experiment", None, np.nan, f"not decided: {what}", "not examined")

@@ -1,0 +1,264 @@
+"""Judges of one's own claims: what is checked, and how a violation is confirmed where the mechanism has no rational answers.
+
+What is checked (`judge_of`) is a property by name, a mechanism's definition, or a function:
+
+    f(allocation)       of the mechanism's allocation, with `tasks_exact` where the mechanism has rational answers
+    f(case, answer)     of a case (instance, misreport, parameters) and of `answer`, the mechanism as a function of instances
+
+which returns a Verdict, a bool (whether the property holds), a number (positive is the size of a violation, and a Fraction or an
+int is exact), or None where the property says nothing about the case.
+
+How it is tried and confirmed (`routes`):
+
+1. ps-dsf and alpha-pf-vds as in game.py: of several answers all are judged where they can be listed (answers.py).
+2. A mechanism with certificates: rational answers, proved without a solver. What the judge itself computes in floating point is
+   said to be no rational number. Functions of one's own see rational answers in the search already.
+3. Any other mechanism: floating point. A violation must be above NOISE at the answers of two methods, of different kinds where
+   there are such, or of the only one that there is; the verdict says which, and that no rational answer exists.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
+from fairalloc.analysis.properties.strategyproofness import NOISE
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import METHODS
+from fairalloc.solvers.catalogue.method_registry import candidates
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.answers import one_answer, over_answers, with_answers
+from fairalloc.theorems.checkers.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
+from fairalloc.theorems.checkers.every_choice import CHOSEN, gaining_for_every_choice
+from fairalloc.theorems.checkers.game import about_several
+from fairalloc.theorems.checkers.properties import property_judge
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted
+from fairalloc.theorems.status import FLOATING_POINT
+
+MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
+"""How many users misreport together, for the properties that are about it."""
+
+FURTHER: dict[str, Judge] = {
+    "leximin-tasks": leximin,
+    "max-min-tasks": max_min_fair,
+    "one-pool": as_one_pool,
+    "strict-group-strategyproofness": strict_misreporting,
+    "uniqueness": one_answer,
+}
+"""Judges that are neither properties of one allocation nor in check_mechanism."""
+
+_LINES = {
+    "leximin-tasks": "Lexicographic max-min fairness of the numbers of tasks (Z Def 1).",
+    "population-monotonicity": "Nobody runs fewer tasks when another user leaves and returns its resources (W 3.3).",
+    "strategyproofness": "Nobody gains by a misreport of its demands or eligible servers (W 3.3, P III-B, Z II-B, D 4).",
+    "group-strategyproofness": "In every coalition that misreports somebody does not gain (W 3.3).",
+}
+
+
+class NamedJudge(NamedTuple):
+    """A judge with the name of what it checks, how many users misreport together (0 = it is not about misreports), and whether it
+    is a function of one's own.
+    """
+
+    name: str
+    judge: Judge
+    misreports: int = 0
+    is_own: bool = False
+
+
+def claim_properties() -> dict[str, str]:
+    """What a claim can be about, by name, with one line each: the names that `claim` takes as `property`.
+
+    The id of a mechanism stands for its definition.
+
+    >>> claim_properties()["pareto"]
+    'No feasible allocation gives every user as many tasks and one more (W 3.3, Z II-B).'
+    """
+    lines = {name: item.meaning for name, item in PROPERTIES.items()}
+    lines |= {name: _LINES.get(name) or Property(name, judge).meaning for name, judge in FURTHER.items()}
+    lines |= {name: _LINES[name] for name in MECHANISM_PROPERTIES}
+    return lines | {name: f"The definition of {name}: {item.title}." for name, item in MECHANISMS.items()}
+
+
+def judge_of(given: Any) -> NamedJudge:
+    """The judge of a property."""
+    if isinstance(given, str):
+        return _by_name(given)
+    if (item := as_mechanism(given)) is not None:
+        return NamedJudge(item.id, _in_floats(property_judge(item)))
+    if isinstance(given, Property):
+        return NamedJudge(given.name, partial(_of_allocation, partial(_checked, given), given.name), is_own=True)
+    if not callable(given):
+        raise InstanceError(f"the property is {shown(given)}, but it must be a name, a mechanism or a function")
+    name = getattr(given, "__name__", type(given).__name__)
+    count = _positional(given)
+    if count not in (1, 2):
+        raise InstanceError(f"the property {name} takes {count} arguments, but it must be f(allocation) or f(case, answer)")
+    return NamedJudge(name, partial(_of_allocation if count == 1 else _of_case, given, name), is_own=True)
+
+
+def _by_name(name: str) -> NamedJudge:
+    """Ours first: installed packages, whose claims may name ours while they are loaded, are asked for other names."""
+    if name in FURTHER:
+        return NamedJudge(name, FURTHER[name], MISREPORTS.get(name, 0))
+    if name not in MECHANISM_PROPERTIES and name in PROPERTIES:
+        own = not PROPERTIES[name].function.__module__.startswith("fairalloc.")
+        return judge_of(PROPERTIES[name]) if own else NamedJudge(name, property_judge(name), MISREPORTS.get(name, 0))
+    if name in MECHANISM_PROPERTIES:
+        return NamedJudge(name, property_judge(name), MISREPORTS.get(name, 0))
+    aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
+    if name not in aliases:
+        raise UnknownName(no_such("property", name, claim_properties(), f"the properties are {', '.join(claim_properties())}"))
+    return NamedJudge(aliases[name], _in_floats(property_judge(name)))
+
+
+def _positional(function: Callable[..., Any]) -> int:
+    """How many arguments without a default a function takes."""
+    try:
+        known = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 0
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in known)
+
+
+def _in_floats(judge: Judge) -> Judge:
+    """The judge with what it says marked as floating point: residuals of definitions are."""
+
+    def judged(case: Case, answer: Answer) -> Verdict:
+        verdict = judge(case, answer)
+        return replace(verdict, method=f"{FLOATING_POINT}: {verdict.method}")
+
+    return judged
+
+
+# ---- functions of one's own -------------------------------------------------------------------------------------------
+
+
+def _checked(given: Property, allocation: Allocation) -> Verdict | None:
+    """The verdict of a property of one's own, None where it is not defined."""
+    verdict = check(allocation, given)
+    return None if verdict.holds is None else verdict
+
+
+def _of_allocation(function: Callable[[Allocation], Any], name: str, case: Case, answer: Answer) -> Verdict:
+    allocation = answer(case.reported)
+    return _verdict(function(allocation), name, allocation.x_exact is not None)
+
+
+def _of_case(function: Callable[[Case, Answer], Any], name: str, case: Case, answer: Answer) -> Verdict:
+    value, asked = with_answers(function, case, answer)
+    return _verdict(value, name, all(one.x_exact is not None for one in asked.values()))
+
+
+def _verdict(value: Any, name: str, exact: bool) -> Verdict:
+    """The verdict that a function of one's own means."""
+    if value is None:
+        raise NotApplicable(f"{name} says nothing about this case")
+    if isinstance(value, Verdict):
+        rational = exact and isinstance(value.margin, Fraction | int)
+        return value if rational else replace(value, method=f"{FLOATING_POINT}: {value.method}")
+    if isinstance(value, bool | np.bool_):
+        sentence = f"{name} {'holds' if value else 'does not hold'}"
+        return Verdict(name, bool(value), 0.0 if value else 1.0, sentence, f"{FLOATING_POINT}: it says yes or no")
+    if not isinstance(value, Real) or np.isnan(float(value)):
+        raise TypeError(f"{name} returned {shown(value)}, but it must return a Verdict, a bool, a number or None")
+    rational = exact and isinstance(value, Fraction | int)
+    holds = not (value > 0 if isinstance(value, Fraction | int) and exact else float(value) > TOLERANCE)
+    sentence = f"{name} is {'not ' if holds else ''}violated: {value} is {'at most' if holds else 'above'} 0"
+    return Verdict(name, holds, float(value), sentence, "rational arithmetic" if rational else FLOATING_POINT)
+
+
+# ---- how it is tried and confirmed --------------------------------------------------------------------------------------
+
+
+def is_registered(item: Mechanism) -> bool:
+    """Whether this is the mechanism that its id stands for, and not an object of somebody's own."""
+    return MECHANISMS.get(item.id) is item
+
+
+def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
+    """Whether certificates prove rational answers, or rational bounds, of a mechanism."""
+    if is_registered(item) and item.id in ("ps-dsf", "alpha-pf-vds"):
+        return True
+    return not parameters and (METHODS["exact"].computes(item) or isinstance(item, NashBargaining | NoJustifiedComplaints))
+
+
+def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Routes:
+    """How a claim about a mechanism is tried and confirmed."""
+    judge = named.judge
+    if is_registered(item) and item.id in CHOSEN and named.name in ("strategyproofness", "group-strategyproofness"):
+        judge = gaining_for_every_choice
+    if not has_rational_answers(item, parameters):
+        trial = attempted(item, judge)
+        return Routes(lambda case: _above_noise(trial(case)), partial(_by_two, item, judge))
+    made = about_several(item.id, judge, named.name) if is_registered(item) else None
+    made = made or about_mechanism(item, over_answers(judge, named.name))
+    confirm = partial(_at_rational_answers, made.confirm)
+    return Routes(confirm if named.is_own else made.trial, confirm)
+
+
+def _at_rational_answers(confirm: Callable[[Case], Verdict], case: Case) -> Verdict:
+    """What is confirmed; a violation that the judge computed in floating point says so."""
+    verdict = confirm(case)
+    if verdict.holds is not False or not verdict.method.startswith(FLOATING_POINT):
+        return verdict
+    return replace(
+        verdict, sentence=f"violated by {verdict.margin:.2g} in floating point, at rational answers: {verdict.sentence}"
+    )
+
+
+def _above_noise(verdict: Verdict) -> Verdict:
+    """The verdict, which does not decide on a margin that answers in floating point cannot bear."""
+    return replace(verdict, holds=None) if verdict.holds is False and not verdict.margin > NOISE else verdict
+
+
+def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:
+    """The verdict at the answers of two methods, of which the smaller margin counts."""
+    parameters = tuple(case.parameters.items())
+    try:
+        verdict, asked = with_answers(judge, case, partial(answered, item, None, parameters))
+        verdict = _above_noise(verdict)
+        if verdict.holds is not False:
+            return verdict
+        first, other = next(iter(asked.values())).method, None
+        if _others(item, parameters, case.instance, first):
+            other, asked = with_answers(judge, case, partial(_by_another_method, item, parameters, first))
+    except Undecided as reason:
+        return Verdict("", None, np.nan, f"not decided: {reason}", FLOATING_POINT)
+    second = next(iter(asked.values())).method
+    if other is not None and _above_noise(other).holds is not False:
+        return replace(other, holds=None, sentence=f"not decided: {first} violates it, and {second} does not")
+    margin = verdict.margin if other is None else min(verdict.margin, other.margin)
+    by = f"one method, {first}, for there is no other" if other is None else f"two methods, {first} and {second}"
+    sentence = f"violated by {margin:.2g} in floating point by {by}; no rational answer exists: {verdict.sentence}"
+    return replace(verdict, margin=margin, sentence=sentence, method=f"{FLOATING_POINT} by {by}")
+
+
+def _others(item: Mechanism, parameters: tuple[tuple[str, Any], ...], instance: Instance, known: str) -> list[str]:
+    """The other methods that compute a mechanism on an instance, those of another kind first."""
+    settled = item.configure(**dict(parameters)).settled(instance)
+    others = [method for method in candidates(settled, instance) if method.id != known]
+    return [method.id for method in sorted(others, key=lambda method: method.kind == METHODS[known].kind)]
+
+
+def _by_another_method(item: Mechanism, parameters: tuple[tuple[str, Any], ...], known: str, instance: Instance) -> Allocation:
+    """The answer of the first other method that has one; Undecided where none has."""
+    for name in _others(item, parameters, instance, known):
+        try:
+            return answered(item, name, parameters, instance)
+        except (Undecided, FairallocError):
+            continue
+    raise Undecided(f"no second method confirms the answer of {known}")

@@ -1,1 +1,0 @@
-"""Lone scripts: refutations that need nothing but Python (script.py), by paper."""

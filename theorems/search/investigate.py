@@ -1,0 +1,177 @@
+"""The investigation of one statement.
+
+1. Stored and printed cases, and those of related statements, are confirmed again.
+2. The search looks for a violation, or for a smaller one than those.
+3. The smallest confirmed violation decides; without one
+4. each hypothesis is left out in turn, and a violation without it shows that it is needed.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from fairalloc.theorems.cases import Case, Draft
+from fairalloc.theorems.search.search import Limit, Search, Violation, seeded
+from fairalloc.theorems.search.steps import measure
+from fairalloc.theorems.statement import FAILED, Finding, Statement, answers_known, weakest
+from fairalloc.theorems.status import Status, status_by_case, status_of
+
+ENOUGH = 20
+"""With fewer decided cases the finding is "not decided", unless there is a proof."""
+
+RELATED = "related"
+"""Key of known cases that violate the same property of the same mechanism, found for another statement."""
+
+MAIN = 0.6
+"""Part of the time for the claim as it stands; the rest is for its hypotheses, left out one at a time."""
+
+
+def investigate(
+    statement: Statement,
+    seed: int = 0,
+    seconds: float = 10.0,
+    trials: float = inf,
+    known: Mapping[str, Sequence[Case]] | None = None,
+) -> Finding:
+    """Find out whether a statement holds.
+
+    `seconds` are for all of it, and `trials` for each of its searches. `known` has cases that violated the property before, by
+    the hypothesis they do without ("" = none), and those of other statements under RELATED.
+    """
+    start = time.monotonic()
+    one = statement.quantifier == "one"
+    finding = _printed(statement) if one else _searched(statement, seed, seconds, trials, known or {})
+    return replace(finding, seconds=time.monotonic() - start)
+
+
+def _printed(statement: Statement) -> Finding:
+    """The verdict of the printed case, which is all the statement is about."""
+    assert statement.printed is not None, "statements about one case have it"
+    verdict = statement.confirm(statement.printed)
+    status = status_by_case(statement, verdict)
+    if statement.experiment:  # about a sample, which is no case
+        return Finding(statement.id, status, verdict.sentence, 1, {"source": statement.experiment}, None, verdict)
+    searched = {"source": "the printed case"}
+    return Finding(statement.id, status, verdict.sentence, 1, searched, statement.printed, verdict, answers=verdict.answers)
+
+
+def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Mapping[str, Sequence[Case]]) -> Finding:
+    start = time.monotonic()
+    droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
+    droppable = {} if statement.hypotheses.instances is not None else droppable
+    main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds, seconds))
+    # 1.
+    given = [("stored", case) for case in known.get("", ())]
+    given += [("printed", case) for case in [statement.printed] if case is not None]
+    found = [(name, made) for name, case in given if (made := confirmed_case(statement, case)) is not None]
+    failed = len(given) - len(found)
+    related = known.get(RELATED, ()) if not found else ()
+    found += [("related", made) for case in related if (made := confirmed_case(statement, case)) is not None]
+    # 2.
+    if found:  # only a smaller violation is of interest, as far as the time reaches
+        main.limit = Limit(trials, seconds / 2, seconds)
+    if (new := main.run()) is not None:
+        found.insert(0, ("search", new))
+    found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]
+    # 3.
+    source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
+    searched = counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
+    if best is not None:
+        return concluded(statement, main, best, searched)
+    # 4.
+    needed: dict[str, Case] = {}
+    for k, (name, fewer) in enumerate(droppable.items()):
+        left = max(0.0, seconds - (time.monotonic() - start))
+        variant = replace(statement, hypotheses=fewer)
+        stored = [made for case in known.get(name, ()) if (made := confirmed_case(variant, case)) is not None]
+        if stored:
+            needed[name] = min(stored, key=lambda made: measure(made.draft)).case
+            continue
+        without = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k), left))
+        if (violation := without.run()) is not None:
+            needed[name] = violation.case
+    return concluded(statement, main, None, searched, needed)
+
+
+def concluded(
+    statement: Statement,
+    main: Search,
+    best: Violation | None,
+    searched: dict[str, Any],
+    needed: Mapping[str, Case] | None = None,
+) -> Finding:
+    """The finding of a search.
+
+    `best` is the smallest confirmed violation, `needed` has the hypotheses that cannot be dropped, each with a confirmed case.
+    Where a violation was confirmed in floating point alone, the status says so.
+    """
+    if best is None:
+        return _without_violation(statement, main, searched, dict(needed or {}))
+    status = status_by_case(statement, best.verdict)
+    answers = best.verdict.answers
+    sentence = f"{_sizes([best.draft.size])}: {best.verdict.sentence}" + f" ({answers})" * bool(answers)
+    smaller = sum(count for size, count in main.sizes.items() if size < best.draft.size)
+    searched = searched | {"trial": best.trial, "smaller": smaller}
+    return Finding(statement.id, status, sentence, main.trials, searched, best.case, best.verdict, answers=answers)
+
+
+def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
+    """The finding where no violation was confirmed."""
+    tried = f"{main.trials} cases of up to {_sizes([main.most])}"
+    if statement.wants_violation:
+        sentence = f"no violation found in {tried}"
+        return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
+    few = main.trials - main.undecided < ENOUGH
+    doubtful = bool(main.failed or main.unconfirmed) or few
+    status = status_of(statement, Status.NOT_DECIDED if doubtful else Status.NOT_REFUTED)
+    decided = status != Status.NOT_DECIDED
+    doubts = _doubts(main)
+    if few and not decided and not main.failed:
+        doubts += [f"{main.undecided} cases were not decided"] * bool(main.undecided)
+        doubts = doubts or [f"fewer than {ENOUGH} decide nothing"]
+    sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts)
+    sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
+    case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
+    answers = answers_known(statement, status, None, weakest(main.answers))
+    sentence += f" ({answers})" * bool(answers)
+    return Finding(statement.id, status, sentence, main.trials, searched, case, needed=needed, answers=answers)
+
+
+def _doubts(main: Search) -> list[str]:
+    """What leaves a search without a violation in doubt."""
+    if main.failed:
+        return [f"{FAILED} on {len(main.failed)}: {main.failed[0][1]}"]
+    return [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
+
+
+def confirmed_case(statement: Statement, case: Case) -> Violation | None:
+    """The violation that a case is, None where it is none."""
+    try:
+        verdict = statement.violated(case)
+    except (
+        Exception,
+        SystemExit,
+    ):  # a check that fails on one case confirms nothing, which is counted, and must not end the others
+        return None
+    return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)
+
+
+def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
+    """What was searched, for the finding."""
+    return {
+        "seed": seed,
+        "seconds": seconds,
+        "sizes": [list(size) for size in sorted(made.sizes)],
+        "rejected": made.rejected,
+        "undecided": made.undecided,
+        "unconfirmed": len(made.unconfirmed),
+        "failed": len(made.failed),
+        "programs": made.programs,
+    }
+
+
+def _sizes(sizes: Iterable[tuple[int, int, int]]) -> str:
+    n, k, r = max(sizes)
+    return ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in ((n, "user"), (k, "server"), (r, "resource")))

@@ -1,0 +1,153 @@
+"""Witnesses: confirmed cases kept for later, as JSON in the package (witnesses.json) and in stores of findings.
+
+The file of the package also says how much was searched for each statement.
+
+A witness is no evidence by itself: it is parsed, its hypotheses are tested, it is confirmed again, and its margin must be the
+same.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.errors import FairallocError, InstanceError
+from fairalloc.models.files.jsonio import read_json, write_json
+from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.packaged_files import packaged_text
+from fairalloc.theorems.statement import Finding, Statement, answers_known, parse_verdict, verdict_document
+from fairalloc.theorems.status import Status, status_of
+
+SCHEMA = "fairalloc-witnesses/1"
+SAME = 1e-6
+"""Relative difference of a margin that is enclosed in intervals; rational margins are equal."""
+
+Witness: TypeAlias = dict[str, Any]
+
+
+def witnesses_of(statement: Statement, finding: Finding) -> list[Witness]:
+    """The witnesses of a finding: its violation, and the violations without a hypothesis, exactly confirmed."""
+    found = []
+    if finding.case is not None and finding.verdict is not None and finding.verdict.holds is False:
+        found.append(_witness(statement, "", finding, finding.verdict))
+    for name, case in finding.needed.items():
+        verdict = _variant(statement, name).violated(case)
+        if verdict is not None:
+            found.append(_witness(statement, name, replace(finding, case=case), verdict))
+    return found
+
+
+def _witness(statement: Statement, without: str, finding: Finding, verdict: Verdict) -> Witness:
+    assert finding.case is not None, "a witness is a case"
+    found = {key: finding.searched[key] for key in ("seed", "source") if key in finding.searched}
+    return {
+        "statement": statement.id,
+        "without": without,
+        "case": finding.case.document(),
+        "verdict": verdict_document(verdict),
+        "found": found,
+    }
+
+
+def verify_witness(statement: Statement, witness: Witness) -> Verdict:
+    """Whether a witness is confirmed with the margin it records; the sentence names the first failure."""
+    name, method = f"witness of {statement.id}", "confirmed again"
+    try:
+        case, kept = parse_case(witness["case"]), witness["verdict"]
+        if statement.quantifier == "one":
+            verdict: Verdict | None = statement.confirm(case)
+            verdict = verdict if verdict is not None and verdict.holds is False else None
+        else:
+            verdict = _variant(statement, witness["without"]).violated(case)
+    except (FairallocError, KeyError, TypeError) as fault:
+        return Verdict(name, False, math.inf, f"cannot be read: {fault}", method)
+    if verdict is None:
+        return Verdict(name, False, math.inf, "does not satisfy the hypotheses or violates nothing", method)
+    margin = math.inf if kept["margin"] is None else kept["margin"]
+    if not (verdict.margin == margin or math.isclose(verdict.margin, margin, rel_tol=SAME)):
+        return Verdict(name, False, abs(verdict.margin - margin), f"has the margin {verdict.margin:g}, not {margin:g}", method)
+    return Verdict(name, True, 0.0, verdict.sentence, method)
+
+
+def _variant(statement: Statement, without: str) -> Statement:
+    """The statement without one hypothesis; KeyError where it has none of that name."""
+    return replace(statement, hypotheses=statement.hypotheses.dropped()[without]) if without else statement
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WitnessRecord:
+    """The content of a file: witnesses, and by statement the last status with its trials, seed and seconds."""
+
+    witnesses: list[Witness] = field(default_factory=list)
+    searched: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def packaged(name: str = "witnesses.json") -> WitnessRecord:
+    """What comes with the package: of the statements of the papers, or in "ours.json" of our own claims (ours.py)."""
+    return _read(json.loads(packaged_text(f"search/{name}")), name)
+
+
+def kept_witnesses(path: str | Path) -> WitnessRecord:
+    """What a file holds, nothing where there is no such file; InstanceError where it holds something else."""
+    return _read(read_json(path), path) if Path(path).exists() else WitnessRecord()
+
+
+def on_record(statement: Statement, record: WitnessRecord, again: bool = True) -> Finding:
+    """What a record says of a statement, as a finding; "not decided" where it says nothing and there is no proof.
+
+    Parameters
+    ----------
+    statement : the claim
+    record : such as `packaged()`
+    again : whether its witnesses are confirmed again, so that a violation without a witness is none; a page that shows what is
+        on record leaves that to the tests, which confirm all of them
+    """
+    last = record.searched.get(statement.id, {"status": Status.NOT_DECIDED, "trials": 0})
+    own = [one for one in record.witnesses if one["statement"] == statement.id]
+    own = [one for one in own if not again or verify_witness(statement, one)]
+    first = next((one for one in own if not one["without"]), None)
+    status = Status(last["status"])
+    if first is None and statement.quantifier != "one" and (statement.wants_violation or status == Status.REFUTED):
+        status = Status.NOT_DECIDED
+    status = status_of(statement, status)
+    needed = {one["without"]: parse_case(one["case"]) for one in own if one["without"]}
+    sentence = f"on record: {status}" if statement.id in record.searched else "not searched yet"
+    verdict = None if first is None else parse_verdict(first["verdict"])
+    case = None if first is None else parse_case(first["case"])
+    answers = answers_known(statement, status, verdict, last.get("answers", ""))
+    return Finding(statement.id, status, sentence, last["trials"], {"source": "record"}, case, verdict, needed, answers=answers)
+
+
+def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> WitnessRecord:
+    """Put what was found into a file, in place of what it says of these statements; what it then holds.
+
+    Statements that are no more are dropped.
+
+    What is not finished replaces nothing; the file is made where it is not there.
+    """
+    old = kept_witnesses(path)
+    new = {finding.statement: finding for finding in findings if finding.finished}
+    kept = [w for w in old.witnesses if w["statement"] in statements and w["statement"] not in new]
+    searched = {name: last for name, last in old.searched.items() if name in statements}
+    for name, finding in new.items():
+        kept += witnesses_of(statements[name], finding)
+        searched[name] = {"status": finding.status.value, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
+        searched[name] |= {"answers": finding.answers} if finding.answers else {}
+    result = WitnessRecord(sorted(kept, key=itemgetter("statement", "without")), dict(sorted(searched.items())))
+    write_json({"schema": SCHEMA, "searched": result.searched, "witnesses": result.witnesses}, path)
+    return result
+
+
+def _read(document: Any, path: str | Path) -> WitnessRecord:
+    found = document if isinstance(document, dict) else {}
+    witnesses, searched = found.get("witnesses"), found.get("searched")
+    if found.get("schema") != SCHEMA or not isinstance(witnesses, list) or not isinstance(searched, dict):
+        raise InstanceError(f"{path} holds no witnesses of schema {SCHEMA!r}")
+    return WitnessRecord(witnesses, searched)

@@ -1,0 +1,1 @@
+"""Standalone scripts: refutations that need nothing but Python (script.py), by paper."""

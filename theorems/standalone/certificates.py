@@ -1,0 +1,142 @@
+"""The data of a case for standalone scripts, rational answers and prices from the exact solvers; scripts check these again."""
+
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.linear import Optimum, maximum
+from fairalloc.formulations import mechanism
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.standalone.definitions import unit
+
+F = Fraction
+Table = list[list[Fraction]]
+
+
+PROBLEMS = {
+    "problem": ("demands", "capacities", "eligible", "weights"),
+    "report": ("reported", "capacities", "eligible_told", "weights"),
+}
+"""Data that are written part by part: the true instance and the reported one."""
+
+
+def given(case: Case) -> dict[str, Any]:
+    """The data of a case by name: what an argument may ask for without making it.
+
+    demands are vectors, or lists of them where a user has several. capacities are those of all servers of a class.
+    """
+    instance, table = case.instance, case.instance.exact
+    counts, single = instance.counts.tolist(), instance.single_variant and case.reported.single_variant
+    found: dict[str, Any] = {
+        "demands": _vectors(table.demands, single),
+        "capacities": [[c * count for c in row] for row, count in zip(table.capacities, counts, strict=True)],
+        "eligible": instance.placement.astype(int).tolist(),
+        "weights": list(table.weights),
+        "points": [by_place(instance, point) for point in case.points],
+        **case.parameters,
+    }
+    if case.misreport is not None:
+        told = case.reported
+        found |= {"reported": _vectors(told.exact.demands, single), "eligible_told": told.placement.astype(int).tolist()}
+        found["misreporting"] = list(case.misreport.users)
+    return found | {name: tuple(found[part] for part in parts) for name, parts in PROBLEMS.items() if parts[0] in found}
+
+
+def of_eligible(instance: Instance) -> Instance:
+    """Where DRFH compares shares of the servers that a user says it may use: with weights that this comes to."""
+    problem = given(Case(instance))["problem"]
+    units = zip(problem[3], unit("eligible", problem), unit("drfh", problem), strict=True)
+    return instance.replace(weights=[w * a / b for w, a, b in units])
+
+
+def _vectors(demands: Sequence[Sequence[Sequence[Fraction]]], single: bool) -> list[Any]:
+    return [list(rows[0]) if single else [list(row) for row in rows] for rows in demands]
+
+
+def rational_answer(instance: Instance, name: str) -> Any:
+    """The certificate of a mechanism's exact answer; InstanceError where there is none."""
+    made = certified_answer(instance, name)
+    if not made:
+        raise InstanceError(f"{name} has no rational answer here: {made}")
+    return made
+
+
+def by_place(instance: Instance, x: Sequence[Fraction]) -> Table:
+    """Tasks on arcs as rows of users by demand vector and server; for users with one vector, by server."""
+    arcs, K = instance.arcs, instance.K
+    table = [[F(0)] * (len(rows) * K) for rows in instance.exact.demands]
+    for n, v, i, value in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), x, strict=True):
+        table[n][v * K + i] += value
+    return table
+
+
+def rounded(instance: Instance, name: str, **parameters: Any) -> Table:
+    """A solver's tasks as simple fractions, where these are the answer."""
+    x = solve(instance, name, accuracy="high", **parameters).x
+    return by_place(instance, [F(float(v)).limit_denominator(1000) for v in x])
+
+
+def lexicographic_answer(instance: Instance, name: str) -> dict[str, Any]:
+    """`tasks` and `rounds` of a lexicographic mechanism: the users of each round and prices by server of units of capacity.
+
+    Prices are such that the cheapest task of these users costs 1.
+    """
+    made = rational_answer(instance, name)
+    assert isinstance(made, LeximinCertificate), "a lexicographic mechanism"
+    domain = mechanism(name).domain(instance)
+    arcs, counts = exact_arcs(domain), domain.counts.tolist()
+    pools = [[c * count for c in row] for row, count in zip(domain.exact.capacities, counts, strict=True)]
+    rounds = []
+    for part in made.rounds:
+        one = min(arcs.cheapest(part.prices)[n] for n in part.users)
+        prices = iter(part.prices)
+        rounds.append([list(part.users), [[p / c / one if c else F(0) for c, p in zip(row, prices)] for row in pools]])
+    return {"tasks": by_place(domain, made.x), "rounds": rounds}
+
+
+def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int, Fraction]) -> Optimum:
+    """Feasible tasks z (A,) in which some users together have most while others have at least so many, which must be possible."""
+    arcs = exact_arcs(instance)
+    load = [[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)]
+    kept = [[F(-int(m == n)) for m in arcs.user] for n in least]
+    sides = np.array([F(1)] * arcs.rows + [-u for u in least.values()], dtype=object)
+    cost = np.array([F(int(m in gaining)) for m in arcs.user], dtype=object)
+    best = maximum(cost, np.array(load + kept, dtype=object), sides, True)
+    assert best is not None, "a bounded program with a feasible point"
+    return best
+
+
+def least_prices(demands: Any, needs: Sequence[Fraction | None], capacity: Sequence[Fraction]) -> list[Fraction]:
+    """The prices of one server at which capacities cost least, and a task of user n its need or more; None = it may not run."""
+    rows = [([-q for q in d], -need) for d, need in zip(demands, needs, strict=True) if need is not None]
+    matrix, sides = np.array([row for row, _ in rows], dtype=object), np.array([side for _, side in rows], dtype=object)
+    best = maximum(np.array([-c for c in capacity], dtype=object), matrix, sides, True)
+    assert best is not None, "prices that are high enough satisfy this"
+    return [F(v) for v in best.z]
+
+
+def multipliers(rows: Table, sides: Sequence[Fraction], objective: Sequence[Fraction]) -> list[Fraction] | None:
+    """The y >= 0 with y . rows >= objective for which y . sides is least; None where no y bounds the objective."""
+    matrix = np.array([[-row[k] for row in rows] for k in range(len(objective))], dtype=object)
+    best = maximum(np.array([-s for s in sides], dtype=object), matrix, np.array([-v for v in objective], dtype=object), True)
+    return None if best is None else [F(v) for v in best.z]
+
+
+def farkas(rows: Table, sides: Sequence[Fraction]) -> list[Fraction] | None:
+    """The y >= 0 with y . rows >= 0 and y . sides = -1, which no x >= 0 with rows . x <= sides allows; None where there is none.
+
+    It is what max -y . sides with y . rows >= 0 and -y . sides <= 1 finds.
+    """
+    columns = [[-row[k] for row in rows] for k in range(len(rows[0]))]
+    matrix, cost = np.array([*columns, [-s for s in sides]], dtype=object), np.array([-s for s in sides], dtype=object)
+    best = maximum(cost, matrix, np.array([F(0)] * len(columns) + [F(1)], dtype=object), True)
+    assert best is not None, "y = 0 is feasible, and the value is at most 1"
+    return [F(v) for v in best.z] if best.value > 0 else None

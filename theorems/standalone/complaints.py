@@ -1,0 +1,222 @@
+"""Arguments against statements of D: allocations without justified complaints, its theorem's assumptions, and its trajectory."""
+
+from fractions import Fraction
+from typing import Any
+
+from fairalloc.formulations.njc import Requests
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.instance import Instance
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.d.complaints import all_fair, data
+from fairalloc.theorems.papers.d.trials import trials
+from fairalloc.theorems.standalone.arguments import check, making
+from fairalloc.theorems.standalone.certificates import lexicographic_answer
+from fairalloc.theorems.standalone.definitions import fair, lexicographic, listed
+from fairalloc.theorems.standalone.every_answer import bound, bounds, part_of_the_truth
+
+F = Fraction
+
+
+def matrix(d: Requests) -> Any:
+    """The requests by user and resource."""
+    return [[part.get(j, F(0)) for j in range(d.R)] for part in d.parts]
+
+
+@making
+def of_case(case: Case) -> dict[str, Any]:
+    """The requests and entitlements of a case, and its points in fractions of requests."""
+    d, arcs = data(case), exact_arcs(case.instance)
+    points = [[u / q for u, q in zip(arcs.tasks(point), d.unit, strict=True)] for point in case.points]
+    return {"requests": matrix(d), "entitlements": list(d.entitlement), "points": points}
+
+
+def unit_of(n: int, count: int, sign: int = 1) -> Any:
+    """sign x_n as an objective."""
+    return [F(sign * int(m == n)) for m in range(count)]
+
+
+def loads_of(requests: Any, x: Any) -> Any:
+    """sum_i x_i r_ij of each resource."""
+    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+
+
+def in_brackets(**points: Any) -> Any:
+    """Points as text."""
+    return {name: listed(point) for name, point in points.items()}
+
+
+@making
+def shown(case: Case, statement: str) -> dict[str, Any]:
+    """The data of a case with the allocations by which the statement is confirmed to be violated."""
+    points = trials[statement].confirm(case).witness
+    return of_case(case) | {name: list(x) if isinstance(x, tuple | list) else x for name, x in points.items()}
+
+
+@making
+def dominated_pair(case: Case) -> dict[str, Any]:
+    """An NJC allocation that is not Pareto optimal, and a better one."""
+    found = all_fair(data(case))
+    x, y = next((x, y) for x in found for y in found if x != y and all(a <= b for a, b in zip(x, y, strict=True)))
+    return of_case(case) | {"x": list(x), "better": list(y)}
+
+
+@check
+def njc_without_pareto_optimality(requests: Any, entitlements: Any, x: Any, better: Any) -> Any:
+    """The first is NJC, the second fits and gives nobody less and somebody more; entitlements add up to 1, and one is 0."""
+    assert sum(entitlements) == 1
+    assert min(entitlements) == 0
+    assert fair(requests, entitlements, x)
+    assert all(0 <= a <= b <= 1 for a, b in zip(x, better))
+    assert x != better
+    assert max(loads_of(requests, better)) <= 1
+    return in_brackets(x=x, better=better, e=entitlements)
+
+
+@check
+def two_allocations(requests: Any, entitlements: Any, x: Any, other: Any) -> Any:
+    """Two different NJC allocations, and the resources that are full in each; entitlements add up to 1."""
+    assert sum(entitlements) == 1
+    assert x != other
+    assert fair(requests, entitlements, x)
+    assert fair(requests, entitlements, other)
+    full, others = ([j + 1 for j, load in enumerate(loads_of(requests, part)) if load == 1] for part in (x, other))
+    return {**in_brackets(x=x, other=other, e=entitlements), "full": full, "others": others}
+
+
+@check
+def less_of_another_bottleneck(requests: Any, entitlements: Any, x: Any) -> Any:
+    """User i is cut back, asks for its entitlement of the full resource j, and gets less of it."""
+    assert fair(requests, entitlements, x)
+    full = [j for j, load in enumerate(loads_of(requests, x)) if load == 1]
+    each = [(i, j, v * row[j], e) for i, (v, row, e) in enumerate(zip(x, requests, entitlements)) for j in full if v < 1]
+    i, j, held, due = next(part for part in each if part[2] < part[3] <= requests[part[0]][part[1]])
+    assert held < due
+    return {**in_brackets(x=x), "user": i + 1, "j": j + 1, "held": held, "due": due}
+
+
+@check
+def pareto_optimum_with_complaint(requests: Any, entitlements: Any, x: Any) -> Any:
+    """One resource, full, that everybody requests: more for one is less for another. Yet somebody has a complaint."""
+    assert all(len(row) == 1 and row[0] > 0 for row in requests)
+    assert loads_of(requests, x) == [1]
+    assert all(0 <= v <= 1 for v in x)
+    assert not fair(requests, entitlements, x)
+    short = [n for n, (v, row, e) in enumerate(zip(x, requests, entitlements)) if v < 1 and v * row[0] < e]
+    return {**in_brackets(x=x, e=entitlements), "user": short[0] + 1}
+
+
+@check
+def entitlement_missed(requests: Any, entitlements: Any, x: Any) -> Any:
+    """An NJC allocation in which somebody has x_i r_ij = e_i for no resource j."""
+    assert fair(requests, entitlements, x)
+    missed = [n for n, (v, row, e) in enumerate(zip(x, requests, entitlements)) if all(v * r != e for r in row)]
+    return {"x": listed(x), "user": missed[0] + 1, "e": entitlements[missed[0]]}
+
+
+@check
+def njc_with_envy(requests: Any, entitlements: Any, x: Any) -> Any:
+    """An NJC allocation for equal entitlements, and what each could have with the bundle of another."""
+    assert fair(requests, entitlements, x)
+    assert len(set(entitlements)) == 1
+    pairs = [(n, m) for n in range(len(x)) for m in range(len(x)) if n != m]
+    worth = {(n, m): part_of_the_truth(x[m], requests[m], requests[n]) for n, m in pairs}
+    n, m = max(pairs, key=lambda pair: worth[pair] - x[pair[0]])
+    assert worth[n, m] > x[n]
+    return {"x": listed(x), "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
+
+
+@check
+def imitation_without_gain(requests: Any, entitlements: Any, x: Any, after: Any, user: int, envied: int) -> Any:
+    """NJC allocations before and after the user requests what the envied one does; by these it need not gain."""
+    copied = [requests[envied] if n == user else row for n, row in enumerate(requests)]
+    assert fair(requests, entitlements, x)
+    assert fair(copied, entitlements, after)
+    worth = part_of_the_truth(x[envied], requests[envied], requests[user])
+    got = part_of_the_truth(after[user], copied[user], requests[user])
+    assert worth > x[user] >= got
+    return {**in_brackets(x=x, after=after), "user": user + 1, "envied": envied + 1, "have": x[user], "got": got}
+
+
+@check
+def njc_that_is_not_drf(requests: Any, entitlements: Any, x: Any, better: Any) -> Any:
+    """One dominant resource for all. Sorted shares x_i max_j r_ij / e_i are lexicographically largest in DRF."""
+    assert any(all(row[j] == max(row) for row in requests) for j in range(len(requests[0])))
+    assert fair(requests, entitlements, x)
+    assert all(0 <= v <= 1 for v in better)
+    assert max(loads_of(requests, better)) <= 1
+    shares = [sorted(v * max(row) / e for v, row, e in zip(part, requests, entitlements)) for part in (x, better)]
+    assert shares[0] < shares[1]
+    return in_brackets(x=x, better=better, shares=shares[0], others=shares[1])
+
+
+@making
+def two_reports(case: Case, sign: int) -> dict[str, Any]:
+    """Requests by the truth and as reported, and factors of the bounds on the user's part in both."""
+    assert case.misreport is not None, "the statement is about misreports"
+    (n,), size = case.misreport.users, case.instance.N
+    before, after = (of_case(Case(one, parameters=case.parameters)) for one in (case.instance, case.reported))
+    most = bounds(before["requests"], before["entitlements"], unit_of(n, size, sign))
+    least = bounds(after["requests"], after["entitlements"], unit_of(n, size, -sign))
+    return before | {"reported": after["requests"], "user": n, "most_before": most, "least_after": least}
+
+
+@check
+def misreport_over_all(
+    requests: Any, reported: Any, entitlements: Any, user: int, sign: int, most_before: Any, least_after: Any
+) -> Any:
+    """sign x_i at most over all NJC allocations by the truth, against the least of that over all of them after the misreport.
+
+    By what it reports the user gets x'_i; of its request it can run x'_i times the least r'_ij / r_ij over what it needs.
+    """
+    up, down = ([F(way * int(n == user)) for n in range(len(requests))] for way in (sign, -sign))
+    before = sign * bound(requests, entitlements, up, most_before)
+    after = part_of_the_truth(-sign * bound(reported, entitlements, down, least_after), reported[user], requests[user])
+    assert sign * (after - before) > 0
+    return {"user": user + 1, "before": before, "after": after}
+
+
+@making
+def used_and_drf(case: Case, sign: int) -> dict[str, Any]:
+    """DRF of the requests, and factors of the bound on the mean utilisation of NJC."""
+    found = of_case(case)
+    requests, count = found["requests"], len(found["requests"][0])
+    fairest = lexicographic_answer(Instance(requests, [[F(1)] * count], weights=found["entitlements"]), "drf")
+    share = [F(sign) * sum(row) / count for row in requests]
+    return found | fairest | {"proofs": bounds(requests, found["entitlements"], share)}
+
+
+@check
+def used_by_all(rule: str, requests: Any, entitlements: Any, sign: int, tasks: Any, rounds: Any, proofs: Any) -> Any:
+    """The mean of the used parts of all resources, in all NJC allocations and in the only DRF allocation, of requests."""
+    count = len(requests[0])
+    pool = (requests, [[F(1)] * count], [[1] for _ in requests], entitlements)
+    assert lexicographic(rule, pool, tasks, rounds)
+    assert max(x[0] for x in tasks) <= 1
+    drf = sum(x[0] * sum(row) for x, row in zip(tasks, requests)) / count
+    njc = sign * bound(requests, entitlements, [sign * sum(row, F(0)) / count for row in requests], proofs)
+    assert sign * (drf - njc) > 0
+    return {"njc": njc, "drf": drf}
+
+
+@making
+def only_one(case: Case) -> dict[str, Any]:
+    """The only NJC allocation, and factors of the bounds on each x_i from above and below."""
+    made, (x,) = of_case(case), all_fair(data(case))
+    requests, e, size = made["requests"], made["entitlements"], len(x)
+    upper, lower = ([bounds(requests, e, unit_of(n, size, sign)) for n in range(size)] for sign in (1, -1))
+    return made | {"x": list(x), "upper": upper, "lower": lower}
+
+
+@check
+def numerator_that_does_not_vanish(requests: Any, entitlements: Any, x: Any, upper: Any, lower: Any) -> Any:
+    """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
+    assert fair(requests, entitlements, x)
+    for n, value in enumerate(x):
+        unit = [F(int(m == n)) for m in range(len(x))]
+        assert bound(requests, entitlements, unit, upper[n]) == value
+        assert bound(requests, entitlements, [-v for v in unit], lower[n]) == -value
+    full = [j for j, load in enumerate(loads_of(requests, x)) if load == 1]
+    gaps = {(n, j): x[n] * requests[n][j] - entitlements[n] for n in range(len(x)) for j in full}
+    n, j = max(gaps, key=lambda place: abs(gaps[place]))
+    assert gaps[n, j] != 0
+    return {"x": listed(x), "user": n + 1, "resource": j + 1, "gap": gaps[n, j]}

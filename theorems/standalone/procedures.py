@@ -1,0 +1,170 @@
+"""Arguments about procedures and single formulas of P and W: Algorithm I, filling with whole tasks, programs, printed tables."""
+
+from fractions import Fraction
+from typing import Any
+
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server
+from fairalloc.theorems.standalone.arguments import check, making
+from fairalloc.theorems.standalone.certificates import by_place, given
+from fairalloc.theorems.standalone.definitions import alone, arcs, drf_per_server, fits, virtual_shares, whole_tasks
+from fairalloc.theorems.standalone.every_answer import at_most
+
+F = Fraction
+
+
+@check
+def induction_for_sharing(problem: Any) -> Any:
+    """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain."""
+    demands, capacities, eligible, weights = problem
+    part, given = F(1, 3), F(1, 4)
+    gamma = [[alone(d, c) * may for c, may in zip(capacities, places)] for d, places in zip(demands, eligible)]
+    assert weights == [1, 1, 1]
+    assert gamma[0][0] == gamma[2][0] == 0
+    assert given * gamma[0][1] > 0
+    assert part * gamma[1][0] - given * gamma[1][1] > 0
+    left = [1 - 0 * part, 1 - part - given]  # server 1 is for user 2 alone; user 1 has 1/3 + 1/4 of server 2
+    promised = [sum(c * g for c, g in zip(left, row)) / 2 / sum(row) for row in gamma[1:]]
+    assert min(promised) < part
+    return {"promised": min(promised), "part": part}
+
+
+@making
+def drf_on_servers(case: Case) -> dict[str, Any]:
+    """DRF on each server, and a server at which the first update exceeds a capacity."""
+    places = ServerInRationals.all_of(case.instance)
+    x = drf_on_each_server(case.instance, places)
+    data = given(case)["problem"], by_place(case.instance, [*x.values()])
+    found = (i for i in range(case.instance.K) if max(updated_loads(*data, i), default=0) > 1)
+    return {"tasks": data[1], "server": next(found) + 1}
+
+
+def updated_loads(problem: Any, tasks: Any, i: int) -> Any:
+    """What Update-Allocation at server i takes of its resources; nothing where it does not update.
+
+    N* has the least share; for every full resource that N* demands, the user of it with the largest share is chosen. f_r is
+    what is left of r plus what those users hold of it, once for every resource they are chosen for; z* = min f_r / D_r with D_r
+    what N* needs for a share of 1; beta is the largest part that keeps the order of shares (P III-C, Algorithm I).
+    """
+    demands, capacity, here = problem[0], problem[1][i], [a for a in arcs(problem) if a[-1] == i]
+    z = {a[0]: virtual_shares(problem, tasks)[a] for a in here}
+    x, unit = {n: tasks[n][i] for n in z}, {n: sum(tasks[n]) / share for n, share in z.items()}
+    lowest, resources = [n for n in z if z[n] == min(z.values())], range(len(capacity))
+    used = [sum(x[n] * demands[n][r] for n in x) for r in resources]
+    full = [r for r in resources if used[r] == capacity[r] and any(demands[n][r] for n in lowest)]
+    chosen = [max((n for n in x if x[n] and demands[n][r]), key=lambda n: z[n]) for r in full]
+    if not chosen or any(n in lowest for n in chosen):
+        return []
+    f = [capacity[r] - used[r] + sum(x[n] * demands[n][r] for n in chosen) for r in resources]
+    D = [sum(unit[n] * demands[n][r] for n in lowest) for r in resources]
+    rise = min(f[r] / D[r] for r in resources if D[r])
+    beta = min([F(1)] + [(z[n] - min(z.values())) / (rise + x[n] / unit[n]) for n in chosen])
+    after = {n: v * (1 - beta) if n in chosen else v + beta * unit[n] * rise * (n in lowest) for n, v in x.items()}
+    return [sum(v * demands[n][r] for n, v in after.items()) / capacity[r] for r in resources]
+
+
+@check
+def update_allocation(problem: Any, tasks: Any, server: int) -> Any:
+    """The start of Algorithm I, DRF on each server, and the first update at a server."""
+    assert drf_per_server(problem, tasks)
+    loads = updated_loads(problem, tasks, server - 1)
+    assert max(loads) > 1
+    return {"server": server, "resource": loads.index(max(loads)) + 1, "load": max(loads)}
+
+
+@check
+def rounds_without_end(problem: Any) -> Any:
+    """One user may use both servers, each with one other user, and only resource 1 matters, of which each server has one unit.
+
+    A server's procedure is one update: who has the larger share has h there, so f = z* = h, beta = (difference of shares) / 2 h,
+    and beta h tasks go from one to the other. Every round applies the same linear equations to what the round before has left.
+    """
+    demands, capacities, eligible, weights = problem
+    assert weights == [1, 1, 1]
+    may = [[e and alone(d, c) > 0 for e, c in zip(row, capacities)] for d, row in zip(demands, eligible)]
+    both = next(n for n in range(3) if all(may[n]))
+    own = [next(n for n in range(3) if n != both and may[n][i]) for i in (0, 1)]
+    assert own[0] != own[1]
+    assert not may[own[0]][1]
+    assert not may[own[1]][0]
+    here = [(n, i) for i in (0, 1) for n in (both, own[i])]
+    assert all(alone(demands[n], capacities[i]) == demands[n][0] == capacities[i][0] == 1 for n, i in here)
+    x, y = [F(1, 2), F(1, 2)], [F(1, 2), F(1, 2)]  # of user `both` and of the others: DRF on each server by itself
+    changes = []
+    for _ in range(20):
+        before = list(x)
+        for i in (0, 1):
+            more = sum(x) - y[i]  # how much the share of user `both` is larger
+            h = x[i] if more > 0 else y[i]
+            beta = min(F(1), abs(more) / (2 * h))
+            x[i], y[i] = (x[i] - beta * h, y[i] + beta * h) if more > 0 else (x[i] + beta * h, y[i] - beta * h)
+            assert sum(x) == y[i]
+            assert x[i] + y[i] == 1
+            assert beta < 1
+        changes.append([a - b for a, b in zip(x, before)])
+    ratio = changes[2][0] / changes[1][0]
+    assert 0 < ratio < 1
+    assert all(changes[h + 1] == [ratio * v for v in changes[h]] for h in range(1, len(changes) - 1))
+    return {"rounds": len(changes), "ratio": ratio}
+
+
+@check
+def tasks_of_a_share(problem: Any, points: Any) -> Any:
+    """In parts of all there is: D_i is what a task takes, D_ir* its largest part; a bundle of x tasks has the share x D_ir*."""
+    for row, d in zip(points[0], problem[0]):
+        D = max(q / c for q, c in zip(d, problem[1][0]))
+        share = sum(row) * D
+        if share * D != sum(row):
+            return {"share": share, "tasks": sum(row), "printed": share * D}
+    raise AssertionError("the printed step is right here")
+
+
+@check
+def program_6_as_printed(problem: Any) -> Any:
+    """One resource. Equal parts of all servers have the least share `five`; of servers 1, ..., |U| alone nobody has all `six`."""
+    demands, capacities, _, weights = problem
+    users, servers = range(len(demands)), range(len(capacities))
+    assert len(capacities[0]) == 1
+    assert len(users) < len(servers)
+    assert all(w == 1 for w in weights)
+    total = sum(c[0] for c in capacities)
+    tasks = [[c[0] / len(users) / d[0] for c in capacities] for d in demands]
+    assert fits(problem, tasks)
+    five = min(sum(x) * d[0] / total for x, d in zip(tasks, demands))
+    rows = [[F(int(j == i)) for _ in users for j in users] + [F(0)] for i in users]  # what server i has, in shares of the total
+    rows += [[F(-int(n == m)) for m in users for _ in users] + [F(1)] for n in users]  # g - sum of g_nl over l in U <= 0
+    sides = [capacities[i][0] / total for i in users] + [F(0)] * len(users)
+    factors = [F(1, len(users))] * (2 * len(users))
+    six = at_most(rows, sides, factors, [F(0)] * len(users) ** 2 + [F(1)])
+    assert six < five
+    return {"five": five, "six": six}
+
+
+@check
+def best_fit_and_first_fit(problem: Any, better: int) -> Any:
+    """Progressive filling with whole tasks, by the two rules; shares are of the global dominant resource."""
+    demands, capacities, _, _ = problem
+    total = [sum(column) for column in zip(*capacities)]
+    least = [min(u / alone(d, total) for u, d in zip(whole_tasks(demands, capacities, rule), demands)) for rule in (False, True)]
+    assert (least[1] - least[0]) * better > 0
+    return {"first": least[0], "best": least[1]}
+
+
+@check
+def slots_of_table_2(table: Any) -> Any:
+    """Table 2 as printed: slots on the maximum server, utilisation of CPU and of memory in percent."""
+    cpu = {slots: used for slots, used, _ in table}
+    slots = max(cpu, key=lambda key: cpu[key])
+    assert slots != 14
+    assert cpu[slots] > cpu[F(14)]
+    return {"slots": slots, "cpu": cpu[slots], "at_14": cpu[F(14)]}
+
+
+@check
+def memory_of_user_1(problem: Any) -> Any:
+    """DRFH (6) gives a user who is alone all that it can run; the servers of a class are in the case as one pool."""
+    cpu, memory = problem[0][0]
+    assert memory > cpu  # of 52.75 CPUs and 51.32 of memory: memory is what it uses most
+    parts = [alone(problem[0][0], capacity) * memory / capacity[1] for capacity in problem[1]]
+    assert min(parts) > F("0.625")
+    return {"least": min(parts)}
