@@ -82,7 +82,7 @@ PARTS = {
             "hypotheses",
             "proofs",
             "readings",
-            "machine.record",
+            "smt.record",
             "status",
             "statement",
             "printed",
