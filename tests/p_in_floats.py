@@ -56,8 +56,8 @@ def bottleneck_by_release(case: Case) -> Verdict:
 
 
 def feasible_in_floats(case: Case) -> Verdict:
-    """The same on arrays, in parts of a monopoly."""
-    game, x = ps_dsf.game(case.instance), np.array([float(v) for v in case.points[0]])
+    """The same on arrays, in parts of a monopoly, from the linear programs of DRF on each server."""
+    game, x = ps_dsf.game(case.instance), solve(case.instance, "drf-per-server", "highs").x
     tasks, worst = game.tasks(x), -1.0
     for server in servers_of(game):
         y, z = x[server.arcs] / server.gamma, tasks[server.user] / (server.phi * server.gamma)
