@@ -14,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +26,9 @@ NEGATED = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, a
 MOVED = NEGATED | {ast.GtE: ast.Gt, ast.LtE: ast.Lt}
 """Of comparisons with whole numbers the limit moves; of others, where equality is rounding, the sense is the opposite one."""
 TOLERANCE, LOOSER = 0.02, 1e6
-"""Numbers below the first are tolerances, and become as much larger; others become 0.6 of what they are."""
+"""Numbers below the first, and constants of a file, become as much larger; others become 0.6 of what they are."""
+BESIDE = {"solvers": "formulations", "formulations": "solvers"}
+"""Rooms that are tested together: a mechanism is seen by what solves it."""
 SIGNS = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 BOUNDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 NO_VALUES = {"annotation", "returns", "decorator_list"}
@@ -49,8 +53,11 @@ def nodes(tree: ast.AST) -> Iterator[ast.AST]:
                 yield from nodes(node)
 
 
-def changed(node: ast.AST, others: list[str]) -> ast.AST | None:
-    """The node with one small fault, None where there is nothing to change; `others` are the variables beside it."""
+def changed(node: ast.AST, others: list[str], constants: set[int]) -> ast.AST | None:
+    """The node with one small fault, None where there is nothing to change; `others` are the variables beside it.
+
+    `constants` are the ids of the nodes in assignments outside functions.
+    """
     new = copy.deepcopy(node)
     match new:
         case ast.Compare(ops=[op], comparators=[other]) if type(op) in NEGATED:
@@ -59,7 +66,7 @@ def changed(node: ast.AST, others: list[str]) -> ast.AST | None:
         case ast.BinOp(op=op) if type(op) in SIGNS:
             new.op = SIGNS[type(op)]()
         case ast.Constant(value=float(value)) if value:
-            new.value = value * (LOOSER if abs(value) < TOLERANCE else 0.6)
+            new.value = value * (LOOSER if abs(value) < TOLERANCE or id(node) in constants else 0.6)
         case ast.Name(id=name) if name in BOUNDS:
             return ast.Name(BOUNDS[name])
         case ast.Attribute(attr=name) if name in BOUNDS:
@@ -80,10 +87,12 @@ def mutants(source: str) -> list[Mutant]:
     found, others = [], list[str]()
     code = source.encode()  # Python counts bytes
     starts = [0, *accumulate(map(len, code.splitlines(keepends=True)))]
-    for node in nodes(ast.parse(source)):
+    tree = ast.parse(source)
+    constants = {id(part) for item in tree.body if isinstance(item, ast.Assign) for part in ast.walk(item)}
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef):
             others = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-        if (new := changed(node, others)) is not None:
+        if (new := changed(node, others, constants)) is not None:
             start, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
             after = ast.unparse(new) if isinstance(new, ast.Slice | ast.Return) else f"({ast.unparse(new)})"
             whole = (code[:start] + after.encode() + code[end:]).decode()
@@ -95,11 +104,12 @@ def tests_of(file: Path, tree: Path) -> list[str]:
     """The tests of the file's room, those first that import the file, then those that say its name."""
     module, words = ".".join(["fairalloc", *file.with_suffix("").parts]), (file.stem, file.stem.replace("_", "-"))
 
-    def order(test: Path) -> tuple[bool, bool, str]:
+    def order(test: Path) -> tuple[bool, bool, int, str]:
         text = (tree / test).read_text()
-        return f"{module} import" not in text, not any(word in text for word in words), str(test)
+        return f"{module} import" not in text, not any(word in text for word in words), rooms.index(test.parts[1]), str(test)
 
-    found = (path.relative_to(tree) for path in (tree / "tests" / file.parts[0]).rglob("test_*.py"))
+    rooms = [file.parts[0], *filter(None, [BESIDE.get(file.parts[0])])]
+    found = (path.relative_to(tree) for room in rooms for path in (tree / "tests" / room).rglob("test_*.py"))
     return [str(test) for test in sorted(found, key=order)]
 
 
@@ -127,24 +137,35 @@ def killed(file: Path, one: Mutant, tree: Path, timeout: float) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How many small faults of the core the quick tests see.")
-    for name, default in {"--seed": 1, "--count": 60, "--timeout": 1800}.items():
+    for name, default in {"--seed": 1, "--count": 60, "--timeout": 1800, "--jobs": 2}.items():
         parser.add_argument(name, type=int, default=default)
     asked, survivors = parser.parse_args(), 0
     files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")[:-1]
     core = [Path(f) for f in files if f.endswith(".py") and f.startswith(ROOMS)]
     places = [(file, k) for file in core for k in range(len(mutants((ROOT / file).read_text())))]
     drawn = random.Random(asked.seed).sample(places, asked.count)
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder)
-        subprocess.run(["cp", "-P", "--parents", *files, folder], cwd=ROOT, check=True)
-        for room, file in {file.parts[0]: file for file, _ in drawn}.items():
-            if fails(file, tree, asked.timeout):
+    trees: SimpleQueue[Path] = SimpleQueue()
+
+    def alive(place: tuple[Path, int | None]) -> tuple[Mutant | None, bool]:
+        (file, k), tree = place, trees.get()
+        try:
+            one = None if k is None else mutants((tree / file).read_text())[k]
+            return one, not (fails(file, tree, asked.timeout) if one is None else killed(file, one, tree, asked.timeout))
+        finally:
+            trees.put(tree)
+
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.jobs) as pool:
+        for k in range(asked.jobs):
+            (tree := Path(folder) / str(k)).mkdir()
+            subprocess.run(["cp", "-P", "--parents", *files, tree], cwd=ROOT, check=True)
+            trees.put(tree)
+        rooms = {file.parts[0]: (file, None) for file, _ in drawn}
+        for room, (_, passed) in zip(rooms, pool.map(alive, rooms.values()), strict=True):
+            if not passed:
                 sys.exit(f"the tests of {room} fail before anything is changed")
-        for number, (file, k) in enumerate(drawn, 1):
-            one = mutants((tree / file).read_text())[k]
-            alive = not killed(file, one, tree, asked.timeout)
-            survivors += alive
-            print(f"{number} {'SURVIVES' if alive else 'killed'} {file}:{one.line}: {one.before!r} -> {one.after!r}", flush=True)
+        for number, ((file, _), (one, lives)) in enumerate(zip(drawn, pool.map(alive, drawn), strict=True), 1):
+            survivors += lives
+            print(f"{number} {'SURVIVES' if lives else 'killed'} {file}:{one.line}: {one.before!r} -> {one.after!r}", flush=True)
     print(f"{asked.count - survivors} of {asked.count} mutants killed ({1 - survivors / asked.count:.0%})")
 
 
