@@ -149,7 +149,7 @@ def test_a_search_that_finds_nothing_says_how_much_was_tried(mechanism):
     for name in ("strategyproofness", "group-strategyproofness"):
         verdict = check_mechanism(WANG, mechanism, name, trials=20)
         assert verdict.holds is True
-        assert verdict.margin <= TOLERANCE
+        assert -0.05 <= verdict.margin <= TOLERANCE, "the most that was gained: some misreports change little"
         assert verdict.sentence.startswith("not refuted by ")
         assert "search over misreports" in verdict.method
 
