@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
+from fairalloc.formulations.common.user_error import _risen
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.examples import generators
@@ -144,3 +145,10 @@ def test_overloads_by_hand():
     assert worst["limit"] == pytest.approx(0.4, rel=ROUNDING)
     assert overloads(Allocation(instance, [-3, 0]))["sign"] == pytest.approx(3 / 12, rel=ROUNDING)
     assert infeasibility(Allocation(instance, [8, 4])) == 0.0
+
+
+def test_what_proofs_of_single_users_let_pools_take_more():
+    """Each lets one user run more: of three users on one pool the largest two at most, and never more than all together."""
+    instance = Instance([[1], [2], [3]], [[6]])
+    rise = np.array([1.0, 1.0, 1.0])
+    assert [_risen(instance, rise, proofs)[0] for proofs in (1, 2, 9)] == pytest.approx([1 / 2, 1, 1])
