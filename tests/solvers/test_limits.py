@@ -895,3 +895,19 @@ def test_a_child_that_ends_while_it_is_looked_at_hides_no_other(monkeypatch):
     monkeypatch.setattr(Path, "read_text", read)
     assert list(time_limits.processes_below(1)) == [2, 3, 4]
     assert list(time_limits.processes_below(2)) == []
+
+
+def busy(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def test_an_alarm_rings_in_time_and_not_before():
+    with pytest.raises(KeyboardInterrupt), time_limits.alarm(0.01) as rung:
+        busy(30)
+    assert rung == [True]
+    with time_limits.alarm(30.0) as rung:
+        pass
+    assert rung == [False]
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
