@@ -26,14 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.linear import maximum_over_optima
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
@@ -100,30 +99,11 @@ class Neighbours:
 
     def _require_unique(self, instance: Instance, found: Allocation) -> None:
         """NotApplicable where other best answers of the linear program have other tasks."""
-        arcs, x, (value, rate) = exact_arcs(instance), found.x_exact, self._value(instance, found)
-        assert x is not None
-        owner = [[Fraction(n == m) for m in arcs.user] for n in range(instance.N)]
-        load = [[dict(part).get(row, Fraction(0)) for part in arcs.load] for row in range(arcs.rows)]
-        limited = [(owner[n], limit) for n, limit in enumerate(arcs.limits) if limit is not None]
-        rows = [*zip(load, [Fraction(1)] * arcs.rows, strict=True), *limited]
-        if isinstance(self.item, MaxMin):
-            rows += [([-rate[n] * v for v in own], -value) for n, own in enumerate(owner)]
-        else:
-            rows.append(([-rate[n] for n in arcs.user], -value))
-        matrix, sides = (np.array(part, dtype=object) for part in zip(*rows, strict=True))
         weight = [Fraction(int(w)) for w in np.random.default_rng(0).integers(10**5, 10**6, instance.N)]
-        cost = np.array([weight[n] for n in arcs.user], dtype=object)
-        best = [maximum(sign * cost, matrix, sides, exact=True) for sign in (1, -1)]
+        cost = [weight[n] for n in instance.arcs.user]
+        best = [maximum_over_optima([sign * v for v in cost], self.item, found) for sign in (1, -1)]
         if any(one is None for one in best) or best[0].value + best[1].value != 0:  # type: ignore[union-attr]
             raise NotApplicable(f"the tasks of {self.item.id!r} are not unique here, so they have no derivatives")
-
-    def _value(self, instance: Instance, found: Allocation) -> tuple[Fraction, tuple[Fraction, ...]]:
-        """The value of the linear program, and what a task of each user counts in it."""
-        tasks = found.tasks_exact
-        assert tasks is not None
-        rate = self.item.exact_rate(instance) if isinstance(self.item, Leximin) else instance.exact.weights
-        worth = [r * u for r, u in zip(rate, tasks, strict=True)]
-        return min(worth) if isinstance(self.item, Leximin) else sum(worth, Fraction(0)), rate
 
     def tolerance(self, j: int, derivative: Floats) -> Floats:
         """(N,) that of a derivative by the j-th capacity."""

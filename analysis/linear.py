@@ -4,18 +4,23 @@ HiGHS solves the program; in rationals the solution of its last basis is compute
 not optimal (solvers/exact/simplex.py), so that the value is exactly the optimum.
 """
 
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.linear_program import LP
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotInstalled
-from fairalloc.models.exact.rationals import as_flint, as_fraction
+from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 
-__all__ = ["DECIDED_BY", "Optimum", "maximum"]
+__all__ = ["DECIDED_BY", "Optimum", "maximum", "maximum_over_optima"]
 
 DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
 """The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
@@ -41,6 +46,26 @@ def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
         return None
     z = np.array(highs.getSolution().col_value)
     return Optimum(float(np.dot(cost, z)), z)
+
+
+def maximum_over_optima(cost: Sequence[Fraction], item: Mechanism, answer: Allocation) -> Optimum | None:
+    """The maximum of cost x, x (A,), over all optima of the linear program of `item`, a MaxMin or Utilitarian, in rationals.
+
+    The answer is one of these optima, with exact tasks.
+    """
+    instance, arcs, tasks = answer.instance, exact_arcs(answer.instance), answer.tasks_exact
+    assert tasks is not None
+    owner = [[Fraction(n == m) for m in arcs.user] for n in range(instance.N)]
+    rows = [(load, Fraction(1)) for load in arcs.matrix()]
+    rows += [(owner[n], limit) for n, limit in enumerate(arcs.limits) if limit is not None]
+    rate = item.exact_rate(instance) if isinstance(item, Leximin) else instance.exact.weights
+    worth = [r * u for r, u in zip(rate, tasks, strict=True)]
+    if isinstance(item, Leximin):
+        rows += [([-rate[n] * v for v in own], -min(worth)) for n, own in enumerate(owner)]
+    else:
+        rows.append(([-rate[n] for n in arcs.user], -sum(worth, Fraction(0))))
+    matrix, sides = (np.array(part, dtype=object) for part in zip(*rows, strict=True))
+    return maximum(np.array(cost, dtype=object), matrix, sides, True)
 
 
 def _highspy() -> Any:

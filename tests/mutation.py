@@ -1,7 +1,7 @@
 """How many small faults of the core the quick tests see: `.venv/bin/python tests/mutation.py --seed 1 --count 60`, by hand.
 
 1. Places of the core (`mutants`) are drawn at random. In a copy of the tree the tests of each drawn room pass as it is.
-2. There each place is changed alone, and the tests of its room run, those that import the file first.
+2. There each place is changed alone, and the tests of its room and BESIDE it run, those that import the file first.
 3. A test that fails, or no end within --timeout, kills the mutant. Survivors are printed: one may be equivalent to the code.
 """
 

@@ -229,10 +229,7 @@ def raised_by_program(h: Holdings, n: int) -> bool:
     floors = [h.x[a] if user[a] != n and int(server[a]) in own and z[a] <= own[int(server[a])] else F(0) for a in range(len(h.x))]
     floors = [v if user[a] == n or int(server[a]) in own else h.x[a] for a, v in enumerate(floors)]
     arcs = exact_arcs(instance)
-    matrix = np.full((arcs.rows, len(floors)), F(0), dtype=object)
-    for a, load in enumerate(arcs.load):
-        for row, part in load:
-            matrix[row, a] = part
+    matrix = np.array(arcs.matrix(), dtype=object)
     sides = np.array([F(1)] * arcs.rows, dtype=object) - matrix @ np.array(floors, dtype=object)
     cost = np.array([F(int(m == n)) for m in user], dtype=object)
     best = maximum(cost, matrix, sides, True)

@@ -13,7 +13,7 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.claims import Claim, ClaimResult
 from fairalloc.theorems.code import method_of, solved_instances
 from fairalloc.theorems.latex import Numbers, example, plain, prose, tabular
-from fairalloc.theorems.standalone.script import LoneScript
+from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status, with_reading
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
@@ -31,7 +31,7 @@ def statement_text(item: Statement, status: Status, form: str) -> str:
     """
     if form == "bibtex":
         return _entry(item, status)
-    script = LoneScript.of(item.id)
+    script = StandaloneScript.of(item.id)
     return script.python() if form == "python" else script.latex()
 
 

@@ -37,7 +37,7 @@ REPORTED = " `Misreport(users, demands, eligible)` is what these users, counted 
 
 POINTS = " `points` are tasks of user n on server i, sorted by user, then server."
 
-LONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
+STANDALONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
 PLAIN = {"errata": "docs/ERRATA.md, at {}", "script": "docs/witnesses/{}.py\n"}
 """How names of these kinds are written for a terminal."""
@@ -86,7 +86,7 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
-    parts += [f"## Standalone script\n\n{LONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
+    parts += [f"## Standalone script\n\n{STANDALONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
 

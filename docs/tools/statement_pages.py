@@ -22,7 +22,7 @@ from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements, misprints
 from fairalloc.theorems.search.our_cells import OURS, known_cells
 from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged
-from fairalloc.theorems.standalone.script import LoneScript
+from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
 from fairalloc.theorems.titles import title_of
@@ -48,7 +48,7 @@ def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each standalone script, with both of its forms."""
     known = packaged()
     for file in sorted((DOCS / "witnesses").glob("*.py")):
-        forms = [("python", file.read_text(encoding="utf-8")), ("text", LoneScript.of(file.stem).latex())]
+        forms = [("python", file.read_text(encoding="utf-8")), ("text", StandaloneScript.of(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
         item = all_statements()[file.stem]
         words = plain(title_of(item, on_record(item, known, again=False).status))

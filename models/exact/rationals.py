@@ -45,6 +45,14 @@ class ExactArcs:
                 result[row] += part * value
         return tuple(result)
 
+    def matrix(self) -> list[list[Fraction]]:
+        """(K R, A) `load` with its zeros."""
+        result = [[Fraction(0)] * len(self.user) for _ in range(self.rows)]
+        for a, load in enumerate(self.load):
+            for row, part in load:
+                result[row][a] = part
+        return result
+
     def cheapest(self, prices: Sequence[Fraction]) -> Rationals:
         """(N,) cost of each user's cheapest task at prices (K R,)."""
         costs: list[list[Fraction]] = [[] for _ in self.limits]

@@ -17,7 +17,7 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.standalone import script
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
-from fairalloc.theorems.standalone.script import LoneScript
+from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.status import Status
 
 FOLDER = Path(__file__).parents[2] / "docs" / "witnesses"
@@ -112,7 +112,7 @@ def test_every_witness_of_a_claim_has_a_script_or_is_an_exception():
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", ONE_OF_A_KIND)
 def test_committed_scripts_are_those_of_the_record(name):
-    made = LoneScript.of(name)
+    made = StandaloneScript.of(name)
     assert made.python() == (FOLDER / f"{name}.py").read_text(encoding="utf-8"), "run: make witnesses"
 
 
@@ -120,7 +120,7 @@ def test_the_claims_and_the_arguments_of_all_scripts_are_those_of_the_package():
     """All of a script but its data, which need solvers: the claim with its hypotheses, and the source of the argument."""
     for name, made in ARGUMENTS.items():
         text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-        assert text.startswith(f'"""{script._heading(LoneScript(all_statements()[name], made, {}))}\n"""\n'), (
+        assert text.startswith(f'"""{script._heading(StandaloneScript(all_statements()[name], made, {}))}\n"""\n'), (
             "run: make witnesses"
         )
         assert f"\n{script.plain_source(made.function)}\n" in text, "run: make witnesses"
@@ -181,7 +181,7 @@ def defined_in(tex):
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", [*ONE_OF_A_KIND, "K.L3", "K.E111", "P.T2.misreports", "D.S4.utilisation-higher"])
 def test_latex_is_an_example_whose_letters_are_defined(name):
-    text = LoneScript.of(name).latex()
+    text = StandaloneScript.of(name).latex()
     assert text.split("\n")[1].startswith(r"\begin{example}[")
     assert text.endswith("\\end{example}\n")
     assert well_formed(text)
@@ -193,7 +193,7 @@ def test_latex_is_an_example_whose_letters_are_defined(name):
 @pytest.mark.deep
 def test_all_latex_is_well_formed_with_defined_letters():
     for path in SCRIPTS:
-        text = LoneScript.of(path.stem).latex()
+        text = StandaloneScript.of(path.stem).latex()
         assert well_formed(text), path.stem
         assert letters_in(text) == defined_in(text), path.stem
 
@@ -237,7 +237,7 @@ def test_long_fractions_are_decimals_with_the_exact_number_below():
 def test_the_command_line_prints_both_forms(capsys):
     for form in ("python", "latex"):
         assert main(["theorems", "export", "W.L1.step", "--format", form]) == 0
-        assert capsys.readouterr().out == getattr(LoneScript.of("W.L1.step"), form)()
+        assert capsys.readouterr().out == getattr(StandaloneScript.of("W.L1.step"), form)()
     with pytest.raises(SystemExit, match="2"):
         main(["theorems", "export", "W.L1.step", "--format", "html"])
     assert "invalid choice: 'html' (choose from " in capsys.readouterr().err
@@ -265,4 +265,4 @@ def test_cases_beside_the_record_refute_their_statements():
 def test_a_statement_without_an_argument_has_no_script():
     proved = next(name for name in all_statements() if name not in ARGUMENTS)
     with pytest.raises(InstanceError, match="has no standalone script"):
-        LoneScript.of(proved)
+        StandaloneScript.of(proved)

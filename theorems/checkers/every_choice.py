@@ -5,21 +5,16 @@ answers are listed (solution_sets), or, where they are the optima of a linear pr
 Where already the method's own answers leave a member without a gain, nothing else is asked.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
 from fairalloc.analysis.holdings import Holdings
-from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.linear import maximum_over_optima
 from fairalloc.analysis.properties.strategyproofness import misreporting
 from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations import MECHANISMS
-from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.answers import set_of
@@ -53,7 +48,10 @@ def _extreme(allocation: Allocation, truth: Instance, n: int, sign: int) -> Frac
     """The most (sign 1) or the least (sign -1) true tasks of user n in all answers to the instance of an allocation."""
     instance, worth = allocation.instance, _worth(allocation.instance, truth, n)
     if allocation.mechanism in UNLISTED:
-        value = sign * _over_optima(allocation, [sign * w for w in worth])
+        best = maximum_over_optima([sign * w for w in worth], MECHANISMS[allocation.mechanism], allocation)
+        if best is None:
+            raise Undecided("a linear program was not solved")
+        value: Fraction = sign * best.value
     else:
         found = set_of(instance, allocation.mechanism, allocation.parameters)
         if found is None:
@@ -71,28 +69,3 @@ def _worth(instance: Instance, truth: Instance, n: int) -> list[Fraction]:
     usable = {i for m, i in zip(truth.arcs.user.tolist(), truth.arcs.server.tolist(), strict=True) if m == n}
     arcs = zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), strict=True)
     return [rate if m == n and i in usable else Fraction(0) for m, i in arcs]
-
-
-def _over_optima(allocation: Allocation, cost: Sequence[Fraction]) -> Fraction:
-    """The most that a linear function of the tasks reaches in all optima of the mechanism's linear program."""
-    instance, arcs, x = allocation.instance, exact_arcs(allocation.instance), allocation.x_exact
-    assert x is not None
-    rows, sides = np.full((arcs.rows, len(x)), Fraction(0), dtype=object), [Fraction(1)] * arcs.rows
-    for a, load in enumerate(arcs.load):
-        for row, part in load:
-            rows[row, a] = part
-    owned = np.array([[Fraction(m == n) for m in arcs.user] for n in range(instance.N)], dtype=object)
-    limited = [n for n, limit in enumerate(arcs.limits) if limit is not None]
-    item, tasks = MECHANISMS[allocation.mechanism], np.array(arcs.tasks(x), dtype=object)
-    if isinstance(item, Leximin):
-        rates = np.array(item.exact_rate(instance), dtype=object)
-        least, most = -rates[:, None] * owned, [-min(rates * tasks)] * instance.N
-    else:
-        weights = np.array(instance.exact.weights, dtype=object)
-        least, most = -(weights @ owned)[None, :], [-(weights @ tasks)]
-    limits = [arcs.limits[n] for n in limited]
-    best = maximum(np.array(cost, dtype=object), np.concatenate([rows, least, owned[limited]]), [*sides, *most, *limits], True)
-    if best is None:
-        raise Undecided("a linear program was not solved")
-    value: Fraction = best.value
-    return value

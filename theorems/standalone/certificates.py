@@ -105,11 +105,10 @@ def lexicographic_answer(instance: Instance, name: str) -> dict[str, Any]:
 def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int, Fraction]) -> Optimum:
     """Feasible tasks z (A,) in which some users together have most while others have at least so many, which must be possible."""
     arcs = exact_arcs(instance)
-    load = [[dict(part).get(row, F(0)) for part in arcs.load] for row in range(arcs.rows)]
     kept = [[F(-int(m == n)) for m in arcs.user] for n in least]
     sides = np.array([F(1)] * arcs.rows + [-u for u in least.values()], dtype=object)
     cost = np.array([F(int(m in gaining)) for m in arcs.user], dtype=object)
-    best = maximum(cost, np.array(load + kept, dtype=object), sides, True)
+    best = maximum(cost, np.array(arcs.matrix() + kept, dtype=object), sides, True)
     assert best is not None, "a bounded program with a feasible point"
     return best
 

@@ -49,7 +49,7 @@ TOLD = {"eligible", "eligible_told", "weights", "rule", "sign", "leftovers", "mi
 
 
 @dataclass(frozen=True)
-class LoneScript:
+class StandaloneScript:
     """The witness of one statement with its argument and exact data."""
 
     about: Statement
@@ -57,7 +57,7 @@ class LoneScript:
     data: Mapping[str, Any]
 
     @classmethod
-    def of(cls, name: str, case: Case | None = None) -> "LoneScript":
+    def of(cls, name: str, case: Case | None = None) -> "StandaloneScript":
         """The script of a statement, for the case on record or another one."""
         item = statement(name)
         if name not in ARGUMENTS:
@@ -154,7 +154,7 @@ def _open(places: Sequence[Sequence[int]]) -> str:
     return f"Every user may use every server{but}."
 
 
-def _heading(script: LoneScript) -> str:
+def _heading(script: StandaloneScript) -> str:
     """The claim with its place, what is assumed, and what is shown."""
     shown = "confirmed" if script.about.wants_violation else "refuted"
     item, lines = script.about, [f"{script.about.id} is {shown}. It says ({script.about.place}):"]
@@ -163,7 +163,7 @@ def _heading(script: LoneScript) -> str:
     return "\n".join([*lines, "", *textwrap.wrap(about, WIDTH)]).replace("\\", "\\\\")
 
 
-def _assumed(script: LoneScript) -> str:
+def _assumed(script: StandaloneScript) -> str:
     """What is assumed, in words."""
     item = script.about
     return script.argument.assumed or ("what is printed" if item.quantifier == "one" else str(item.hypotheses))
@@ -267,7 +267,7 @@ GLUE = "\0"
 
 def write_scripts(folder: str | Path) -> None:
     """Write ID.py for every statement that has a script, and take away what has none."""
-    made = {f"{name}.py": LoneScript.of(name).python() for name in all_statements() if name in ARGUMENTS}
+    made = {f"{name}.py": StandaloneScript.of(name).python() for name in all_statements() if name in ARGUMENTS}
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for old in target.glob("*.py"):

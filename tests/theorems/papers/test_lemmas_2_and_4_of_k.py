@@ -18,7 +18,7 @@ from fairalloc.theorems.papers.k.directions import LEMMA_4
 from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best, two_solutions
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
-from fairalloc.theorems.standalone.arguments import ARGUMENTS as LONE
+from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
 F = Fraction
 
@@ -57,11 +57,11 @@ def test_both_basic_solutions_are_equilibria_for_the_residual_too():
 
 
 def test_a_basic_solution_that_is_no_equilibrium_is_refused():
-    data = LONE["K.L2"].made(TWO)
-    assert LONE["K.L2"].found(data)["first"] != LONE["K.L2"].found(data)["second"]
+    data = ARGUMENTS["K.L2"].made(TWO)
+    assert ARGUMENTS["K.L2"].found(data)["first"] != ARGUMENTS["K.L2"].found(data)["second"]
     for changed in ({"B": 4 * data["B"]}, {"alpha": 2}, {"other_tasks": data["tasks"], "other_prices": data["prices"]}):
         with pytest.raises(AssertionError):
-            LONE["K.L2"].found(data | changed)
+            ARGUMENTS["K.L2"].found(data | changed)
 
 
 @pytest.mark.parametrize("capacities", [[[2, 1], [2, 1]], [[2, 1], [1, "13/10"]], [[9, 1], [1, 2]]])
@@ -152,7 +152,7 @@ def test_lemma_4_is_refuted_in_rationals_under_assumption_2(name):
     assert item.hypotheses.outsiders
     assert min(min(row) for row in LEMMA_4.instance.exact.capacities) > 0
     assert item.violated(LEMMA_4).holds is False
-    assert LONE[name].found(LONE[name].made(LEMMA_4))["slope"] > 1
+    assert ARGUMENTS[name].found(ARGUMENTS[name].made(LEMMA_4))["slope"] > 1
     assert k_in_floats.SECOND[name](LEMMA_4).holds is False
     inside = LEMMA_4.instance.replace(eligible=np.ones((4, 3), dtype=bool))
     assert not item.applies_to(replace(LEMMA_4, instance=inside, points=((F(0),) * len(inside.arcs),)))

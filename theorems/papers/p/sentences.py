@@ -76,7 +76,7 @@ def least_share(servers: tuple[int, ...]) -> Callable[[Case], Verdict]:
         h, arcs = certified(case.instance, "ps-dsf"), exact_arcs(case.instance)
         units, own = unit(case.instance, arcs), [a for a, i in enumerate(case.instance.arcs.server) if i in servers]
         least = min(h.tasks[arcs.user[a]] / units[a] for a in own)
-        rows = [[*(dict(load).get(row, F(0)) for load in arcs.load), F(0)] for row in range(arcs.rows)]
+        rows = [[*row, F(0)] for row in arcs.matrix()]
         rows += [[*(F(-int(n == arcs.user[a])) for n in arcs.user), units[a]] for a in own]
         sides, cost = [F(1)] * arcs.rows + [F(0)] * len(own), [F(0)] * len(units) + [F(1)]
         best = maximum(np.array(cost), np.array(rows, dtype=object), np.array(sides), True)

@@ -119,7 +119,7 @@ def _programs(over_servers: bool) -> Callable[[Case], Verdict]:
 def _equalised(instance: Instance, rate: Sequence[Fraction], summed: int) -> Any:
     """Max g with sum_l g_il = g for all users over the first `summed` servers, by two inequalities; shares are per task."""
     arcs, server = exact_arcs(instance), instance.arcs.server.tolist()
-    rows = [[dict(load).get(row, F(0)) for load in arcs.load] + [F(0)] for row in range(arcs.rows)]
+    rows = [[*row, F(0)] for row in arcs.matrix()]
     sides = [F(1)] * arcs.rows
     for n, limit in enumerate(arcs.limits):
         own = [rate[n] * int(m == n and i < summed) for m, i in zip(arcs.user, server, strict=True)]
