@@ -31,7 +31,7 @@ class Instance(InstanceData):
     Parameters
     ----------
     demands : for each user a demand vector (R,) or several variants (V_n, R), resource per task (Z II-A); an (N, R) array; or a
-        sparse matrix of SciPy (N x R), which stays sparse
+        sparse matrix of SciPy (N x R), which stays sparse, as all variants do in a pair (M x R matrix, user of each row)
     capacities : (K, R) resource of one server of each row
     weights : (N,) > 0, default 1 (phi in K and P, w in W, e in D)
     counts : (K,) positive int, default 1; row i stands for `counts[i]` identical servers, treated as one pool

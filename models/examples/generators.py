@@ -3,7 +3,7 @@
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, few servers a user (sparse), heavy tails,
 users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
 degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or
-requests and entitlements as in D (njc).
+requests and entitlements as in D (njc). The sizes of `network` are flows, links and paths.
 
 `n_users`, `n_servers` and `n_resources` are positive integers (InstanceError where one is not); `seed` is of the random numbers.
 """
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import require
+from fairalloc.models.examples.networks import Graph, nodes_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -29,6 +30,7 @@ __all__ = [
     "google_mix",
     "heavy_tailed",
     "identical",
+    "network",
     "njc",
     "placement",
     "planted",
@@ -54,6 +56,10 @@ GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
     (1, "0.50", "0.06"),
 )
 """(count, cpu, memory) of the 12,583 machines of W Table 1."""
+
+
+LINK_CLASSES = (10.0, 40.0, 100.0)
+"""Capacities of links in `network`, Gb/s; half of the links have the first, three in ten the second."""
 
 
 class Draws(np.random.Generator):
@@ -235,6 +241,31 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
         resources=["cpu", "memory"],
         servers=[f"{cpu}-{memory}" for _, (cpu, memory) in kinds],
     )
+
+
+@checked
+def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0) -> Instance:
+    """Flows through a wide-area network: links are the resources of one server, the shortest paths of a flow its variants.
+
+    The graph is that of networks.py; every link has one backwards, so `links` is even and at least 6. Both have
+    a capacity of LINK_CLASSES. Flows join different pairs of nodes, and max_tasks, their demands, follow the gravity model with
+    exponential masses of nodes (M. Roughan, ACM CCR 35, 2005). On their shortest paths all demands together would take as much
+    as there is of all links together.
+    """
+    require(links % 2 == 0 and links >= 6, "links is", links, "it must be an even number from 6 on")
+    nodes = nodes_of(links // 2)
+    require(flows <= nodes * (nodes - 1), "flows is", flows, f"{links} links join {nodes * (nodes - 1)} pairs of nodes")
+    rng = Draws("network", flows, links, paths, seed)
+    graph = Graph.drawn(links // 2, rng)
+    source, other = np.divmod(np.sort(rng.choice(nodes * (nodes - 1), flows, replace=False)), nodes - 1)
+    target = other + (other >= source)
+    matrix, flow = graph.paths(source, target, paths)
+    capacities = rng.choice(LINK_CLASSES, links // 2, p=(0.5, 0.3, 0.2))[graph.edge]
+    mass = rng.exponential(size=nodes)
+    demand = mass[source] * mass[target]
+    hops = matrix.sum(axis=1)[np.searchsorted(flow, np.arange(flows))]
+    limits = (demand * capacities.sum() / (demand @ hops)).round(4).clip(1e-4)
+    return Instance((matrix, flow), capacities[None], max_tasks=limits, name=rng.name, servers=["network"])
 
 
 @checked

@@ -88,12 +88,29 @@ def count_of(rows: Any) -> int | None:
     """How many users or servers these are the rows of; None where they are no rows."""
     if sp.issparse(rows):
         return int(rows.shape[0])
+    if is_sparse_variants(rows):
+        return len(first_rows(rows)) - 1
     return len(rows) if isinstance(rows, Vectors) or is_vector(rows) else None
+
+
+def is_sparse_variants(value: Any) -> bool:
+    """Whether these are demands as a pair (matrix of SciPy, user of each row)."""
+    return isinstance(value, tuple) and len(value) == 2 and sp.issparse(value[0]) and not sp.issparse(value[1])
+
+
+def first_rows(demands: tuple[Any, Any]) -> NDArray[np.intp]:
+    """(N + 1,) where the rows of each user begin in a pair (matrix, user of each row), and where the last ones end."""
+    user, rows = demands[1], demands[0].shape[0]
+    number = np.asarray(user) if is_vector(user) else np.empty(0)
+    rule = f"it must be {rows} whole numbers that rise from 0 by at most 1"
+    sound = number.shape == (rows,) and number.dtype.kind in "iu" and number[:1].tolist() == [0]
+    require(sound and np.isin(np.diff(number), (0, 1)).all(), "the user of each row of demands is", user, rule)
+    return np.concatenate(([0], np.cumsum(np.bincount(number))))
 
 
 def source_of(value: Any) -> Any:
     """What must be kept for the exact numbers: None where the floats are exact themselves, as machine numbers are."""
-    if value is None or isinstance(value, Vectors):
+    if value is None or isinstance(value, Vectors) or is_sparse_variants(value):
         return None
     data = value.data if sp.issparse(value) else value
     if plain(data) and (data.dtype.kind == "f" or not data.size or int(np.abs(data).max()) <= LARGEST_COUNT):
@@ -126,11 +143,13 @@ def _usable(rows: Floats) -> NDArray[np.bool_]:
 
 
 def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
-    """The demand vectors, from a vector or variants for each user, or from a matrix (N x R) of SciPy."""
+    """The demand vectors, from a vector or variants for each user, from a matrix (N x R) of SciPy, or from a sparse pair."""
     if isinstance(value, Vectors):
         return value
     if sp.issparse(value):
-        return _read_sparse_demands(value, users, resources)
+        return _read_sparse_demands(value, np.arange(len(users) + 1), users, resources)
+    if is_sparse_variants(value):
+        return _read_sparse_demands(value[0], first_rows(value), users, resources)
     if plain(value) and value.ndim in (2, 3) and value.size and value.shape[-1] == len(resources):
         rows: Floats = np.array(value, dtype=float).reshape(-1, len(resources))
         variants = len(rows) // len(value)
@@ -141,17 +160,19 @@ def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> 
     return Vectors.of(np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
 
 
-def _read_sparse_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
+def _read_sparse_demands(value: Any, first: NDArray[np.intp], users: Sequence[str], resources: Sequence[str]) -> Vectors:
+    """Those in the rows of a matrix (M x R), first[n] to first[n + 1] of user n."""
+    owner = np.repeat(np.arange(len(users)), np.diff(first))
     if value.dtype.kind not in "fiu" or value.shape[1] != len(resources):
-        return read_demands(value.toarray(), users, resources)  # which says what is wrong
+        return read_demands(value.toarray(), [users[n] for n in owner], resources)  # which says what is wrong
     matrix = sp.csr_array(value, dtype=float, copy=True)
     matrix.sum_duplicates()
     entry = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0)))[:1]
     bad = np.searchsorted(matrix.indptr, entry, side="right") - 1
-    result = Vectors.of_sparse(matrix)
+    result = Vectors.of_sparse(matrix, first)
     empty = np.flatnonzero(np.diff(result.matrix.indptr) == 0)[:1]
-    for n in np.sort(np.concatenate((bad, empty)))[:1]:
-        read_demand(sp.csr_array(value)[[n]].toarray()[0], f"the demand of user {users[n]!r}", resources)
+    for k in np.sort(np.concatenate((bad, empty)))[:1]:
+        read_demand(sp.csr_array(value)[[k]].toarray()[0], f"the demand of user {users[owner[k]]!r}", resources)
     return result
 
 

@@ -45,6 +45,30 @@ def test_every_form_is_the_same_instance(demands, eligible):
     np.testing.assert_array_equal(found.arcs.load.toarray(), plain.arcs.load.toarray())
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, sp.coo_matrix, sp.csc_array])
+def test_variants_in_a_sparse_pair_are_those_in_lists(form):
+    found, plain = Instance((form(D), [0, 0, 1, 2]), C), Instance([D[:2].tolist(), D[2].tolist(), D[3].tolist()], C.tolist())
+    assert found == plain == pickle.loads(pickle.dumps(found)) == found.replace()
+    assert found.vectors.counts.tolist() == [2, 1, 1]
+    np.testing.assert_array_equal(found.arcs.load.toarray(), plain.arcs.load.toarray())
+
+
+@pytest.mark.parametrize(
+    ("demands", "says"),
+    [
+        ((D, [0, 0, 2, 3]), "user of each row of demands is .*, but it must be 4 whole numbers that rise from 0 by at most 1"),
+        ((D, [1, 1, 2, 3]), "4 whole numbers that rise from 0"),
+        ((D, [0, 1]), "4 whole numbers that rise from 0"),
+        ((D, 3), "4 whole numbers that rise from 0"),
+        ((np.where(D == 4, -4, D), [0, 0, 1, 2]), "the demand of user 'u2' for 'r1' is -4, but it must not be negative"),
+        ((D * 1j, [0, 0, 1, 2]), "is 1j, which is not a finite number"),
+    ],
+)
+def test_a_sparse_pair_that_is_wrong_is_refused(demands, says):
+    with pytest.raises(InstanceError, match=says):
+        Instance((sp.csr_array(demands[0]), demands[1]), C)
+
+
 def test_all_pairs_are_no_constraint():
     every = [(n, i) for n in range(4) for i in range(2)]
     assert Instance(D, C + 1, eligible=every).allowed is None
