@@ -202,7 +202,7 @@ DOCUMENTS = [
         "the demand of user 'u1' for 'cpu' is nan, but it must be a finite number",
     ),
     ("json list", lambda: parse_instance([]), "the instance is [], but it must be a JSON object"),
-    ("json schema", lambda: instance_with(at("schema", "x")), "the schema is 'x', but it must be 'fairalloc-instance/1'"),
+    ("json schema", lambda: instance_with(at("schema", "x")), "the schema is 'x', but it must be 'fairalloc-instance/2'"),
     (
         "json unknown",
         lambda: instance_with(at("wieght", 1)),
