@@ -213,7 +213,7 @@ DOCUMENTS = [
     (
         "json user unknown",
         lambda: instance_with(at("users", 0, "wieght", 1)),
-        "user 'u1' has the unknown field 'wieght': the fields are name, demands, weight, max_tasks, eligible, demands_on",
+        "user 'u1' has the unknown field 'wieght': the fields are name, demands, weight, max_tasks, eligible, demands_on, rates",
     ),
     ("json user no demands", lambda: instance_with(at("users", 0, "demands", GONE)), "user 'u1' has no field 'demands'"),
     ("json user no name", lambda: instance_with(at("users", 0, "name", GONE)), "user 1 has no field 'name'"),
