@@ -135,19 +135,19 @@ class Instance(InstanceData):
             return NotImplemented
         if self is other:
             return True
-        if self._content != other._content or not self._has_names_of(other):
+        if self.content != other.content or not self._has_names_of(other):
             return False
-        return (self._floats_are_exact and other._floats_are_exact) or self.exact == other.exact
+        return (self.floats_are_exact and other.floats_are_exact) or self.exact == other.exact
 
     def __hash__(self) -> int:
         return self._hash
 
     @cached_property
     def _hash(self) -> int:
-        return hash(self._content)
+        return hash(self.content)
 
     @property
-    def _content(self) -> tuple[Any, ...]:
+    def content(self) -> tuple[Any, ...]:
         """Name, counts, placement and the floats, which follow from the exact data: quicker to compare than that."""
         on = tuple((pair, _bytes(d)) for pair, d in sorted(self.own.items()))
         allowed = self.allowed
@@ -162,7 +162,7 @@ class Instance(InstanceData):
         return all(mine == theirs or tuple(mine) == tuple(theirs) for mine, theirs in pairs)
 
     @property
-    def _floats_are_exact(self) -> bool:
+    def floats_are_exact(self) -> bool:
         """Whether nothing was given that floats do not hold."""
         return not self.own and all(value is None for key, value in self._given.items() if key != "demands_on")
 

@@ -3,7 +3,8 @@
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, few servers a user (sparse), heavy tails,
 users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
 degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or
-requests and entitlements as in D (njc). The sizes of `network` are flows, links and paths.
+requests and entitlements as in D (njc). The sizes of `market` and `network` are
+of their own.
 
 `n_users`, `n_servers` and `n_resources` are positive integers (InstanceError where one is not); `seed` is of the random numbers.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "google_mix",
     "heavy_tailed",
     "identical",
+    "market",
     "network",
     "njc",
     "placement",
@@ -244,13 +246,30 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
 
 
 @checked
-def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0) -> Instance:
+def market(buyers: Count, goods: Count, density: float = 1.0, seed: int = 0) -> Instance:
+    """A Fisher market, by the distribution of cuPDCS (arXiv 2505.00311): goods are servers with one resource each.
+
+    Weights, the budgets, and rates, the worth of a good, are uniform on (0, 1); of every good there are buyers / 4. A buyer
+    wants a random part `density` of the goods, in (0, 1], rounded up to whole ones. The answer of `nb` is the equilibrium.
+    """
+    require(0 < density <= 1, "density is", density, "it must be above 0 and at most 1")
+    rng = Draws("market", buyers, goods, 1, density, seed)
+    wanted = rng.few(int(np.ceil(density * goods)))
+    worth = 1.0 - rng.random(wanted.nnz)
+    rates = sp.csr_array((worth, wanted.indices, wanted.indptr), shape=wanted.shape)
+    budgets, supply = 1.0 - rng.random(buyers), np.full((goods, 1), buyers / 4)
+    return Instance(np.ones((buyers, 1)), supply, weights=budgets, rates=rates, name=rng.name, resources=["good"])
+
+
+@checked
+def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0, equal: bool = False) -> Instance:
     """Flows through a wide-area network: links are the resources of one server, the shortest paths of a flow its variants.
 
     The graph is that of networks.py; every link has one backwards, so `links` is even and at least 6. Both have
     a capacity of LINK_CLASSES. Flows join different pairs of nodes, and max_tasks, their demands, follow the gravity model with
     exponential masses of nodes (M. Roughan, ACM CCR 35, 2005). On their shortest paths all demands together would take as much
-    as there is of all links together.
+    as there is of all links together. Weights are the demands, so shares are fractions of them; where flows are `equal` the
+    weights are 1, and shares are rates.
     """
     require(links % 2 == 0 and links >= 6, "links is", links, "it must be an even number from 6 on")
     nodes = nodes_of(links // 2)
@@ -265,7 +284,8 @@ def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0) -> Inst
     demand = mass[source] * mass[target]
     hops = matrix.sum(axis=1)[np.searchsorted(flow, np.arange(flows))]
     limits = (demand * capacities.sum() / (demand @ hops)).round(4).clip(1e-4)
-    return Instance((matrix, flow), capacities[None], max_tasks=limits, name=rng.name, servers=["network"])
+    weights, name = (None, f"{rng.name}-equal") if equal else (limits, rng.name)
+    return Instance((matrix, flow), capacities[None], weights=weights, max_tasks=limits, name=name, servers=["network"])
 
 
 @checked

@@ -5,10 +5,10 @@ Numbers are JSON numbers, read as the decimals they show, or strings that hold r
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -167,7 +167,34 @@ def instance_document(instance: Instance) -> dict[str, Any]:
 
 def fingerprint(instance: Instance) -> str:
     """A short hash of the exact data and the names: equal for equal instances, on any machine."""
-    return hashlib.sha256(json.dumps(instance_document(instance), sort_keys=True).encode()).hexdigest()[:16]
+    digest = hashlib.sha256()
+    _feed(digest, (instance.users, instance.servers, instance.resources, instance.content, *_beyond_floats(instance)))
+    return digest.hexdigest()[:16]
+
+
+def _feed(digest: Any, value: Any) -> None:
+    """Bytes as they are, tuples part by part, all else as it prints; each with its length."""
+    if isinstance(value, tuple):
+        digest.update(b"(%d" % len(value))
+        for part in value:
+            _feed(digest, part)
+        return
+    data = value if isinstance(value, bytes) else repr(value).encode()
+    digest.update(b"%d:" % len(data))
+    digest.update(data)
+
+
+def _beyond_floats(instance: Instance) -> Iterator[tuple[int, Fraction]]:
+    """The numbers, by position, that are not the decimals of their floats."""
+    if instance.floats_are_exact:
+        return
+    exact = instance.exact
+    own = chain.from_iterable(vectors for _, vectors in sorted(exact.own.items()))
+    vectors = chain(chain.from_iterable(exact.demands), own, exact.capacities)
+    numbers = chain(chain.from_iterable(vectors), exact.weights, exact.max_tasks, exact.rates.values())
+    for k, number in enumerate(numbers):
+        if number is not None and Fraction(repr(float(number))) != number:
+            yield k, number
 
 
 def allocation_document(allocation: Allocation) -> dict[str, Any]:

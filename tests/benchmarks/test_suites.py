@@ -5,14 +5,15 @@ import pytest
 from fairalloc import generators
 from fairalloc.benchmarks import SUITES, Setting, metrics, run
 from fairalloc.benchmarks.suites.real import SAMPLES
+from fairalloc.benchmarks.suites.wan import ROUNDS
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, NotInstalled
 from fairalloc.models.examples import traces
-from fairalloc.solvers import METHODS
+from fairalloc.solvers import METHODS, solve
 
-HEAVY = ("random", "scaling", "limits", "game-size")
+HEAVY = ("random", "scaling", "limits", "game-size", "fisher", "wan")
 """Suites whose largest instances are not built in a test."""
 
 
@@ -87,6 +88,14 @@ def test_the_folder_of_the_data_is_remembered(tmp_path, monkeypatch, capsys):
     assert main(["data", str(tmp_path)]) == 0
     assert main(["data"]) == 0
     assert capsys.readouterr().out == f"{tmp_path}\n" * 2
+
+
+@pytest.mark.parametrize("family", ROUNDS)
+def test_networks_have_the_rounds_that_are_told(family):
+    cases = [case for case in SUITES["wan"].cases if case.family == family and case.mechanism == "lmmf"][:2]
+    answers = [solve(case.build(), "lmmf", "highs:leximin") for case in cases]
+    assert tuple(len(answer.round_prices) for answer in answers) == ROUNDS[family][:2]
+    assert max(max(rounds) for rounds in ROUNDS.values()) >= 30
 
 
 @pytest.mark.deep

@@ -51,6 +51,20 @@ def test_a_network_is_one_server_whose_resources_are_links():
     first = instance.vectors.matrix[instance.vectors.first[:-1]]
     assert instance.max_tasks @ first.sum(axis=1) == pytest.approx(instance.totals.sum(), rel=1e-3)
     assert instance == generators.network(40, 30, seed=3) != generators.network(40, 30, seed=4)
+    np.testing.assert_array_equal(instance.weights, instance.max_tasks)
+    assert set(generators.network(40, 30, seed=3, equal=True).weights) == {1.0}
+
+
+def test_a_market_has_the_published_distribution():
+    instance = generators.market(400, 50, 0.2, seed=1)
+    assert (instance.N, instance.K, instance.R, instance.A) == (400, 50, 1, 4000)
+    assert set(instance.capacities.ravel()) == {100.0}
+    for numbers in (instance.weights, instance.rates.data):
+        assert 0 < numbers.min() < 0.01 < 0.99 < numbers.max() <= 1
+        assert numbers.mean() == pytest.approx(0.5, abs=0.05)
+    assert set(np.diff(instance.rates.indptr)) == {10}
+    with pytest.raises(InstanceError, match="density is 0, but it must be above 0 and at most 1"):
+        generators.market(2, 2, 0)
 
 
 @pytest.mark.parametrize(
