@@ -40,6 +40,13 @@ TABLE: Mapping[str, Mapping[str, Any]] = {
         "tol_feas": (1e-8, 1e-10, 1e-11),
         "max_step_fraction": (None, 0.9, 0.9),
     },
+    "MOREAU": {  # as Clarabel, whose algorithm it has
+        "ipm_settings": tuple(
+            {"tol_gap_abs": gap, "tol_gap_rel": gap, "tol_feas": feasible, "max_step_fraction": step}
+            for gap, feasible, step in ((1e-8, 1e-8, 0.99), (1e-13, 1e-10, 0.9), (1e-14, 1e-11, 0.9))
+        )
+    },
+    "QTQP": dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), (1e-6, 1e-9, 1e-11)),
     "SCS": {  # where it succeeds it needs a few thousand iterations; where it does not, a million is no better
         **dict.fromkeys(("eps_abs", "eps_rel"), (1e-5, 1e-10, 1e-11)),
         "max_iters": (100_000, 100_000, 1_000_000),

@@ -24,6 +24,7 @@ TIME_OPTION = {
     "CLARABEL": "time_limit",
     "SCS": "time_limit_secs",
     "IPOPT": "max_cpu_time",
+    "MOREAU": "time_limit",
     "UNO": "time_limit",
     "COPT": "TimeLimit",
     "GLOP": "time_limit_sec",
@@ -204,8 +205,8 @@ class CvxpyMethod(Method):
 
     session = CvxpySession
 
-    def __init__(self, solver: str, kind: str, package: str, install: str = Method.install) -> None:
-        self.id, self.kind, self.solver, self.install = f"cvxpy:{solver.lower()}", kind, solver, install
+    def __init__(self, solver: str, kind: str, package: str, install: str = Method.install, peer: bool = False) -> None:
+        self.id, self.kind, self.solver, self.install, self.peer = f"cvxpy:{solver.lower()}", kind, solver, install, peer
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -225,4 +226,5 @@ methods = (
     CvxpyMethod("HIGHS", "exact", "highspy"),
     CvxpyMethod("CLARABEL", "interior-point", "clarabel"),
     CvxpyMethod("SCS", "first-order", "scs"),
+    CvxpyMethod("MOREAU", "interior-point", "moreau", "pip install fairalloc[moreau]", peer=True),
 )
