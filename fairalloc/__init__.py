@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fairalloc.models import Allocation, Instance, Overview
     from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
     from fairalloc.models.examples import generators, traces
+    from fairalloc.models.examples.library import Frozen, library
     from fairalloc.models.examples.published import EXAMPLES, Example, example
     from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
     from fairalloc.models.transformations.aggregation import aggregate, expand
@@ -84,6 +85,7 @@ PLACES = {
     "fairalloc.models.transformations.aggregation": "aggregate expand",
     "fairalloc.models.transformations.own_time": "with_own_time",
     "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
+    "fairalloc.models.examples.library": "Frozen library",
     "fairalloc.models.examples.published": "EXAMPLES Example example",
     "fairalloc.solvers": "METHODS Method options solve solve_many",
     "fairalloc.solvers.export": "export read_allocation",

@@ -15,7 +15,7 @@ from fairalloc.cli import _parser
 GROUPS = {
     "data": (
         "Instances",
-        "Instance read_instance write_instance show Overview ModelPage Example example EXAMPLES generators traces "
+        "Instance read_instance write_instance show Overview ModelPage Example example EXAMPLES Frozen library generators traces "
         "aggregate expand",
     ),
     "solving": (

@@ -156,7 +156,7 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fairalloc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = commands.add_parser("list", help="mechanisms, methods, examples, properties or suites")
+    command = commands.add_parser("list", help="mechanisms, methods, examples, library, properties or suites")
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
     asked = COMMANDS.get(words[0]) if words else None
@@ -183,6 +183,12 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
         ["name", "size", "answers", "place"],
         lambda fa: [
             [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in fa.EXAMPLES
+        ],
+    ),
+    "library": (
+        ["name", "size", "hash", "answers"],
+        lambda fa: [
+            [f.name, "x".join(map(str, f.size[:3])), f.hash, ", ".join(f.answers)] for f in map(fa.library, fa.library())
         ],
     ),
     "properties": (["id", "meaning"], lambda fa: [[key, item.meaning] for key, item in fa.analysis.PROPERTIES.items()]),
