@@ -18,19 +18,10 @@ from fairalloc.solvers import solve
 
 SMALL, MIDDLE, LARGE = ({"n_users": n, "n_servers": k, "n_resources": r} for n, k, r in ((20, 5, 2), (100, 20, 3), (300, 100, 4)))
 
-PLACED = (
-    "generic",
-    "tied",
-    "zero_demand",
-    "placement",
-    "heavy_tailed",
-    "identical",
-    "racks",
-    "finite",
-    "variants",
-    "badly_scaled",
+FAMILIES = (
+    *("generic", "tied", "zero_demand", "placement", "heavy_tailed", "identical", "racks", "finite", "variants", "badly_scaled"),
+    *("degenerate", "weights", "demands", "planted", "njc"),
 )
-OTHERS = ("degenerate", "weights", "demands", "planted", "njc")
 
 GENERATED: tuple[tuple[str, Mapping[str, Any]], ...] = (
     *((family, size) for family in FAMILIES for size in (SMALL, MIDDLE)),

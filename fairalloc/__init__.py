@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = ["EXAMPLES", "Example", "Instance", "example", "read_instance", "write_instance"]
-__all__ += ["aggregate", "expand", "generators", "traces", "with_own_time"]
+__all__ += ["Frozen", "aggregate", "expand", "generators", "library", "traces", "with_own_time"]
 __all__ += ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"]
 __all__ += ["MECHANISMS", "Leximin", "Mechanism", "ModelPage", "Utility", "cvxpy_tasks", "export", "mechanism", "pyomo_tasks"]
 __all__ += ["METHODS", "Method", "SolutionSet", "method", "options", "solution_set", "solve", "solve_many"]

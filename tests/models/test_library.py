@@ -21,7 +21,7 @@ def test_an_instance_is_what_was_frozen(name):
     item = fa.library(name)
     made = item.made()
     assert (made.name, fingerprint(made)) == (name, item.hash)
-    assert (made.N, made.K, made.R, made.A) == item.size
+    assert item.size == (made.N, made.K, made.R, made.A)
 
 
 @pytest.mark.parametrize("name", [item.name for item in TRACES])
@@ -57,12 +57,12 @@ def test_the_library_holds_what_it_promises():
 
 def test_a_changed_instance_is_refused():
     item = Frozen("wang-fig2", "example", {}, (2, 2, 2, 4), "0" * 16, {})
-    with pytest.raises(InstanceError, match="'wang-fig2' has the hash .*, but the one in the library has 0000000000000000"):
+    with pytest.raises(InstanceError, match=r"'wang-fig2' has the hash .*, but the one in the library has 0000000000000000"):
         _ = item.instance
 
 
 def test_a_name_that_is_not_there_is_refused():
-    with pytest.raises(UnknownName, match="there is no instance of the library 'wang-fig'.*wang-fig2"):
+    with pytest.raises(UnknownName, match=r"there is no instance of the library 'wang-fig'.*wang-fig2"):
         fa.library("wang-fig")
 
 
