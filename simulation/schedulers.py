@@ -119,8 +119,9 @@ class Slots(Scheduler):
     """W 6.2: machines are divided into slots of a fixed part of every resource, as in Hadoop's Fair Scheduler.
 
     The largest machine, with the most of each resource, has `per_maximum` slots, any other as many as fit in it. W does not say
-    how a task that is larger than a slot is treated: here it takes as many slots as cover it, or, with `one_each`, always one
-    slot, where machines must also have the resources. The user with the fewest slots / weight goes first.
+    how a task that is larger than a slot is treated: here it takes as many slots as cover it, but no more than the largest of
+    the machines that have the resources; or, with `one_each`, always one slot, where machines must also have the resources. The
+    user with the fewest slots / weight goes first.
 
     Parameters
     ----------
@@ -143,7 +144,10 @@ class Slots(Scheduler):
             ones = np.ones(len(demand))
             return np.column_stack([demand, ones]), np.column_stack([capacities, held])
         needed = np.ceil(_per_slot(demand, slot, 0.0).max(axis=1) - ROUNDING)
-        return np.maximum(needed, 1.0)[:, None], held[:, None]
+        most = np.ones(len(demand))
+        for capacity, slots in zip(capacities, held, strict=True):
+            most = np.where(np.all(demand <= capacity, axis=1), np.maximum(most, slots), most)
+        return np.clip(needed, 1.0, most)[:, None], held[:, None]
 
     def priority(self, state: TaskState, user: int) -> float:
         """Slots / weight."""

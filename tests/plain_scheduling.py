@@ -50,6 +50,9 @@ class PlainCluster:
         if self.rule.endswith("each"):
             return [[*row, 1] for row in demand], [[*row, h] for row, h in zip(capacities, held, strict=True)]
         need = [max(1, math.ceil(max(v / t for v, t in zip(d, top, strict=True)) - 1e-9)) for d in demand]
+        for j, d in enumerate(demand):
+            fitting = [h for c, h in zip(capacities, held, strict=True) if all(v <= most for v, most in zip(d, c, strict=True))]
+            need[j] = max(1, min(need[j], max(fitting)))
         return [[n] for n in need], [[h] for h in held]
 
     def running(self):
