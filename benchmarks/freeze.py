@@ -71,7 +71,7 @@ def answer(found: Allocation) -> dict[str, float]:
 
 def best(instance: Instance, name: str) -> Allocation | None:
     """In rationals on few arcs where that ends, else by the method that is asked first; None where the mechanism does not fit."""
-    answers = []
+    answers: list[Allocation] = []
     for method, accuracy in (("exact", "high"), (None, "high"), (None, 1e-10)):
         if method and instance.A > FEW:
             continue

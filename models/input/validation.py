@@ -164,7 +164,7 @@ def _read_sparse_demands(value: Any, first: NDArray[np.intp], users: Sequence[st
     """Those in the rows of a matrix (M x R), first[n] to first[n + 1] of user n."""
     owner = np.repeat(np.arange(len(users)), np.diff(first))
     if value.dtype.kind not in "fiu" or value.shape[1] != len(resources):
-        return read_demands(value.toarray(), [users[n] for n in owner], resources)  # which says what is wrong
+        return read_demands(value.toarray(), [users[n] for n in owner.tolist()], resources)  # which says what is wrong
     matrix = sp.csr_array(value, dtype=float, copy=True)
     matrix.sum_duplicates()
     entry = np.flatnonzero(~(np.isfinite(matrix.data) & (matrix.data >= 0)))[:1]
