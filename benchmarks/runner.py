@@ -38,7 +38,7 @@ from fairalloc.solvers.options import Accuracy, promised, read_accuracy
 WORKER = "fairalloc.benchmarks.worker"
 """Describes and solves cases."""
 
-BUILD_SECONDS = 120.0
+BUILD_SECONDS = 600.0
 """How long it may take to build an instance and to ask the methods whether they compute its mechanism."""
 
 OVER = ("time_limit", "memory")

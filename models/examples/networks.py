@@ -7,6 +7,7 @@ links with the probability exp(-distance / (0.15 sqrt 2)) of B. M. Waxman (IEEE 
 500 edges 15 % have one link, 44 % two, 28 % three and 12 % more.
 """
 
+from bisect import insort
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
@@ -120,26 +121,32 @@ class Search:
             if ways:
                 heappush(branches, (min(ways), next(order), begin, length, closed, ()))
 
+        known: list[float] = []  # lengths of paths that wait in `branches`
         add((self.source,), 0.0, frozenset())
         while branches and len(found) < most:
-            _, _, begin, length, closed, path = heappop(branches)
+            total, _, begin, length, closed, path = heappop(branches)
             if not path:
-                total, path = self._completed(begin, length, closed)
+                left = most - len(found)
+                total, path = self._completed(begin, length, closed, known[left - 1] if len(known) >= left else np.inf)
                 if path:
+                    insort(known, total)
                     heappush(branches, (total, next(order), begin, length, closed, path))
                 continue
+            known.remove(total)
             found.append(path)
             for k in range(len(begin), len(path)):
                 add(path[:k], length, closed | {path[k]})
                 length, closed = length + dict(self.links[path[k - 1]])[path[k]], frozenset()
         return found
 
-    def _completed(self, begin: Path, length: float, closed: frozenset[int]) -> tuple[float, Path]:
-        """The shortest path that begins so and does not go on to closed nodes, and its length; () where there is none."""
+    def _completed(self, begin: Path, length: float, closed: frozenset[int], most: float) -> tuple[float, Path]:
+        """The shortest path that begins so and does not go on to closed nodes, and its length; () where none is at most so long."""
         before = dict.fromkeys(begin[:-1], -1)  # of each node that is done, the one before it
         last, waiting = begin[-1], [(length, length, begin[-1], -1)]
         while waiting:
             total, length, here, one_before = heappop(waiting)
+            if total > most:
+                break
             if here in before:
                 continue
             before[here] = one_before
