@@ -140,7 +140,7 @@ class Search:
         return found
 
     def _completed(self, begin: Path, length: float, closed: frozenset[int], most: float) -> tuple[float, Path]:
-        """The shortest path that begins so and does not go on to closed nodes, and its length; () where none is at most so long."""
+        """The shortest path that begins so and does not go on to closed nodes, and its length; () where none is as short."""
         before = dict.fromkeys(begin[:-1], -1)  # of each node that is done, the one before it
         last, waiting = begin[-1], [(length, length, begin[-1], -1)]
         while waiting:
