@@ -135,7 +135,7 @@ def growth(
     styles, handles = style.lines(order or sorted(seconds)), []
     for method, points in sorted(seconds.items()):
         told = ", ".join(f"{spent:.3g} s at {arcs:.0e}" for arcs, spent in points)
-        handles += ax.plot(*np.array(points).T, label=method, gid=hint(f"{method}: {told}"), **styles[method])
+        handles += ax.plot(*np.maximum(np.array(points).T, 1e-6), label=method, gid=hint(f"{method}: {told}"), **styles[method])
     _scale(ax, "seconds", "arcs")
     if key:
         style.legend(ax, handles, sorted(seconds))
