@@ -58,15 +58,19 @@ MECHANISMS: Mapping[str, tuple[str, ...]] = {"market": ("nb",), "network": ("mmf
 """What is meaningful, where that is not GENERAL."""
 
 
-FEW, SECONDS, ENOUGH = 200, 20.0, 1e-10
+FEW, SECONDS, ENOUGH = 200, 60.0, 1e-10
 """Arcs up to which rationals are asked; of each solve; a residual that is not improved."""
+
+VALUES = ("g", "objective")
 
 
 def answer(found: Allocation) -> dict[str, float]:
-    """What is told of an answer: twelve digits, and what it proves."""
+    """What is told of an answer: its value and, where they are unique, all tasks together, to twelve digits; what it proves."""
     item = mechanism(found.mechanism)
-    values = item.values(found) or {"tasks": float(found.tasks.sum())}
-    return {**{name: float(f"{value:.12g}") for name, value in values.items()}, "residual": float(f"{found.residual:.1e}")}
+    told = {name: value for name, value in item.values(found).items() if name in VALUES}
+    if item.unique or not told:
+        told["tasks"] = float(found.tasks.sum())
+    return {**{name: float(f"{value:.12g}") for name, value in told.items()}, "residual": float(f"{found.residual:.1e}")}
 
 
 def best(instance: Instance, name: str) -> Allocation | None:
