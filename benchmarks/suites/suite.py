@@ -23,7 +23,7 @@ from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers.options import Accuracy, promised
 
-OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:")
+OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:", "qtqp")
 """How the ids of methods begin that hand a model to somebody else's solver."""
 
 MIXED = ("highs:leximin",)
