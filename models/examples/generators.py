@@ -249,8 +249,14 @@ def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed
 def market(buyers: Count, goods: Count, density: float = 1.0, seed: int = 0) -> Instance:
     """A Fisher market, by the distribution of cuPDCS (arXiv 2505.00311): goods are servers with one resource each.
 
-    Weights, the budgets, and rates, the worth of a good, are uniform on (0, 1); of every good there are buyers / 4. A buyer
-    wants a random part `density` of the goods, in (0, 1], rounded up to whole ones. The answer of `nb` is the equilibrium.
+    Weights, the budgets, and rates, the worth of a good, are uniform on (0, 1); of every good there are buyers / 4. The answer
+    of `nb` is the equilibrium.
+
+    Parameters
+    ----------
+    buyers, goods : how many
+    density : the random part of the goods that a buyer wants, in (0, 1], rounded up to whole ones
+    seed : of the random numbers
     """
     require(0 < density <= 1, "density is", density, "it must be above 0 and at most 1")
     rng = Draws("market", buyers, goods, 1, density, seed)
@@ -265,11 +271,17 @@ def market(buyers: Count, goods: Count, density: float = 1.0, seed: int = 0) -> 
 def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0, equal: bool = False) -> Instance:
     """Flows through a wide-area network: links are the resources of one server, the shortest paths of a flow its variants.
 
-    The graph is that of networks.py; every link has one backwards, so `links` is even and at least 6. Both have
-    a capacity of LINK_CLASSES. Flows join different pairs of nodes, and max_tasks, their demands, follow the gravity model with
-    exponential masses of nodes (M. Roughan, ACM CCR 35, 2005). On their shortest paths all demands together would take as much
-    as there is of all links together. Weights are the demands, so shares are fractions of them; where flows are `equal` the
-    weights are 1, and shares are rates.
+    The graph is that of networks.py; a link and the one backwards have a capacity of LINK_CLASSES. Flows join different pairs of
+    nodes, and max_tasks, their demands, follow the gravity model with exponential masses of nodes (M. Roughan, ACM CCR 35,
+    2005). On their shortest paths all demands together would take as much as there is of all links together.
+
+    Parameters
+    ----------
+    flows : how many, at most one for each ordered pair of nodes
+    links : an even number from 6 on
+    paths : at most for each flow
+    seed : of the random numbers
+    equal : whether weights are 1, so that shares are rates; else they are the demands, and shares are fractions of these
     """
     require(links % 2 == 0 and links >= 6, "links is", links, "it must be an even number from 6 on")
     nodes = nodes_of(links // 2)

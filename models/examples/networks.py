@@ -77,7 +77,7 @@ class Graph:
         for t in np.unique(target):
             to_go = dijkstra(lengths, indices=t).tolist()  # lengths are the same in both directions
             for n in np.flatnonzero(target == t):
-                found[n] = Search(self.links, to_go, int(source[n]), int(t)).shortest(most)
+                found[n] = ShortestPaths(self.links, to_go, int(source[n]), int(t)).shortest(most)
         paths = [path for some in found for path in some]
         steps = np.array([step for path in paths for step in pairwise(path)])
         link = np.searchsorted(self.start * self.nodes + self.end, steps @ (self.nodes, 1))
@@ -95,7 +95,7 @@ class Graph:
 
 
 @dataclass(frozen=True)
-class Search:
+class ShortestPaths:
     """For the shortest simple paths between two nodes, by Yen's partition (Management Science 17, 1971) and A*.
 
     links : as of a graph
