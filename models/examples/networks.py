@@ -11,7 +11,7 @@ from bisect import insort
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import count, pairwise
+from itertools import chain, count
 from typing import TypeAlias
 
 import numpy as np
@@ -79,9 +79,11 @@ class Graph:
             for n in np.flatnonzero(target == t):
                 found[n] = ShortestPaths(self.links, to_go, int(source[n]), int(t)).shortest(most)
         paths = [path for some in found for path in some]
-        steps = np.array([step for path in paths for step in pairwise(path)])
-        link = np.searchsorted(self.start * self.nodes + self.end, steps @ (self.nodes, 1))
-        ends = np.cumsum([0, *(len(path) - 1 for path in paths)])
+        node = np.fromiter(chain.from_iterable(paths), dtype=np.intp)
+        after = np.cumsum([len(path) for path in paths])  # where each path ends
+        step = np.delete(node[:-1] * self.nodes + node[1:], after[:-1] - 1)
+        link = np.searchsorted(self.start * self.nodes + self.end, step)
+        ends = np.append(0, after - np.arange(1, len(paths) + 1))
         matrix = sp.csr_array((np.ones(len(link)), link, ends), shape=(len(paths), len(self.start)))
         return matrix, np.repeat(np.arange(len(source)), list(map(len, found)))
 
