@@ -213,7 +213,8 @@ class Summary:
         load, busy = self.run.details.get("load"), metrics.busyness(self.records)
         cores = self.run.details["machine"].get("cores")
         found = list(self.dishonest.values())
-        found += [f"{name} is approximate and not ranked: the report says what it loses" for name in sorted(self.approximate)]
+        if self.approximate:
+            found.append(f"approximate and not ranked, the report says what they lose: {', '.join(sorted(self.approximate))}")
         if busy > metrics.BUSY:
             found.append(f"the machine was busy: wall time is {busy:.2g} times processor time in the median")
         if load is not None and isinstance(cores, int) and load > cores:

@@ -104,7 +104,7 @@ def losses(
         told = f"{method}: {seconds:.3g} s, worst {worst:.3g}, mean {mean:.3g}"
         look = {**styles[method], "markersize": 6.5, "linewidth": 1.2, "linestyle": "-"}
         handles += ax.plot([seconds, seconds], [worst, mean], label=method, gid=hint(told), **look)
-    style.tidy(ax, "both", "processor seconds", "part of the exact share: worst, mean")
+    style.tidy(ax, "both", "processor seconds", "part of the exact share")
     ax.set(xscale="log", ylim=(0.0, None))
     style.decades(ax.xaxis, *ax.get_xlim())
     if key:

@@ -347,7 +347,7 @@ def test_an_approximation_is_in_no_ranking_and_what_it_loses_is_told():
     (item,) = summary.rankings()
     assert [rank.method for rank in (*item.rows, *item.partial)] == ["sure"]
     assert not summary.failures
-    assert "rough is approximate and not ranked: the report says what it loses" in summary.warnings
+    assert "approximate and not ranked, the report says what they lose: rough" in summary.warnings
     rough, sure = losses(summary, "lmmf")
     assert (rough.method, rough.cases, rough.worst, rough.seconds) == ("rough", 2, 0.5, 0.1)
     assert rough.mean == pytest.approx(((0.5 + 1.0 + 1.5) / 3 + 1.0) / 2)
