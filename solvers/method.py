@@ -317,7 +317,7 @@ class Method(ABC):
     id : public name, "layer:solver"
     kind : "exact" (vertices, events, enumeration), "interior-point", "Newton", "complementarity" (pivots), "iterative" (sweeps
         over servers), "first-order" (gradients and products with a matrix), "approximate" (its answers need not be right:
-        it ends as "approximate" unless its residual is what was promised, and is not ranked), "own" or "other"
+        it ends as "approximate" unless its residual is what was promised, is asked only by name and not ranked), "own" or "other"
     packages : import names it needs
     install : what to install when they are missing
     session : what `open` makes of a mechanism, an instance and limits

@@ -97,7 +97,6 @@ class GeometricBinner(Highs):
     """An approximation of max-min fair levels by one linear program, as in Soroush."""
 
     warm = False
-    peer = True
     session = BinnerSession
     options = BinnerOptions()
 

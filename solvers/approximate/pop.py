@@ -69,8 +69,9 @@ class PopSession(Session):
     def _answer(self, users: np.ndarray, count: int) -> Allocation:
         """Of the users alone, with all capacities and their limits times `count`."""
         whole, limits = self.instance, self.limits
-        servers = np.arange(whole.K)
-        here = whole.chosen(users, servers, whole.weights[users], whole.max_tasks[users] * count, whole.counts)
+        with self.phase("build"):
+            servers = np.arange(whole.K)
+            here = whole.chosen(users, servers, whole.weights[users], whole.max_tasks[users] * count, whole.counts)
         seconds = limits.left if limits.limited else None
         with self.phase("solve"):
             return solve(here, self.mechanism, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads)
@@ -81,7 +82,6 @@ class Pop(Method):
 
     id = "pop"
     kind = "approximate"
-    peer = True
     session = PopSession
     options = PopOptions()
 

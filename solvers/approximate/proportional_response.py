@@ -62,7 +62,6 @@ class ProportionalResponse(Method):
 
     id = "proportional-response"
     kind = "approximate"
-    peer = True
     session = ResponseSession
     options = ResponseOptions()
 
