@@ -18,6 +18,7 @@ import numpy as np
 from fairalloc.benchmarks.metrics import grouped
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary, percent
+from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import Grid
 
 
@@ -49,13 +50,13 @@ def _loss(summary: Summary, method: str, records: Iterable[Record]) -> Loss:
     return Loss(method, len(parts), seconds, least, mean(mean(float(one.mean()) for one in own) for own in parts))
 
 
-def _parts(summary: Summary, record: Record) -> np.ndarray:
+def _parts(summary: Summary, record: Record) -> Floats:
     """(N,) what each user has in parts of the reference; empty where there is none, or users have no numbers of their own."""
     known = summary.references.get(record.case)
     if known is None or len(known.quantities) != len(record.quantities) or len(record.quantities) < 2:
         return np.empty(0)
     there, here = np.array([known.quantities, record.quantities])
-    return here[there > 0] / there[there > 0]
+    return np.asarray(here[there > 0] / there[there > 0])
 
 
 def loss_grids(summary: Summary) -> list[Grid]:

@@ -6,6 +6,7 @@ approximation is asked with several values of its option, as a method of its own
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ def market(buyers: int, goods: int, seed: int) -> Instance:
     rng = np.random.default_rng(seed)
     wanted = rng.random((buyers, goods)) < 0.2
     wanted[np.arange(buyers), rng.integers(goods, size=buyers)] = True
-    on = {(int(n), int(i)): [1.0 / rng.uniform(0.1, 1.0)] for n, i in np.argwhere(wanted)}
+    on: dict[tuple[int | str, int | str], Any] = {(int(n), int(i)): [1.0 / rng.uniform(0.1, 1.0)] for n, i in np.argwhere(wanted)}
     return Instance(
         np.ones((buyers, 1)), np.ones((goods, 1)), weights=rng.uniform(0.5, 2.0, buyers), eligible=wanted, demands_on=on
     )

@@ -12,7 +12,9 @@ parts, and where a few users need what others do not. For a market the prices of
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
@@ -46,7 +48,7 @@ class PopOptions(AlgorithmOptions):
 class PopSession(Session):
     """The parts of one instance."""
 
-    def solve(self, round: None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
         """Each part in turn; the prices are those of all parts, where every part has some."""
         options, instance = self.limits.own(PopOptions), self.instance
         count = min(options.parts, instance.N)
@@ -66,7 +68,7 @@ class PopSession(Session):
             return x, None
         return x, np.concatenate(found) if isinstance(self.mechanism, Leximin) else np.sum(found, axis=0)
 
-    def _answer(self, users: np.ndarray, count: int) -> Allocation:
+    def _answer(self, users: NDArray[np.intp], count: int) -> Allocation:
         """Of the users alone, with all capacities and their limits times `count`."""
         whole, limits = self.instance, self.limits
         with self.phase("build"):

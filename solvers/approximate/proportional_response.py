@@ -18,6 +18,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
 from fairalloc.solvers.options import AlgorithmOptions
 
@@ -46,7 +47,7 @@ class ResponseSession(Iteration):
         instance, arcs, w = self.instance, self.instance.arcs, self.instance.weights
         bids = (w / np.diff(arcs.owner.indptr))[arcs.user]
         for done in range(self.options.iterations + 1):
-            prices = np.bincount(arcs.server, bids, instance.K)
+            prices: Floats = np.bincount(arcs.server, bids, instance.K).astype(float)
             x = arcs.gamma * bids / np.maximum(prices, np.finfo(float).tiny)[arcs.server]
             u, self.done = arcs.owner @ x, done
             if done % max(self.options.check_every, 1) == 0 or done == self.options.iterations:
