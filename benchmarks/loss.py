@@ -5,7 +5,8 @@ For each method of a mechanism that has an approximation among its solves
     worst    the least part that a user has of its exact share, over all cases
     mean     the mean part, over users and then cases; above 1 where the approximation gives more to those who have more
 
-beside the median over cases of the processor seconds. Cases without a reference of an exact method count nowhere.
+beside the median over cases of the processor seconds. Cases without a reference of an exact method count nowhere, nor do exact
+methods where they do not solve the case.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ from statistics import mean, median
 
 import numpy as np
 
-from fairalloc.benchmarks.metrics import grouped
+from fairalloc.benchmarks.metrics import grouped, succeeded
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import Summary, percent
 from fairalloc.models.numbers import Floats
@@ -35,7 +36,8 @@ class Loss:
 
 def losses(summary: Summary, mechanism: str) -> list[Loss]:
     """Of every method, by seconds; [] where no approximation was asked."""
-    known = [r for r in summary.records if r.mechanism == mechanism and len(_parts(summary, r))]
+    counted = (r for r in summary.records if r.method in summary.approximate or succeeded(r))
+    known = [r for r in counted if r.mechanism == mechanism and len(_parts(summary, r))]
     if not any(r.method in summary.approximate for r in known):
         return []
     found = [_loss(summary, method, own) for method, own in grouped(known, attrgetter("method")).items()]
