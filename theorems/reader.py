@@ -5,8 +5,8 @@
 3. `printed` names the paper's case: a published example, or one of `cases` in trials.py. The claim is then about one case, unless
    its `quantifier` says otherwise; without such a case it is about all. `[tables]` names the statements of printed tables.
 4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
-   statement, none; else those of the property `judge`, or `property`, of `mechanism`. The users who misreport together are as
-   many as the property says, where `misreports` does not.
+   statement, none; else those of the property `judge`, or `property`, of `mechanism`; else the check of its standalone script.
+   As many users misreport together as the property says, where `misreports` does not.
 5. A `[[misprint]]` is a slip of the print that leaves nothing to compute: printed (at most 12 words), and meant.
 """
 
@@ -24,14 +24,16 @@ from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, 
 from fairalloc.models.examples.published import example
 from fairalloc.models.registry import naming_the_file
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.experiments import rests_on
 from fairalloc.theorems.checkers.game import about_several, missing
 from fairalloc.theorems.checkers.own import MISREPORTS, judge_of
-from fairalloc.theorems.checkers.trials import Routes
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.statement import Statement
 
 T = TypeVar("T")
@@ -93,8 +95,9 @@ def statements_of_paper(letter: str) -> list[Statement]:
         tables = {key: name for name, keys in document.get("tables", {}).items() for key in keys.split()}
     made = _each(document, "statement", file, lambda given: _statement(given, proofs, cases, trials))
     result = [replace(item, table=tables.pop(item.id, "")) for item in made]
-    for name in tables:
-        raise InstanceError(f"{file} has {name!r} in a table, but no such statement")
+    with _naming(file, "it"):
+        for name in tables:
+            raise ValueError(f"{name!r} is in a table, but is no statement")
     for name in {*trials} - {item.id for item in result}:
         raise InstanceError(f"{code.__file__} tries {name!r}, but {file.name} has no such statement")
     return result
@@ -191,6 +194,8 @@ def _routes(given: Mapping[str, Any]) -> Routes:
         decide = missing(joined(given["missing"])) if "missing" in given else rests_on(given["experiment"])
         return Routes(decide, decide)
     name, mechanism = given.get("judge") or given.get("property"), given.get("mechanism")
+    if not (name and mechanism) and given["id"] in ARGUMENTS:
+        return once(checked(given["id"]))
     if not (name and mechanism):
         raise ValueError("it has no trial in trials.py, and no mechanism with a property or a judge")
     judge = judge_of(name).judge
