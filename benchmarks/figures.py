@@ -5,6 +5,7 @@
 | profile | for each mechanism the part of the cases that a method solves within a factor of the fastest |
 | data-profile | the part that it solves within so many seconds |
 | pareto | time against verified residual, and the front |
+| loss | time against the worst and the mean part of their exact share that users have, where an approximation was asked |
 | traces | for each mechanism with traces how the algorithms' own measures fall with time, on one case |
 | growth | for each mechanism CPU seconds by decade of arcs, the median over the families where most have a verified answer |
 | memory | peak memory of the methods |
@@ -21,6 +22,7 @@ from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.growth import medians_by_decade
+from fairalloc.benchmarks.loss import losses
 from fairalloc.benchmarks.ranking import pareto
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
@@ -39,6 +41,12 @@ def _fronts(summary: Summary, mechanism: str) -> list[Panel]:
     groups = metrics.grouped(found, lambda point: point.method)
     points = {method: [(point.seconds, point.residual) for point in own] for method, own in groups.items()}
     draw = partial(measured.front, points, order=summary.methods, key=False)
+    return [Panel(mechanism, tuple(points), draw)] if points else []
+
+
+def _losses(summary: Summary, mechanism: str) -> list[Panel]:
+    points = {one.method: (one.seconds, one.worst, one.mean) for one in losses(summary, mechanism)}
+    draw = partial(measured.losses, points, order=summary.methods, key=False)
     return [Panel(mechanism, tuple(points), draw)] if points else []
 
 
@@ -71,6 +79,7 @@ BY_MECHANISM: Mapping[str, Callable[[Summary, str], list[Panel]]] = {
     "profile": partial(_curves, metrics.profile, performance_profiles),
     "data-profile": partial(_curves, metrics.data_profile, data_profiles),
     "pareto": _fronts,
+    "loss": _losses,
     "traces": _traces,
     "growth": _growth,
 }

@@ -11,6 +11,7 @@ from statistics import median
 from fairalloc.analysis.plots.panels import Panel, element, legend
 from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
+from fairalloc.benchmarks.loss import loss_grids
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import TIMES, Summary, advice, decade, factor, milliseconds, percent, ranked, times
@@ -38,6 +39,7 @@ def sections(summary: Summary, drawn: bool = True) -> list[Section]:
         *_mechanisms(summary, drawn),
         *_histories(summary, drawn),
         *_memory(summary, drawn),
+        *_loss(summary, drawn),
         *(section for part in after for section in part(summary)),
     ]
 
@@ -183,6 +185,19 @@ def _memory(summary: Summary, drawn: bool) -> list[Section]:
         "solves that lived to tell, on the cases that each method has. Look at differences: processes share what they start with."
     )
     return [Section("Memory", [text], figure=element(panels[0]))]
+
+
+def _loss(summary: Summary, drawn: bool) -> list[Section]:
+    """What approximations lose, where some were asked."""
+    grids = loss_grids(summary)
+    if not grids:
+        return []
+    text = (
+        "Approximations are in no ranking. Worst: the least part of its exact share (of nb: tasks) that a user has, over all "
+        "cases. Mean: over users and cases. Seconds are of the processor, the median over cases."
+    )
+    found = [Section("Approximations", [text]), *(Section(grid.title, table=replace(grid, title="")) for grid in grids)]
+    return [*found, _drawn(summary, figures.panels_of(summary, "loss"))] if drawn else found
 
 
 def _growth(summary: Summary) -> list[Section]:

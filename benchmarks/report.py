@@ -145,9 +145,20 @@ class Summary:
         return "".join(table._repr_html_() for table in tables)
 
     @cached_property
+    def approximate(self) -> frozenset[str]:
+        """The methods that are approximations: they are not ranked, and what they lose is told (loss.py)."""
+        about = self.run.details["methods"]
+        return frozenset(name for name in self.methods if about.get(name, {}).get("kind") == "approximate")
+
+    @cached_property
+    def exact(self) -> tuple[Record, ...]:
+        """The solves of all other methods."""
+        return tuple(r for r in self.records if r.method not in self.approximate)
+
+    @cached_property
     def by_mechanism(self) -> dict[str, list[Record]]:
         """The solves of each mechanism by methods that are ranked."""
-        ranked = [r for r in self.records if r.method not in self.dishonest]
+        ranked = [r for r in self.exact if r.method not in self.dishonest]
         return dict(sorted(grouped(ranked, attrgetter("mechanism")).items()))
 
     def rankings(self, target: float | None = None) -> list[Ranking]:
@@ -161,8 +172,8 @@ class Summary:
 
     @cached_property
     def failures(self) -> list[FailedCase]:
-        """Every (case, method, accuracy) with a run that is not a success."""
-        runs = grouped(self.records, attrgetter("case", "method", "accuracy"))
+        """Every (case, method, accuracy) with a run that is not a success; approximations promise none."""
+        runs = grouped(self.exact, attrgetter("case", "method", "accuracy"))
         wrong = self.contradicting
         bad = {key: [r for r in group if r.key in wrong or not metrics.succeeded(r)] for key, group in runs.items()}
         firsts = {key: group[0] for key, group in bad.items() if group}
@@ -172,7 +183,7 @@ class Summary:
     def references(self) -> dict[str, Reference]:
         """The reference answer of each case of which anything unique is known."""
         printed = {name: case["printed"] for name, case in self.cases.items() if case["printed"]}
-        return references(printed, self.records)
+        return references(printed, self.exact)
 
     @property
     def cases(self) -> Mapping[str, Mapping[str, Any]]:
@@ -202,6 +213,8 @@ class Summary:
         load, busy = self.run.details.get("load"), metrics.busyness(self.records)
         cores = self.run.details["machine"].get("cores")
         found = list(self.dishonest.values())
+        if self.approximate:
+            found.append(f"approximate and not ranked, the report says what they lose: {', '.join(sorted(self.approximate))}")
         if busy > metrics.BUSY:
             found.append(f"the machine was busy: wall time is {busy:.2g} times processor time in the median")
         if load is not None and isinstance(cores, int) and load > cores:

@@ -213,12 +213,12 @@ def _place(asked: str | Suite) -> Any:
 
 
 def _chosen(wanted: Sequence[Any]) -> list[Method]:
-    """The methods that were asked for, by id or themselves, which must be there, or all that are there."""
+    """The methods that were asked for, by id or themselves, which must be there, or all that are there but approximations."""
     asked = [method_of(item) for item in wanted]
     for method in asked:
         if missing := method.missing():
             raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
-    return asked or [method for method in METHODS.values() if not method.missing()]
+    return asked or [method for method in METHODS.values() if method.kind != "approximate" and not method.missing()]
 
 
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:

@@ -11,9 +11,9 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS, Method
 
-__all__ = ["MARK", "computed", "method_table"]
+__all__ = ["APPROXIMATE", "MARK", "computed", "method_table"]
 
-MARK = "✓"
+MARK, APPROXIMATE = "✓", "≈"
 
 
 def method_table() -> Grid:
@@ -22,7 +22,8 @@ def method_table() -> Grid:
     for item in MECHANISMS.values():
         groups.setdefault(frozenset(key for key, method in METHODS.items() if method.computes(item)), []).append(item.id)
     columns = ["method", *(", ".join(names) for names in groups.values())]
-    rows = [[key, *(MARK if key in able else "" for able in groups)] for key in METHODS]
+    marks = {key: APPROXIMATE if method.kind == "approximate" else MARK for key, method in METHODS.items()}
+    rows = [[key, *(mark if key in able else "" for able in groups)] for key, mark in marks.items()]
     return Grid("Which method computes which mechanism", columns, rows)
 
 

@@ -24,8 +24,8 @@ USER_ERROR_NOT_KNOWN = "optimal, user error not known"
 """The termination of an answer whose residual meets the accuracy, and whose tasks nothing bounds for each user."""
 
 TERMINATIONS = (
-    *("optimal", USER_ERROR_NOT_KNOWN, "stationary", "inaccurate", "time_limit", "iteration_limit", "interrupted"),
-    *("infeasible", "unbounded", "error", "given"),
+    *("optimal", USER_ERROR_NOT_KNOWN, "stationary", "approximate", "inaccurate", "time_limit", "iteration_limit"),
+    *("interrupted", "infeasible", "unbounded", "error", "given"),
 )
 
 
@@ -63,7 +63,7 @@ class Allocation:
     x : (A,) tasks on each arc of `instance.arcs`
     mechanism, method, parameters : what was asked and how it was computed
     termination : why the method stopped, one of TERMINATIONS; "stationary" where the solver calls its point optimal but the model
-        is not proved to be convex, "given" where no method ran
+        is not proved to be convex, "approximate" where its method computes an approximation, "given" where no method ran
     prices : (K, R) dual prices of the constraints "capacity" in the model that the user sees, `mechanism.cvxpy(instance)`, in
         units of its objective for the whole of a capacity (`prices / instance.pools` are for a unit of it); of a lexicographic
         mechanism those of its first round, of a game the levels kappa. A hint for the residuals

@@ -4,7 +4,8 @@
 2. Otherwise an independent reference is asked: for a lexicographic rule the rounds by another solver
    (`reference_allocation`), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
-   lexicographic rule without prices its word is left standing beside the residual, which may belie it.
+   lexicographic rule without prices its word is left standing beside the residual, which may belie it. The word of an
+   approximation is "approximate".
 4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for nb and fds to first order
    by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it is
    what the accuracy allows; where nothing bounds it so, that is the termination.
@@ -359,13 +360,14 @@ def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> A
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:
     """What is claimed is what the answer proves, whatever its solver calls it, where no capacity or limit is exceeded by more."""
     beyond = allocation.residuals["feasibility"]
-    if allocation.termination not in ("optimal", "inaccurate") or np.isnan(proved):
+    if allocation.termination not in ("optimal", "inaccurate", "approximate") or np.isnan(proved):
         return allocation
     if max(proved, beyond) > promise:
         reason = f"proves no more than a residual of {proved:.1e}" if proved > promise else f"is infeasible by {beyond:.1e}"
-        known = allocation.message if allocation.termination == "inaccurate" else ""
-        return allocation.noted(termination="inaccurate", message=known or f"its answer {reason}")
-    if allocation.termination == "inaccurate":
-        sentence = f"called inaccurate, but its answer proves a residual of {proved:.1e}"
+        known = allocation.message if allocation.termination != "optimal" else ""
+        called = "approximate" if allocation.termination == "approximate" else "inaccurate"
+        return allocation.noted(termination=called, message=known or f"its answer {reason}")
+    if allocation.termination != "optimal":
+        sentence = f"called {allocation.termination}, but its answer proves a residual of {proved:.1e}"
         return allocation.noted(termination="optimal", message=sentence)
     return allocation

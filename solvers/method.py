@@ -316,7 +316,8 @@ class Method(ABC):
     ----------
     id : public name, "layer:solver"
     kind : "exact" (vertices, events, enumeration), "interior-point", "Newton", "complementarity" (pivots), "iterative" (sweeps
-        over servers), "first-order" (gradients and products with a matrix), "own" or "other"
+        over servers), "first-order" (gradients and products with a matrix), "approximate" (its answers need not be right:
+        it ends as "approximate" unless its residual is what was promised, is asked only by name and not ranked), "own" or "other"
     packages : import names it needs
     install : what to install when they are missing
     session : what `open` makes of a mechanism, an instance and limits
@@ -438,6 +439,8 @@ class Method(ABC):
         if termination not in ("optimal", "inaccurate"):
             prices = session.last_prices if prices is None else prices
             point, message = _last_point(instance, point, message)
+        if self.kind == "approximate" and termination in ("optimal", "inaccurate"):
+            termination = "approximate"
         if termination == "infeasible" and mechanism.has_residual:
             termination, message = "inaccurate", "; ".join(filter(None, (UNFOUNDED, message)))
         return session.as_answer(point, prices, termination, message)

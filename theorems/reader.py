@@ -2,9 +2,11 @@
 
 1. `[proofs]` of papers/proofs.toml and of the paper's own file are proofs by name; a statement's `proof` may hold [[NAME]].
 2. `hypotheses` are words (Hypotheses.of); `parameters` and `points` say what a case holds beside its instance.
-3. `printed` names the paper's case: a published example, or one of `cases` in trials.py.
+3. `printed` names the paper's case: a published example, or one of `cases` in trials.py. The claim is then about one case, unless
+   its `quantifier` says otherwise; without such a case it is about all. `[tables]` names the statements of printed tables.
 4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
-   statement, none; else those of the property `judge`, or `property`, of `mechanism`.
+   statement, none; else those of the property `judge`, or `property`, of `mechanism`; else the check of its standalone script.
+   As many users misreport together as the property says, where `misreports` does not.
 5. A `[[misprint]]` is a slip of the print that leaves nothing to compute: printed (at most 12 words), and meant.
 """
 
@@ -22,21 +24,23 @@ from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, 
 from fairalloc.models.examples.published import example
 from fairalloc.models.registry import naming_the_file
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.experiments import rests_on
 from fairalloc.theorems.checkers.game import about_several, missing
-from fairalloc.theorems.checkers.own import judge_of
-from fairalloc.theorems.checkers.trials import Routes
+from fairalloc.theorems.checkers.own import MISREPORTS, judge_of
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.statement import Statement
 
 T = TypeVar("T")
 
 PACKAGE = "fairalloc.theorems.papers"
 
-FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "table", "experiment", "own", "answers", "reading")
+FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "experiment", "own", "answers", "reading")
 """Keys that a Statement has as they are."""
 
 PROSE = ("text", "place", "note")
@@ -88,7 +92,12 @@ def statements_of_paper(letter: str) -> list[Statement]:
     with _naming(file, "it"):
         proofs = packaged_toml("papers/proofs.toml")["proofs"]
         proofs |= document.get("proofs", {})
-    result = _each(document, "statement", file, lambda given: _statement(given, proofs, cases, trials))
+        tables = {key: name for name, keys in document.get("tables", {}).items() for key in keys.split()}
+    made = _each(document, "statement", file, lambda given: _statement(given, proofs, cases, trials))
+    result = [replace(item, table=tables.pop(item.id, "")) for item in made]
+    with _naming(file, "it"):
+        for name in tables:
+            raise ValueError(f"{name!r} is in a table, but is no statement")
     for name in {*trials} - {item.id for item in result}:
         raise InstanceError(f"{code.__file__} tries {name!r}, but {file.name} has no such statement")
     return result
@@ -141,7 +150,8 @@ def _statement(
     if lacking := {"id", "text", "place"} - {*given}:
         raise ValueError(f"it has no {min(lacking)}, but each needs one")
     routes, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
-    fields = {"quantifier": "all"} | {key: given[key] for key in FIELDS if key in given}
+    usual = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}
+    fields = usual | {key: given[key] for key in FIELDS if key in given}
     prose = {"note": given.get("missing", "")} | {key: given[key] for key in PROSE if key in given}
     return Statement(
         trial=routes.trial,
@@ -184,6 +194,8 @@ def _routes(given: Mapping[str, Any]) -> Routes:
         decide = missing(joined(given["missing"])) if "missing" in given else rests_on(given["experiment"])
         return Routes(decide, decide)
     name, mechanism = given.get("judge") or given.get("property"), given.get("mechanism")
+    if not (name and mechanism) and given["id"] in ARGUMENTS:
+        return once(checked(given["id"]))
     if not (name and mechanism):
         raise ValueError("it has no trial in trials.py, and no mechanism with a property or a judge")
     judge = judge_of(name).judge

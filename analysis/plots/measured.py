@@ -1,4 +1,4 @@
-"""What was measured of solvers: time and verified accuracy, residuals over time, growth, memory. Plain numbers in, Axes out."""
+"""What was measured of solvers: time, accuracy, losses, residuals over time, growth, memory. Plain numbers in, Axes out."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["front", "growth", "histories", "memory", "swatch"]
+__all__ = ["front", "growth", "histories", "losses", "memory", "swatch"]
 
 EXACT = 1e-17
 """Where a residual of 0 stands on a logarithmic axis."""
@@ -75,6 +75,41 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         if not found or residual < found[-1][1]:
             found.append((seconds, residual))
     return found
+
+
+@checked
+def losses(
+    points: Mapping[str, tuple[float, float, float]],
+    ax: "Axes | None" = None,
+    *,
+    order: Sequence[str] = (),
+    key: bool = True,
+) -> "Axes":
+    """Time against what users have of their exact share: a line from the worst part to the mean one.
+
+    Parameters
+    ----------
+    points : for each method seconds, the worst and the mean part
+    ax, order, key : as in `front`
+
+    Examples
+    --------
+    >>> axes = losses({"exact": (2.0, 1.0, 1.0), "fast": (0.1, 0.4, 0.9)})
+    >>> axes.lines[1].get_ydata().tolist()
+    [0.4, 0.9]
+    """
+    ax = style.one_axes_beside(ax, 4.0, list(points)) if key else style.one_axes(ax, 4.0, 3.2)
+    styles, handles = style.lines(order or sorted(points)), []
+    for method, (seconds, worst, mean) in sorted(points.items()):
+        told = f"{method}: {seconds:.3g} s, worst {worst:.3g}, mean {mean:.3g}"
+        look = {**styles[method], "markersize": 6.5, "linewidth": 1.2, "linestyle": "-"}
+        handles += ax.plot([seconds, seconds], [worst, mean], label=method, gid=hint(told), **look)
+    style.tidy(ax, "both", "processor seconds", "part of the exact share")
+    ax.set(xscale="log", ylim=(0.0, None))
+    style.decades(ax.xaxis, *ax.get_xlim())
+    if key:
+        style.legend(ax, handles, sorted(points))
+    return ax
 
 
 @checked

@@ -21,6 +21,7 @@ from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
+from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised
 
 OTHERS = ("cvxpy:", "gamspy:", "highs", "ortools:", "pyomo:", "qtqp")
@@ -89,7 +90,7 @@ class Suite:
     ----------
     id, title : its name, and what it is in a few words
     cases : what is solved
-    methods : that are compared; () = all that are available
+    methods : that are compared, ids or methods themselves; () = all that are available but approximations
     accuracies : that every method is asked for, words or residuals; methods are compared at what they achieve
     time_limit, repeats : for each solve, where the run does not say otherwise
     trace : whether the iterations of algorithms are kept with their seconds and residuals
@@ -99,7 +100,7 @@ class Suite:
     id: str
     title: str
     cases: Sequence[SuiteCase]
-    methods: Sequence[str] = ()
+    methods: Sequence[str | Method] = ()
     accuracies: Sequence[Accuracy] = ("mid",)
     time_limit: Duration = 20.0
     repeats: Repeats = 3

@@ -95,6 +95,12 @@ class HighsSession(Session):
             prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
         return self.x, prices
 
+    def lp(self, round: Round | None) -> LP:  # noqa: A002
+        """The round, or the one program, as sparse arrays."""
+        item = self.mechanism
+        assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
+        return item.lp(self.instance, round) if isinstance(item, Leximin) else item.lp(self.instance)
+
     def _run(self) -> None:
         """HiGHS on its model; once more without its basis where primal simplex has lost feasibility on the way."""
         self.highs.run()
@@ -135,9 +141,7 @@ class HighsSession(Session):
 
         with self.phase("build"):
             self.round = round
-            item = self.mechanism
-            assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
-            lp = item.lp(self.instance, round) if isinstance(item, Leximin) else item.lp(self.instance)
+            lp = self.lp(round)
             if self.chosen:  # the others imply loads of at most 1, and PDLP prints a warning of free rows
                 lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
@@ -249,6 +253,7 @@ class Highs(Method):
     table = "HIGHS"
     warm = True
     keep_model = False
+    session: type[HighsSession] = HighsSession
     chosen: Mapping[str, Any] | None = None
     """Options of HiGHS besides those that the accuracy means."""
 
@@ -260,7 +265,7 @@ class Highs(Method):
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
-        session = HighsSession(mechanism, instance, limits)
+        session = self.session(mechanism, instance, limits)
         session.keep_model, session.table, session.chosen = self.keep_model, self.table, self.chosen
         return session
 

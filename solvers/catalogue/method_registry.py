@@ -86,7 +86,7 @@ METHODS: Registry[Method] = Registry("method", "fairalloc.methods", _discover, a
 
 
 def methods_for(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> list[Method]:
-    """The methods that compute a mechanism, in the order of `order`.
+    """The methods that compute a mechanism, in the order of `order`; approximations are asked only by name.
 
     Parameters
     ----------
@@ -137,7 +137,8 @@ def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]
 def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
     """The methods of `methods_for` one by one: whoever needs the first only does not ask the others."""
     for method in _in_order(order(mechanism, instance), available):
-        fits = method.computes(mechanism) and (instance is None or not method.applies(mechanism, instance))
+        right = method.kind != "approximate" and method.computes(mechanism)
+        fits = right and (instance is None or not method.applies(mechanism, instance))
         if fits and (method.is_available() or not available):
             yield method
 

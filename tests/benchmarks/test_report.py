@@ -24,6 +24,7 @@ from fairalloc import benchmarks
 from fairalloc.analysis.plots import panels, style
 from fairalloc.analysis.plots.panels import ENDINGS
 from fairalloc.benchmarks import FIGURES, SUITES, SuiteCase, figures, metrics, page, print_summary
+from fairalloc.benchmarks.loss import loss_grids, losses
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
 from fairalloc.benchmarks.records import UNDEFINED
 from fairalloc.benchmarks.references import Reference, distance_to, printed_quantities, references, unique_quantities
@@ -325,6 +326,48 @@ def test_at_most_three_panels_stand_in_a_row():
     assert len([ax for ax in figure.axes if ax.axison]) == 7
 
 
+# ---- approximations ---------------------------------------------------------------------------------------------------
+
+
+def with_an_approximation():
+    """Two cases of an exact method and of one that is approximate, though faster, and claims one of them."""
+    here = {"mechanism": "lmmf", "wall": 0.5, "cpu": 0.4}
+    exact = [record(**here, method="sure", case=case, quantities=(1.0, 2.0, 4.0)) for case in "ab"]
+    found = {"method": "rough", "mechanism": "lmmf", "wall": 0.1, "cpu": 0.1}
+    rough = [
+        record(**found, case="a", quantities=(0.5, 2.0, 6.0), definition=0.5, claims=False, termination="approximate"),
+        record(**found, case="b", quantities=(1.0, 2.0, 4.0)),
+    ]
+    summary = summary_of([*exact, *rough])
+    summary.run.details["methods"]["rough"]["kind"] = "approximate"
+    return summary
+
+
+def test_an_approximation_is_in_no_ranking_and_what_it_loses_is_told():
+    summary = with_an_approximation()
+    (item,) = summary.rankings()
+    assert [rank.method for rank in (*item.rows, *item.partial)] == ["sure"]
+    assert not summary.failures
+    assert "approximate and not ranked, the report says what they lose: rough" in summary.warnings
+    rough, sure = losses(summary, "lmmf")
+    assert (rough.method, rough.cases, rough.worst, rough.seconds) == ("rough", 2, 0.5, 0.1)
+    assert rough.mean == pytest.approx(((0.5 + 1.0 + 1.5) / 3 + 1.0) / 2)
+    assert (sure.worst, sure.mean) == (1.0, 1.0)
+    text = benchmarks.report_text(summary, "markdown")
+    assert "| rough | approximate | 2 | 0.1 | 50 % | 100 % |" in text
+    (panel,) = figures.panels_of(summary, "loss")
+    assert panel.names == ("rough", "sure")
+    assert losses(summary_of(cases("m", [0.1])), "drfh") == []
+
+
+def test_what_is_approximate_is_no_reference():
+    summary = with_an_approximation()
+    alone = summary_of([r for r in summary.records if r.method == "rough"])
+    alone.run.details["methods"]["rough"]["kind"] = "approximate"
+    assert alone.references == {}
+    assert loss_grids(alone) == []
+
+
 # ---- formats ---------------------------------------------------------------------------------------------------------
 
 
@@ -363,7 +406,7 @@ def test_figures_are_written_by_name(large, tmp_path, ending):
 
 @pytest.mark.deep
 def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
-    with pytest.raises(UnknownName, match=r"there is no figure 'pie'.*: the figures are profile, data-profile, pareto"):
+    with pytest.raises(UnknownName, match=r"there is no figure 'pie'.*: the figures are profile, data-profile, pareto, loss"):
         benchmarks.write_figure(large, "pie", tmp_path / "a.svg")
     with pytest.raises(InstanceError, match=r"its name must end in \.svg, \.png, \.pdf"):
         benchmarks.write_figure(large, "memory", tmp_path / "a.jpg")

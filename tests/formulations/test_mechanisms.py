@@ -52,8 +52,10 @@ def answerable(item, method, name):
     return method != "vds-distributed" or item.name not in SLOW
 
 
-ELSEWHERE = {"gamspy:path", "pyomo:path", "psdsf-enumeration"}
-"""PATH is seldom there: test_path.py. PS-DSF with an objective: `configured` below and test_psdsf_objective.py."""
+APPROXIMATE = {key for key, method in METHODS.items() if method.kind == "approximate"}
+ELSEWHERE = {"gamspy:path", "pyomo:path", "psdsf-enumeration"} | APPROXIMATE
+"""PATH is seldom there: test_path.py; approximations: test_approximations.py. PS-DSF with an objective: `configured` below and
+test_psdsf_objective.py."""
 PUBLISHED = [(e, k, m) for e in EXAMPLES for k in sorted(set(METHODS) - ELSEWHERE) for m in e.answers if answerable(e, k, m)]
 
 

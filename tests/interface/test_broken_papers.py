@@ -89,6 +89,7 @@ TEXTS = {
     "a case": (STATEMENT + "printed = 'fig9'", "statement 'Z.new': UnknownName: there is no published example 'fig9'"),
     "a proof": (STATEMENT + "proof = '[[none]]'", "statement 'Z.new': UnknownName: there is no proof 'none'"),
     "a judge": (STATEMENT + "judge = 'envy'", "statement 'Z.new': UnknownName: there is no property 'envy'"),
+    "a table": ('[tables]\n"Z.Table1" = "Z.no"\n' + STATEMENT, "it: ValueError: 'Z.no' is in a table, but is no statement"),
     "no trial": (
         STATEMENT.replace('property = "envy-freeness"', ""),
         "statement 'Z.new': ValueError: it has no trial",

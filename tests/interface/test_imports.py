@@ -45,7 +45,7 @@ PARTS = {
         *("lexicographic.faces", "lexicographic.rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
-        *("gap_of_given", "model_page", "__init__"),
+        *("approximate", "gap_of_given", "model_page", "__init__"),
     ),
     "analysis": (
         "verdict",
@@ -117,7 +117,7 @@ PARTS = {
     ),
     "benchmarks": (
         *("suites", "records", "references", "worker", "*"),
-        *("runner", "metrics", "ranking", "compare", "report", "growth", "figures", "page", "formats", "__init__"),
+        *("runner", "metrics", "ranking", "compare", "report", "growth", "loss", "figures", "page", "formats", "__init__"),
     ),
     "fairalloc": ("sigint", "__init__", "*", "cli", "__main__"),
 }

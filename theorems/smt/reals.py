@@ -1,7 +1,7 @@
 """The solver of formulas over the reals: one query, its limit, the names of what it needed, and a second judge.
 
 1. A `Question` is the negation of a claim for one pattern: named assumptions, and the violation. Unsatisfiable = the claim holds.
-2. It is given to z3 with a limit.
+2. It is given to z3 with a limit, in a context of its own: what z3 does depends on the formulas made before in the same one.
 3. Lemmas are consequences of the assumptions that the solver is told, each with its reason where it is written.
 """
 
@@ -101,21 +101,29 @@ def ask(question: Question, deadline: float, core: bool = False) -> Reply:
 def _query(question: Question, seconds: float, core: bool) -> Reply:
     if seconds <= 0:
         return Reply("unknown")
-    solver = z3.Solver() if core else z3.SolverFor("QF_NRA")
+    context = z3.Context()
+    solver = z3.Solver(ctx=context) if core else z3.SolverFor("QF_NRA", ctx=context)
     solver.set("timeout", max(1, int(1000 * seconds)))
-    for name, formulas in question.assumptions.items():
-        if core:
+    for name, given in question.assumptions.items():
+        formulas = _alone(context, given)
+        if core and formulas:
             solver.assert_and_track(z3.And(*formulas), name)
         else:
             solver.add(*formulas)
-    solver.add(*question.lemmas, *question.violation)
+    solver.add(*_alone(context, [*question.lemmas, *question.violation]))
     result = str(solver.check())
     if result == "unsat":
         return Reply("unsat", core=frozenset(map(str, solver.unsat_core())) if core else frozenset())
     if result == "sat":
         model = solver.model()
-        return Reply("sat", {key: _rational(model.eval(term, model_completion=True)) for key, term in question.data.items()})
+        numbers = {key: _alone(context, [term])[0] for key, term in question.data.items()}
+        return Reply("sat", {key: _rational(model.eval(term, model_completion=True)) for key, term in numbers.items()})
     return Reply("unknown")
+
+
+def _alone(context: Term, formulas: Iterable[Term]) -> list[Term]:
+    """The formulas in a context of their own; truth values are in none."""
+    return [f if isinstance(f, bool) else f.translate(context) for f in formulas]
 
 
 def _rational(value: Term) -> Any:
@@ -129,9 +137,10 @@ def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
         import cvc5
     except ImportError as error:
         raise NotInstalled("a second judge needs the solver cvc5: pip install cvc5") from error
-    asked = z3.Solver()
+    context = z3.Context()
+    asked = z3.Solver(ctx=context)
     formulas = [f for part in question.assumptions.values() for f in part] + [*question.lemmas, *question.violation]
-    asked.add(*(z3.simplify(f) for f in formulas))  # without sums of one term, which cvc5 does not read
+    asked.add(*map(z3.simplify, _alone(context, formulas)))  # without sums of one term, which cvc5 does not read
     solver = cvc5.Solver()
     solver.setLogic("QF_NRA")
     solver.setOption("tlimit-per", str(max(1, int(1000 * seconds))))

@@ -103,7 +103,8 @@ def _arguments() -> dict[str, Argument]:
         if own is not None:
             parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
             case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
-        data = item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
+        data = {"statement": item["ids"][0]} if item.get("make") == "shown" else {}
+        data |= item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
         answers, assumed = item.get("answers", ""), item.get("assumed", "")
         made = Argument(item["check"], item.get("make", ""), data, answers, item["sentence"], item["formula"], assumed, case)
         found |= dict.fromkeys(item["ids"], made)

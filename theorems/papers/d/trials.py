@@ -5,9 +5,8 @@ from functools import partial
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import about_mechanism
-from fairalloc.theorems.checkers.trials import Routes, once
+from fairalloc.theorems.checkers.trials import Routes
 from fairalloc.theorems.papers.d import allocations, examples, regions, trajectories
 from fairalloc.theorems.papers.d.complaints import compared_with_drf, for_every, of_data
 from fairalloc.theorems.papers.d.examples import printed
@@ -103,11 +102,9 @@ trials: dict[str, Routes] = {
     "D.L3.step": of_data(trajectories.vanishing_numerators),
     "D.S5.4.error": Routes(trajectories.limit_is_fair, trajectories.market_is_fair),
     "D.S5.5.segment": printed(examples.segment),
-    "D.S5.5.weights": once(checked("D.S5.5.weights")),
     "D.S5.5.weights.true": on_trajectories(trajectories.tends_to_the_market, partial(integrated, 1e-5)),
     "D.S5.5.circle": printed(examples.circle),
     "D.S5.5.circle-six": printed(examples.circle_six),
-    "D.S5.5.circle-all": once(checked("D.S5.5.circle-all")),
     "D.S5.5.bottlenecks": of_data(allocations.one_bottleneck_set),
     "D.S5.5.utilisation": printed(examples.circle_best),
     "D.S6.minimal-gap": allocations.alike("nobody is promoted and somebody complains, or vice versa", allocations.rests),

@@ -137,12 +137,7 @@ cases: dict[str, Case] = {
 }
 
 
-BY_SCRIPT = "K.E107 K.3.4.ties K.L3 K.L3.letter K.E116 K.L4 K.L4.letter K.T8 K.T8.letter K.T8.steps"
-"""Claims that a point or a run of the authors of this package refutes, which the checks of their scripts try and confirm."""
-
-
 trials: dict[str, Routes] = {
-    **{name: once(checked(name)) for name in BY_SCRIPT.split()},
     "K.2.2.Fig1.ps-dsf": printed_tasks("ps-dsf", "2", "6", "8", "8"),
     "K.2.2.Fig1.drfh": printed_tasks("drfh", "3", "3", "8", "8"),
     "K.2.2.Fig1.gamma": printed_numbers(_fig1),

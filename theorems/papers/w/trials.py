@@ -404,7 +404,6 @@ cases: dict[str, Case] = {
 
 
 trials: dict[str, Routes] = {
-    "W.S2.drf": once(checked("W.S2.drf")),
     "W.Fig1": printed_numbers(_split_pool),
     "W.S2.infeasible": about_mechanism("drfh", realisable),
     "W.S2.homogeneous": about_mechanism("drfh", realisable),
@@ -421,7 +420,6 @@ trials: dict[str, Routes] = {
     "W.P4.numbers": printed_numbers(_prop4),
     "W.S4.5.partitions": printed_numbers(_partitions),
     "W.S3.2.non-wasteful": once(_taken_back),
-    "W.P2.printed": once(checked("W.P2.printed")),
     "W.S4.5.weaker": once(_weaker),
     "W.S4.5.mean": once(_partitioned),
     "W.P8": about_mechanism("drfh", leximin_in(_amounts)),
@@ -431,13 +429,10 @@ trials: dict[str, Routes] = {
     "W.S5.1.P8": about_mechanism("drfh", leximin_in(_amounts)),
     "W.S5.1.rounds": few_rounds("drfh"),
     "W.E9": printed_numbers(_fitness),
-    "W.S5.2.first-fit": once(checked("W.S5.2.first-fit")),
     "W.S5.2.best-fit": printed_numbers(_best_fit_is_drfh),
     "W.S5.2.better": once(_least_share(1)),
     "W.S5.2.worse": once(_least_share(-1)),
     "W.Table1": printed_numbers(_table1),
     "W.Table2": printed_numbers(_table2),
-    "W.Table2.each": once(checked("W.Table2.each")),
     "W.Fig5.numbers": printed_numbers(_fig5),
-    "W.S6.1.exact": once(checked("W.S6.1.exact")),
 }

@@ -1,0 +1,111 @@
+r"""`geometric-binner`: max-min fair levels by one linear program with geometric bins (Soroush: Namyar et al., NSDI 2024).
+
+The weighted share v_n = sigma_n u_n / phi_n of each user is split into bins, and what is in a lower bin is worth more:
+
+    max   sum_n sum_b  epsilon^(b-1) f_nb
+    s.t.  sum_n d_nr x_ni <= c_ir,   sigma_n sum_i x_ni / phi_n = sum_b f_nb,   0 <= f_nb <= U_b - U_(b-1)
+
+with U_0 = 0, U_b = U_1 alpha^(b-1), and a last bin without end. U_1 is the least level of an equal partition, which everybody can
+have. A user's bins fill in their order, since their worth falls: the objective is sum_n h(v_n), h concave with slopes epsilon^b.
+
+**Least level.** Let g be the max-min level and U_b <= g. All users can have U_b at once, so N h(U_b) <= sum_n h(v_n), and from
+h(v) <= h(U_b) + epsilon^b (v - U_b)+ follows for every user n and every bin c <= b
+
+    v_n >= U_c - epsilon^(b-c+1) sum_m (v_m - U_b)+
+
+So for a small epsilon the least level is at least the last U_b <= g, which is more than g / alpha.
+
+**Every level.** Where the levels v that can be had are a polymatroid (one resource, users with equal demands and weights), v and
+the leximin levels v* lie in the same bins for every epsilon < 1, so above U_1 v_n / v*_n is between 1 / alpha and alpha. Both are
+bases. If v_n < U_b < v*_n, by exchange some m has v_m > v*_m, can give to n in v, and can take from n in v*. Then v*_m >= v*_n,
+for v* is leximin, so v_m > U_b: what m gives is worth less than what n gains, and v is not the best. As well if v_n > U_b > v*_n.
+In general there is no such bound: docs/theory/algorithms.md has an example.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.lexicographic.linear_program import LP, Round
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.backends.highs import Highs, HighsSession
+from fairalloc.solvers.method import Session
+from fairalloc.solvers.options import AlgorithmOptions
+
+DECAY = 0.1
+"""epsilon, where few bins are needed."""
+
+LEAST = 1e-8
+"""The worth of the last bin is not below this: HiGHS takes 1e-9 for 0."""
+
+
+@dataclass(frozen=True)
+class BinnerOptions(AlgorithmOptions):
+    """Of the bins; all other options are HiGHS' own.
+
+    Attributes
+    ----------
+    base : alpha, the end of each bin in units of the one before, above 1; nearer to 1 is fairer and slower
+    """
+
+    base: float = 2.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.base <= 1:
+            raise InstanceError(f"the option base is {self.base:g}, but it must be above 1")
+
+
+def bins(most: float, base: float) -> tuple[Floats, Floats]:
+    """(B + 1,) the ends U_0, .., U_B = inf of bins for levels up to `most`, in units of U_1, and (B,) what they are worth."""
+    count = 1 + int(np.ceil(np.log(max(most, base)) / np.log(base)))
+    ends = np.concatenate([[0.0], base ** np.arange(count - 1.0), [np.inf]])
+    return ends, max(DECAY, LEAST ** (1.0 / (count - 1))) ** np.arange(float(count))
+
+
+def binned(instance: Instance, rate: Floats, base: float) -> LP:
+    """The program in canonical units, where U_1 = 1; `rate` is sigma_n / phi_n. Columns: arcs, then bins by user."""
+    arcs, rows = instance.arcs, instance.K * instance.R
+    limit = rate * instance.max_tasks
+    ends, worth = bins(float(np.minimum(rate * (arcs.owner @ arcs.gamma), limit).max()), base)
+    top = np.minimum(limit[:, None], ends)
+    own = sp.kron(sp.eye_array(instance.N), -np.ones((1, len(worth))))
+    matrix = sp.block_array([[arcs.load, None], [sp.diags_array(rate) @ arcs.owner, own]], format="csc")
+    cost = np.concatenate([np.zeros(len(arcs)), np.tile(worth, instance.N)])
+    lower = np.concatenate([np.full(rows, -np.inf), np.zeros(instance.N)])
+    upper = np.concatenate([np.ones(rows), np.zeros(instance.N)])
+    with np.errstate(invalid="ignore"):
+        width = np.nan_to_num(top[:, 1:] - top[:, :-1], nan=0.0, posinf=np.inf)
+    return LP(cost, matrix, lower, upper, np.concatenate([np.full(len(arcs), np.inf), width.ravel()]))
+
+
+class BinnerSession(HighsSession):
+    """The one program."""
+
+    def lp(self, round: Round | None) -> LP:  # noqa: A002, ARG002
+        assert isinstance(self.mechanism, Leximin)
+        options = self.limits.own(BinnerOptions)
+        return binned(self.instance, self.mechanism.rate(self.instance), options.base)
+
+
+class GeometricBinner(Highs):
+    """An approximation of max-min fair levels by one linear program, as in Soroush."""
+
+    warm = False
+    session = BinnerSession
+    options = BinnerOptions()
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """The lexicographic mechanisms; max-min alone is one exact program already."""
+        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
+
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
+        return session.solve(None)
+
+
+methods = (GeometricBinner("geometric-binner", "approximate"),)

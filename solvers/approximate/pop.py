@@ -1,0 +1,98 @@
+"""`pop`: users in random parts, each with its part of every capacity (POP: Narayanan et al., SOSP 2021).
+
+1. The users are put into k parts of equal size, at random.
+2. Each part gets a k-th of every capacity. Solved are its users with all capacities and k times their limits, which is the
+   same with k times the tasks, by the default method.
+3. The answers, divided by k, are put together: they are feasible.
+
+With one part it is the exact answer. Where users of a part are few, what they cannot use is wasted; so it loses more with more
+parts, and where a few users need what others do not. For a market the prices of the parts add up to prices of the whole.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import Method, Session, Stopped
+from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.solve import solve
+
+
+@dataclass(frozen=True)
+class PopOptions(AlgorithmOptions):
+    """Of the partition.
+
+    Attributes
+    ----------
+    parts : parts of the users, at most one a user; 1 = the exact answer
+    seed : of the random partition
+    """
+
+    parts: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.parts < 1:
+            raise InstanceError(f"the option parts is {self.parts}, but it must be at least 1")
+
+
+class PopSession(Session):
+    """The parts of one instance."""
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
+        """Each part in turn; the prices are those of all parts, where every part has some."""
+        options, instance = self.limits.own(PopOptions), self.instance
+        count = min(options.parts, instance.N)
+        order = np.random.default_rng(options.seed).permutation(instance.N)
+        x, prices = np.zeros(instance.A), list[Floats | None]()
+        for number, part in enumerate(np.array_split(order, count)):
+            answer = self._answer(np.sort(part), count)
+            if not answer.has_point:
+                raise Stopped(answer.termination, f"part {number + 1} of {count}: {answer.message}")
+            if not answer.claims_success:
+                self.message = f"part {number + 1} of {count} ended with {answer.termination!r}"
+            x[np.isin(instance.arcs.user, part)] = answer.x / count
+            prices.append(answer.prices if answer.round_prices is None else answer.round_prices)
+        self.x = x
+        found = [one for one in prices if one is not None]
+        if len(found) < count:
+            return x, None
+        return x, np.concatenate(found) if isinstance(self.mechanism, Leximin) else np.sum(found, axis=0)
+
+    def _answer(self, users: NDArray[np.intp], count: int) -> Allocation:
+        """Of the users alone, with all capacities and their limits times `count`."""
+        whole, limits = self.instance, self.limits
+        with self.phase("build"):
+            servers = np.arange(whole.K)
+            here = whole.chosen(users, servers, whole.weights[users], whole.max_tasks[users] * count, whole.counts)
+        seconds = limits.left if limits.limited else None
+        with self.phase("solve"):
+            return solve(here, self.mechanism, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads)
+
+
+class Pop(Method):
+    """An approximation by the exact answers of random parts of the users."""
+
+    id = "pop"
+    kind = "approximate"
+    session = PopSession
+    options = PopOptions()
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """The lexicographic mechanisms and nb."""
+        return isinstance(mechanism, Leximin | NashBargaining) and not isinstance(mechanism, MaxMin)
+
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
+        return session.solve(None)
+
+
+methods = (Pop(),)

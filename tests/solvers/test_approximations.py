@@ -1,0 +1,213 @@
+"""Approximations against exact answers: what is proved of them holds, and nothing is claimed beyond what the residual proves."""
+
+import numpy as np
+import pytest
+from tolerances import RESIDUAL, SHARES
+
+import fairalloc as fa
+from fairalloc.formulations import mechanism
+from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.examples import generators
+from fairalloc.solvers import METHODS
+from fairalloc.solvers.approximate.geometric_binner import bins
+from fairalloc.solvers.catalogue.method_registry import methods_for
+
+FAMILIES = (generators.generic, generators.racks, generators.variants, generators.zero_demand, generators.finite)
+
+LP = 1e-6
+"""Relative error of a level in the binner's program: HiGHS' tolerances are 1e-9, the last bin's worth is 1e-8 at least."""
+
+MARKET = 1e-2
+"""Relative error of a user's tasks after 160 rounds of proportional response on `market`; after 10 it is above."""
+
+
+def levels(instance, name, allocation):
+    """(N,) weighted shares in units of the least level of an equal partition, which are those of the binner."""
+    scaled, unit = mechanism(name).canonical(instance)
+    return mechanism(name).rate(scaled) * allocation.tasks / unit
+
+
+def binned(instance, base=2.0, name="lmmf"):
+    return levels(instance, name, fa.solve(instance, name, "geometric-binner", options={"base": base}, reference=False))
+
+
+def exact(instance, name="lmmf"):
+    return levels(instance, name, fa.solve(instance, name))
+
+
+def bins_of(instance, base, name="lmmf"):
+    """The ends and worth of the binner's bins on the instance."""
+    scaled, _ = mechanism(name).canonical(instance)
+    rate = mechanism(name).rate(scaled)
+    return bins(float(np.minimum(rate * (scaled.arcs.owner @ scaled.arcs.gamma), rate * scaled.max_tasks).max()), base)
+
+
+def market(n_users, n_goods, seed):
+    """A market in which everybody has a rate of its own for every good."""
+    rng = np.random.default_rng(seed)
+    on = {(n, i): [rng.uniform(1.0, 5.0)] for n in range(n_users) for i in range(n_goods)}
+    return fa.Instance(np.ones((n_users, 1)), np.ones((n_goods, 1)), weights=rng.uniform(0.5, 2.0, n_users), demands_on=on)
+
+
+# ---- the binner ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", [1.3, 2.0])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_least_level_is_what_the_proof_says(family, base):
+    for seed in range(4):
+        instance = family(4 + seed, 3, 2, seed)
+        v, (ends, worth) = binned(instance, base), bins_of(instance, base)
+        b = int(np.flatnonzero(ends <= exact(instance).min() * (1 + LP))[-1])
+        excess = float(np.maximum(v - ends[b], 0.0).sum())
+        proved = [ends[c] - worth[1] ** (b - c + 1) * excess for c in range(1, b + 1)]
+        assert v.min() >= max(proved) - LP * ends[b]
+
+
+@pytest.mark.parametrize("base", [1.1, 2.0, 4.0])
+def test_every_level_is_within_alpha_where_levels_are_a_polymatroid(base):
+    far = 1.0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        eligible = rng.random((7, 4)) < 0.4
+        eligible[np.arange(7), rng.integers(4, size=7)] = True
+        instance = fa.Instance(np.ones((7, 1)), rng.uniform(1.0, 30.0, (4, 1)), eligible=eligible)
+        v, right = binned(instance, base), exact(instance)
+        ends, _ = bins_of(instance, base)
+        place = np.searchsorted(ends, right * (1 - LP))
+        assert np.all(v >= ends[place - 1] * (1 - LP))
+        assert np.all(v <= ends[place] * (1 + LP))
+        far = max(far, float((v / right).max()), float((right / v).max()))
+    assert 1.0 + LP < far <= base * (1 + LP), "an approximation, and no worse than alpha"
+
+
+def test_one_user_may_lose_more_than_alpha_in_general():
+    """The example of docs/theory/algorithms.md."""
+    instance = fa.Instance([[4, 0], [1, 20], [0, 1]], [[8, 60]])
+    np.testing.assert_allclose(fa.solve(instance, "lmmf").tasks, [1.6, 1.6, 28.0], rtol=SHARES)
+    found = fa.solve(instance, "lmmf", "geometric-binner")
+    np.testing.assert_allclose(found.tasks, [4 / 3, 8 / 3, 20 / 3], rtol=LP)
+    assert (found.termination, found.claims_success) == ("approximate", False)
+    assert found.residual > 0.1
+
+
+def test_the_binner_takes_limits_and_every_rule_with_shares():
+    instance = generators.finite(6, 3, 2, 1)
+    for name in ("drfh", "tsf", "lmmf"):
+        found = fa.solve(instance, name, "geometric-binner", reference=False)
+        assert found.residuals["feasibility"] <= RESIDUAL
+        assert np.all(found.tasks <= instance.max_tasks * (1 + RESIDUAL))
+        assert found.tasks.min() > 0
+    assert not METHODS["geometric-binner"].computes(mechanism("mmf"))
+
+
+# ---- parts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["lmmf", "drfh", "nb"])
+def test_one_part_is_exact(name):
+    for family in set(FAMILIES) - ({generators.variants} if name == "drfh" else set()):
+        instance = family(5, 3, 2, 1)
+        found, right = fa.solve(instance, name, "pop", options={"parts": 1}), fa.solve(instance, name)
+        np.testing.assert_allclose(found.tasks, right.tasks, rtol=SHARES)
+        assert found.termination == "optimal", "its prices prove it"
+        assert "called approximate, but its answer proves a residual of" in found.message
+
+
+@pytest.mark.parametrize("name", ["lmmf", "nb"])
+@pytest.mark.parametrize("parts", [2, 3])
+def test_a_part_has_what_it_gets_alone_with_its_part_of_every_capacity(name, parts):
+    instance = generators.finite(7, 3, 2, 2)
+    found = fa.solve(instance, name, "pop", options={"parts": parts, "seed": 5})
+    assert (found.termination, found.claims_success) == ("approximate", False)
+    assert found.residual > RESIDUAL
+    order = np.random.default_rng(5).permutation(7)
+    for part in np.array_split(order, parts):
+        users = np.sort(part)
+        alone = fa.Instance(
+            [instance.demands[n] for n in users],
+            instance.capacities / parts,
+            weights=instance.weights[users],
+            max_tasks=instance.max_tasks[users],
+        )
+        np.testing.assert_allclose(found.tasks[users], fa.solve(alone, name).tasks, rtol=SHARES)
+
+
+def test_as_many_parts_as_users_are_an_equal_partition():
+    instance = generators.tied(5, 3, 2, 1)
+    found = fa.solve(instance, "nb", "pop", options={"parts": 99})
+    np.testing.assert_allclose(found.tasks, fa.solve(instance, "uniform").tasks, rtol=SHARES)
+
+
+# ---- markets ---------------------------------------------------------------------------------------------------------
+
+
+def test_proportional_response_converges_to_the_market():
+    instance = market(6, 4, 1)
+    right = fa.solve(instance, "nb", accuracy="high").tasks
+    residuals, errors = [], []
+    for rounds in (10, 40, 160):
+        options = {"iterations": rounds}
+        found = fa.solve(instance, "nb", "proportional-response", accuracy="high", options=options, reference=False)
+        residuals.append(found.residual)
+        errors.append(float(np.abs(found.tasks / right - 1).max()))
+        assert found.iterations <= rounds
+        assert (found.termination, found.claims_success) == ("iteration_limit", False)
+    assert residuals[0] > 3 * residuals[1] > 9 * residuals[2]
+    assert errors[-1] <= MARKET < errors[0]
+
+
+def test_proportional_response_says_where_there_is_no_market():
+    several, limited = generators.generic(4, 2, 2), generators.finite(4, 2, 1)
+    with pytest.raises(NotApplicable, match="proportional-response is for markets with one resource, but there are 2"):
+        fa.solve(several, "nb", "proportional-response")
+    with pytest.raises(NotApplicable, match="proportional-response is for users without a limit, but user 'u"):
+        fa.solve(limited, "nb", "proportional-response")
+
+
+# ---- all -------------------------------------------------------------------------------------------------------------
+
+
+def relabelled(instance, seed, users=True):
+    """The same instance with servers, resources and, where it is asked, users in another order, and that of the users."""
+    rng = np.random.default_rng(seed)
+    n, i, r = (rng.permutation(size) for size in (instance.N, instance.K, instance.R))
+    n = n if users else np.arange(instance.N)
+    place = {int(old): new for new, old in enumerate(n)}
+    server = {int(old): new for new, old in enumerate(i)}
+    on = {(place[a], server[b]): [row[r] for row in d] for (a, b), d in instance.demands_on.items()}
+    demands = [instance.demands[k][:, r] for k in n]
+    changed = {"eligible": instance.placement[n][:, i], "weights": instance.weights[n], "max_tasks": instance.max_tasks[n]}
+    return fa.Instance(demands, instance.capacities[i][:, r], demands_on=on, **changed), n
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_names_and_order_do_not_matter(seed):
+    network = generators.racks(6, 4, 3, seed, several=True)
+    other, _ = relabelled(network, seed)
+    ends, worth = bins_of(network, 2.0)
+    filled = [np.clip(v[:, None] - ends[:-1], 0.0, np.diff(ends)).sum(axis=0) @ worth for v in map(binned, (network, other))]
+    assert filled[0] == pytest.approx(filled[1], rel=LP), "what the bins are worth, for a program may have several answers"
+    goods = market(5, 4, seed)
+    same, m = relabelled(goods, seed)
+    tasks = [fa.solve(one, "nb", "proportional-response", reference=False).tasks for one in (goods, same)]
+    np.testing.assert_allclose(tasks[1], tasks[0][m], rtol=SHARES)
+    apart, _ = relabelled(network, seed, users=False)
+    halves = [fa.solve(one, "lmmf", "pop", options={"parts": 2}, reference=False).tasks for one in (network, apart)]
+    np.testing.assert_allclose(halves[1], halves[0], rtol=SHARES)
+
+
+def test_approximations_are_marked_and_never_asked_without_being_named():
+    marked = {key for key, method in METHODS.items() if method.kind == "approximate"}
+    assert marked == {"geometric-binner", "pop", "proportional-response"}
+    instance = market(4, 3, 1)
+    for name in ("lmmf", "nb"):
+        asked = {method.id for method in methods_for(mechanism(name), instance)}
+        assert asked
+        assert not marked & asked
+    for key, name in (("geometric-binner", "base"), ("pop", "parts"), ("proportional-response", "iterations")):
+        assert name in [option.name for option in fa.options(key)]
+    with pytest.raises(InstanceError, match="the option base is 1, but it must be above 1"):
+        fa.solve(instance, "lmmf", "geometric-binner", options={"base": 1.0})
+    with pytest.raises(InstanceError, match="the option parts is 0, but it must be at least 1"):
+        fa.solve(instance, "lmmf", "pop", options={"parts": 0})
