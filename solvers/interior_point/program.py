@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
+from fairalloc.solvers.interior_point.whole import WholeSystem
 from fairalloc.solvers.kkt.loads import restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits
@@ -128,7 +129,10 @@ class ArrowProgram(ArrowEquations, ABC):
         self.options = options = limits.own(InteriorPointOptions)
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
-        self.arcs, self.few = KeptArcs(self.loads) if self.plain else None, None
+        self.few_arcs = not self.raised.any() and (self.instance.K*self.instance.R+self.instance.N)*self.instance.A < 10000
+        arcs = self.instance.arcs
+        self.whole = np.concatenate([arcs.load.toarray() * self.tasks[arcs.user], -arcs.owner.toarray()]) if self.few_arcs else None
+        self.arcs, self.few = KeptArcs(self.loads) if self.plain and len(self.loads) >= FEWEST else None, None
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -261,10 +265,10 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor; a cheap way that once leaves rows too far from what they are to be is left for good."""
-        self.single = self.single and error > CLOSE
+        self.single = self.single and (self.few_arcs or error > CLOSE)
         for way in self._cheap(now, error):
             with suppress(np.linalg.LinAlgError):
-                system = ArrowSystem(self, now, way)
+                system = WholeSystem(self, now) if way.plan == "whole" else ArrowSystem(self, now, way)
                 affine = system.step(now, lack, self.towards(now))
                 x, s, _, _ = self.split(affine.primal)
                 if np.abs(self.loads.rows(x) + s - lack.rows).max() <= way.lacks:
@@ -276,7 +280,8 @@ class ArrowProgram(ArrowEquations, ABC):
     def _cheap(self, now: PrimalDual, error: float) -> list[Way]:
         """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; or single precision."""
         if not self.loose:
-            return [Way(self.plan, refined=False, negligible=0.0, lacks=HARMLESS * error)] if self.single else []
+            plan, least = ("whole", ENOUGH) if self.few_arcs else (self.plan, 0.0)
+            return [Way(plan, refined=False, negligible=0.0, lacks=HARMLESS * max(error, least))] if self.single else []
         gap, lacks = min(error, float((now.primal * now.dual) @ self.central)), LACKING * max(error, ENOUGH)
         parts = [1.0] * (gap > COARSE) + [COUPLES * gap] * (error > ENOUGH)
         parts += [NEGLIGIBLE] * (gap <= CLOSE)

@@ -7,6 +7,7 @@ seventh in single precision.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ SMALLEST = 1e-300
 """Stands for the largest number of a row or column of zeros."""
 
 
+@cache
 def blas(name: str, kind: DTypeLike) -> Any:
     """The routine of BLAS for numbers of a kind, such as "syrk" for `dsyrk`; SciPy's file of them is loaded with the first."""
     from scipy.linalg import get_blas_funcs
@@ -29,6 +31,7 @@ def blas(name: str, kind: DTypeLike) -> Any:
     return get_blas_funcs(name, dtype=kind)
 
 
+@cache
 def lapack(name: str, kind: DTypeLike) -> Any:
     """The routine of LAPACK for numbers of a kind, such as "potrf" for `dpotrf`."""
     from scipy.linalg import get_lapack_funcs
