@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, KeptArcs
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem
@@ -132,7 +132,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self.few_arcs = not self.raised.any() and (self.instance.K*self.instance.R+self.instance.N)*self.instance.A < 10000
         arcs = self.instance.arcs
         self.whole = np.concatenate([arcs.load.toarray() * self.tasks[arcs.user], -arcs.owner.toarray()]) if self.few_arcs else None
-        self.arcs, self.few = KeptArcs(self.loads) if self.plain and len(self.loads) >= FEWEST else None, None
+        self.arcs, self.few = KeptArcs.of(self.loads) if self.plain else None, None
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
