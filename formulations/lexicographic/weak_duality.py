@@ -64,13 +64,13 @@ def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
     """(*) for the users of one layer of prices, sum_ir p_ir = `worth`; inf where y = 0, and for all where a y is out of range."""
     if not np.isfinite(y).all():
         return np.full_like(v, np.inf)
-    order = np.argsort(v, kind="stable")
-    below = np.cumsum((y * v)[order], dtype=np.longdouble)  # what is left of the difference below decides
-    above = y.sum(dtype=np.longdouble) - np.cumsum(y[order], dtype=np.longdouble)
-    kept = np.empty(len(v), np.longdouble)
-    kept[order] = below + v[order] * above
-    gap: Floats = np.maximum((worth - kept).astype(float), rounding)
-    return np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0)
+    order = v.argsort(kind="stable")
+    own, level = y[order], v[order]
+    upto = own.cumsum(dtype=np.longdouble)
+    kept = (own * level).cumsum(dtype=np.longdouble) + level * (upto[-1] - upto)  # what is left of the difference below decides
+    gap = np.empty(len(v))
+    gap[order] = worth - kept
+    return np.divide(np.maximum(gap, rounding), y, out=np.full(len(v), np.inf), where=y > 0)
 
 
 def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Floats, float]]:
@@ -82,7 +82,7 @@ def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Fl
     by_row = arcs.load.tocsr() if len(layers) > SPARSE else None
     own = np.diff(arcs.owner.indptr)
     for p in layers:
-        worth, rows = float(p.sum()), np.flatnonzero(p)
+        worth, rows = float(p.sum()), p.nonzero()[0]
         if by_row is None or int(np.diff(by_row.indptr)[rows].sum()) * SPARSE > by_row.nnz:
             yield slice(None), worth, cheapest(instance, p), ROUNDING * worth
             continue

@@ -55,9 +55,9 @@ def combined(pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: Primal
 
     def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
         values, first, second = values[pairs], first[pairs], second[pairs]
-        without, whole = -first / values, -(first + second) / values
-        near = np.flatnonzero(np.maximum(without, whole) > 0.1)  # the others bound no step much shorter than the whole one
-        without, more = without[near], (whole - without)[near]
+        without, more = -first / values, -second / values
+        near = np.maximum(without, without + more) > 0.1  # the others bound no step much shorter than the whole one
+        without, more = without[near], more[near]
         fastest = (without + PARTS[:, None] * more).max(axis=1, initial=1.0)
         best = int(fastest.argmin())
         return float(PARTS[best]), 1.0 / float(fastest[best])
