@@ -93,7 +93,7 @@ class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
     Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; `whole` is the matrix
-    of those in which nothing is eliminated, None where it is too large. `arcs` are those that iterations need, `few` is the program
+    of those in which nothing is eliminated, None where it is too large. `arcs` are those that iterations need, `few` the program
     with these alone; None where all are needed, or not few enough.
     """
 
@@ -282,7 +282,7 @@ class ArrowProgram(ArrowEquations, ABC):
         return system, system.step(now, lack, self.towards(now))
 
     def _cheap(self, now: PrimalDual, error: float) -> list[Way]:
-        """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; or single precision, or whole."""
+        """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; single precision; or all."""
         if self.whole is not None:
             return [Way(self.plan, refined=True, negligible=0.0, lacks=HARMLESS * max(error, ENOUGH))]
         if not self.loose:
