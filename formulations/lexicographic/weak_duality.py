@@ -68,9 +68,9 @@ def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
     own, level = y[order], v[order]
     upto = own.cumsum(dtype=np.longdouble)
     kept = (own * level).cumsum(dtype=np.longdouble) + level * (upto[-1] - upto)  # what is left of the difference below decides
-    gap = np.empty(len(v))
+    gap, result = np.empty(len(v)), np.full(len(v), np.inf)
     gap[order] = worth - kept
-    return np.divide(np.maximum(gap, rounding), y, out=np.full(len(v), np.inf), where=y > 0)
+    return np.divide(np.maximum(gap, rounding), y, out=result, where=y > 0)
 
 
 def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Floats, float]]:

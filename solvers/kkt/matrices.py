@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 
@@ -24,7 +24,7 @@ SMALLEST = 1e-300
 
 
 @cache
-def blas(name: str, kind: DTypeLike) -> Any:
+def blas(name: str, kind: Any) -> Any:
     """The routine of BLAS for numbers of a kind, such as "syrk" for `dsyrk`; SciPy's file of them is loaded with the first."""
     from scipy.linalg import get_blas_funcs
 
@@ -32,7 +32,7 @@ def blas(name: str, kind: DTypeLike) -> Any:
 
 
 @cache
-def lapack(name: str, kind: DTypeLike) -> Any:
+def lapack(name: str, kind: Any) -> Any:
     """The routine of LAPACK for numbers of a kind, such as "potrf" for `dpotrf`."""
     from scipy.linalg import get_lapack_funcs
 
