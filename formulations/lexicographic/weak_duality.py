@@ -19,6 +19,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
+EPS = float(np.finfo(float).eps)
+
 ROUNDING = 1e-15
 """A few units in the last place: a dual price below 1e-9 of the others proves nothing to 1e-6."""
 
@@ -32,10 +34,8 @@ def feasible(instance: Instance, x: Floats) -> Floats:
     Sums of n products are known to about sqrt(n) units in the last place; a load above 1 by no more is a load of 1.
     """
     x = np.maximum(x, 0.0)
-    load = (instance.arcs.load @ x).max(initial=0.0)
-    limit = ((instance.arcs.owner @ x) / instance.max_tasks).max(initial=0.0)
-    most = max(load, limit)
-    known = float(np.finfo(float).eps) * max(instance.N, instance.K) ** 0.5
+    most = max((instance.arcs.load @ x).max(), ((instance.arcs.owner @ x) / instance.max_tasks).max())
+    known = EPS * max(instance.N, instance.K) ** 0.5
     return x / most if most > 1.0 + known else x
 
 
