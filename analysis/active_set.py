@@ -22,6 +22,7 @@ tasks on all of its arcs, room on all other resources and tasks left for all oth
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,7 +41,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.solvers.game.equations import LevelEquations, levels_at
 
-__all__ = ["NotUnique", "derivatives_by_active_set"]
+__all__ = ["Moves", "NotUnique", "derivatives_by_active_set", "moves"]
 
 UNUSED, FULL = 1e-7, 1e-5
 """Tasks, as a part of an arc's unit, that are taken for rounding, and the slack up to which a resource with a price is full."""
@@ -70,8 +71,27 @@ class ActiveSet:
     changes: Floats
 
 
+class Moves(NamedTuple):
+    """Derivatives by each capacity, to the right and to the left, nan where the active set has none.
+
+    tasks : (2, A, K R) on arcs, which need not be unique
+    rows, prices : (K R,) which are priced, and (2, priced, K R) of the price of a unit, times the capacity; of the game, of the
+        logarithms of levels
+    """
+
+    tasks: Floats
+    rows: NDArray[np.bool_]
+    prices: Floats
+
+
 def derivatives_by_active_set(allocation: Allocation, item: Mechanism) -> Floats | None:
-    """(2, N, K R) derivatives of tasks by each capacity, to the right and to the left, nan where the active set has none.
+    """(2, N, K R) derivatives of each user's tasks, which are unique; None and NotUnique as for `moves`."""
+    found = moves(allocation, item)
+    return None if found is None else np.array([allocation.instance.arcs.owner @ side for side in found.tasks])
+
+
+def moves(allocation: Allocation, item: Mechanism) -> Moves | None:
+    """The derivatives of what the active set has.
 
     None where the active set is not regular or not known; NotUnique where other equilibria of the game are next to this one.
     """
@@ -87,7 +107,7 @@ def derivatives_by_active_set(allocation: Allocation, item: Mechanism) -> Floats
     return _solved(active, allocation, where, units, item)
 
 
-def _solved(active: ActiveSet, allocation: Allocation, where: Instance, units: Floats, item: Mechanism) -> Floats | None:
+def _solved(active: ActiveSet, allocation: Allocation, where: Instance, units: Floats, item: Mechanism) -> Moves | None:
     """The linear system; where tasks are not unique in it NotUnique for a game, and None for nb and fds."""
     from scipy.linalg import lstsq, null_space
 
@@ -106,14 +126,16 @@ def _solved(active: ActiveSet, allocation: Allocation, where: Instance, units: F
         return None
     capacities = allocation.instance.capacities.ravel()
     own = _inverse(capacities)
-    result = np.full((2, where.N, len(own)), np.nan)
+    tasks, prices = np.zeros((2, where.A, len(own))), np.zeros((2, len(size) - count, len(own)))
     for side, change in enumerate(active.changes):
         right = np.vstack([_supply(allocation, where, side)[rows], np.zeros((int(active.held.sum()), len(own))), change]) / across
         step = lstsq(matrix / across, right, cond=1e-12, lapack_driver="gelsy")[0]
         lack = np.abs(matrix / across @ step - right).max(axis=0, initial=0.0)
         good = (lack <= SOLVED * np.maximum(np.abs(right).max(axis=0, initial=0.0), own)) & (capacities > 0)
-        result[side] = np.where(good, owner @ step[:count], np.nan)
-    return result
+        moved = np.where(good, size[:, None] * step, np.nan)
+        tasks[side, :, ~good] = np.nan
+        tasks[side, active.arcs], prices[side] = moved[:count], moved[count:]
+    return Moves(tasks, active.rows, prices)
 
 
 def _largest(matrix: Floats, axis: int) -> Floats:

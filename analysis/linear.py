@@ -79,12 +79,12 @@ def _highspy() -> Any:
 
 
 def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
-    from fairalloc.solvers.backends.highs import highs_lp
+    from fairalloc.solvers.backends.highs import pass_lp
 
     highs = _highspy().Highs()
     for name, value in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
         highs.setOptionValue(name, value)
-    highs.passModel(highs_lp(LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf))))
+    pass_lp(highs, LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf)))
     highs.run()
     return highs
 

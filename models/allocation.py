@@ -213,7 +213,7 @@ class Allocation:
         """{kind: function of an allocation and Axes}, what `plot` calls."""
         return {kind: function for figures in SOURCES for kind, function in figures().items()}
 
-    @property
+    @cached_property
     def has_point(self) -> bool:
         """Whether x is a point at all: every entry is a number."""
         return bool(np.all(np.isfinite(self.x)))

@@ -199,12 +199,12 @@ class Instance(InstanceData):
         weights = validation.read_weights(weights, self._users)
         data: dict[str, Any] = {"weights": weights, "_given": dict(NOTHING_GIVEN)}
         if unit is not None:
-            data["vectors"] = self.vectors.in_units(unit)
+            data["vectors"] = vectors = self.vectors.in_units(unit)
             data["own"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.own.items()})
             data["max_tasks"] = limits = frozen(self.max_tasks / unit)
             for n in np.flatnonzero(~(limits > 0))[:1]:
                 raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
-            data["arcs"] = self._arcs_in(unit)
+            data["arcs"] = self._arcs_in(unit, vectors)
         data["_given"]["demands_on"] = data.get("own", self.own)
         stale = ("exact", "_hash", *(("demands", "demands_on") if unit is not None else ()))
         return self._changed(data, stale)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.input.demand_matrix import Vectors, index_type, scaled_rows, small, small_range
+from fairalloc.models.input.demand_matrix import Vectors, index_type, scaled_rows, small, small_range, with_data
 from fairalloc.models.input.validation import Places, is_unlimited
 from fairalloc.models.numbers import Floats, frozen, is_vector, rational
 
@@ -311,13 +311,16 @@ class InstanceData:
         own = Vectors.of(np.concatenate(list(self.own.values())))
         return sp.vstack([matrix, own.matrix], format="csr"), row
 
-    def _arcs_in(self, unit: Floats) -> Arcs:
-        """The arcs with tasks in other units."""
-        arcs = self.arcs
-        rows = np.concatenate([unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.own.items())])
-        vectors = scaled_rows(arcs.vectors, rows)
-        load, gamma = self._loads(vectors, arcs.row, arcs.user, arcs.server, arcs.time, arcs.load)
-        return replace(arcs, load=load, gamma=gamma, vectors=vectors)
+    def _arcs_in(self, unit: Floats, vectors: Vectors) -> Arcs:
+        """The arcs with tasks in other units, in which users have these vectors."""
+        arcs, matrix = self.arcs, vectors.matrix
+        if self.own:
+            rows = [unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.own.items())]
+            matrix = scaled_rows(arcs.vectors, np.concatenate(rows))
+        load, gamma = self._loads(matrix, arcs.row, arcs.user, arcs.server, arcs.time, arcs.load)
+        result = replace(arcs, load=load, gamma=gamma, vectors=matrix)
+        result.__dict__["by_arc"] = with_data(arcs.by_arc, load.data)
+        return result
 
     def _loads(
         self,
@@ -344,7 +347,8 @@ class InstanceData:
         for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
             where = f"user {self.users[user[a]]!r} on server {self.servers[server[a]]!r}"
             raise InstanceError(f"a task of {where} takes {largest[a]:g} of a capacity, which is out of range: change units")
-        load = sp.csc_array((frozen(share), place, small(start)), shape=(self.K * self.R, len(row)))
+        shape = self.K * self.R, len(row)
+        load = sp.csc_array((frozen(share), place, small(start)), shape=shape) if like is None else with_data(like, share)
         return load, frozen(1.0 / largest)
 
     @cached_property

@@ -134,7 +134,7 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     instance = request.instance
     item = request.mechanism.settled(instance)
     chosen = [_chosen(item, method, instance, options)] if method is not None else _unnamed(item, instance)
-    request = replace(request, mechanism=item)
+    request = request if item is request.mechanism else replace(request, mechanism=item)
     merged = _merged(request, method, options) if request.merge else None
     if merged is not None and meets(merged, request.limits.promised):
         return merged

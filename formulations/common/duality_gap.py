@@ -13,7 +13,7 @@ handed them over.
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
+from fairalloc.formulations.common.tasks import costs_at
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats, frozen, worst
 
@@ -27,28 +27,32 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     where sum p >= the sum of q_n max_tasks_n over limited n with larger kinks. Its neighbours are looked at too, for rounding.
     The marginal utilities a_n >= 0 (N,) are not all 0; prices default to the allocation's own.
     """
-    if prices is None and allocation.prices is not None:
-        prices = allocation.prices
-    if prices is None or not allocation.has_point or not 0 < marginal @ allocation.tasks < np.inf:
+    prices = allocation.prices if prices is None else prices
+    if prices is None or not allocation.has_point or not 0 < (worth := float(marginal @ allocation.tasks)) < np.inf:
         return np.inf
-    instance = allocation.instance
-    prices = scaled_to_one(prices)  # the scale of the sum is free
-    q = cheapest(instance, prices)
+    prices, q = costs_at(allocation, prices)  # the scale of the sum is free
     kinks = np.divide(marginal, q, out=np.where(marginal > 0, np.inf, 0.0), where=q > 0)
-    capped = np.isfinite(instance.max_tasks)
-    least = float(kinks[~capped].max(initial=0.0))
+    capped = np.isfinite(allocation.instance.max_tasks)
+    least = float(kinks.max(initial=0.0, where=~capped))
     if not np.isfinite(least):
         return np.inf
-    total, most = float(prices.sum()), instance.max_tasks[capped]
-    limited = np.sort(np.maximum(kinks[capped & (q > 0)], least))
+    total = float(prices.sum())
+    bound = _least_bound(total, allocation.instance.max_tasks[capped], marginal[capped], q[capped], kinks[capped], least)
+    return worst([bound / worth - 1.0])
+
+
+def _least_bound(total: float, most: Floats, marginal: Floats, q: Floats, kinks: Floats, least: float) -> float:
+    """The least of s total + sum of max(a_n - s q_n, 0) max_tasks_n over users with a limit, for s of at least `least`."""
+    if not len(most):
+        return least * total
+    limited = np.sort(np.maximum(kinks[q > 0], least))
     candidates = np.append(least, limited)
-    order = np.argsort(kinks[capped], kind="stable")
-    after = np.append(np.cumsum((q[capped] * most)[order][::-1])[::-1], 0.0)
-    larger = after[np.searchsorted(kinks[capped][order], candidates, side="right")]
+    order = np.argsort(kinks, kind="stable")
+    after = np.append(np.cumsum((q * most)[order][::-1])[::-1], 0.0)
+    larger = after[np.searchsorted(kinks[order], candidates, side="right")]
     best = int(np.argmax(total >= larger)) if total >= larger[-1] else len(candidates) - 1
     near = candidates[max(best - 1, 0) : best + 2]
-    bound = min(s * total + float(np.maximum(marginal[capped] - s * q[capped], 0.0) @ most) for s in near.tolist())
-    return worst([float(bound / (marginal @ allocation.tasks)) - 1.0])
+    return min(s * total + float(np.maximum(marginal - s * q, 0.0) @ most) for s in near.tolist())
 
 
 def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = np.inf) -> Floats:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
@@ -29,6 +30,15 @@ def scaled_to_one(prices: Floats) -> Floats:
     result = np.maximum(prices, 0.0)
     most = result.max(axis=(-2, -1), keepdims=True, initial=0.0)
     return frozen(np.divide(result, most, out=np.zeros_like(result), where=most > 0))
+
+
+def costs_at(allocation: Allocation, prices: Floats) -> tuple[Floats, Floats]:
+    """Prices (K, R) in parts of the largest, and (N,) what each user's cheapest task costs at them; the last are kept."""
+    known = vars(allocation)
+    if known.get("costs_at", (None,))[0] is not prices:
+        scaled = scaled_to_one(prices)
+        known["costs_at"] = prices, scaled, frozen(cheapest(allocation.instance, scaled))
+    return known["costs_at"][1], known["costs_at"][2]
 
 
 @checked

@@ -13,7 +13,7 @@ load_air), to first order: pool j lacks at most sum_m load_mj e_m, and at most t
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.common.tasks import cheapest, scaled_to_one
+from fairalloc.formulations.common.tasks import costs_at
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
@@ -38,8 +38,8 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
     instance, u, unknown = allocation.instance, allocation.tasks, np.full(allocation.instance.N, np.inf)
     if allocation.prices is None or not paid.sum() < np.inf:
         return unknown
-    prices = scaled_to_one(allocation.prices)
-    q = cheapest(instance, prices) * u
+    prices, q = costs_at(allocation, allocation.prices)
+    q = q * u
     room = instance.max_tasks / u - 1.0
     free = room > SAME
     spent = float(q[free].sum())

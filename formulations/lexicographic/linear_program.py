@@ -96,14 +96,17 @@ def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: 
     capped = np.isfinite(instance.max_tasks)
     limit = rows + instance.N - 1 + np.cumsum(capped)  # the row of each limit
     with_limit = capped[arcs.user]
-    ends = np.concatenate([load.indptr[1:], load.indptr[1:][with_limit]])  # an arc's own entries stand below its load
-    values = np.insert(load.data, ends, np.concatenate([rate[arcs.user], np.ones(int(with_limit.sum()))]))
-    places = np.insert(load.indices, ends, np.concatenate([rows + arcs.user, limit[arcs.user[with_limit]]]))
-    start = load.indptr + np.arange(len(arcs) + 1) + np.concatenate([[0], np.cumsum(with_limit)])
-    rising = np.flatnonzero(round.active)  # the column of g
-    data, index = np.concatenate([values, np.full(len(rising), -1.0)]), np.concatenate([places, rows + rising])
+    start = load.indptr + np.arange(len(arcs) + 1, dtype=load.indptr.dtype)
+    start[1:] += np.cumsum(with_limit)
+    fair, last = start[1:] - with_limit - 1, start[1:][with_limit] - 1  # an arc's own entries stand below its load
+    rising, g = np.flatnonzero(round.active), slice(start[-1], None)  # and the column of g is the last
+    data, index = np.empty(start[-1] + len(rising)), np.empty(start[-1] + len(rising), np.int32)
+    loads = np.ones(len(data), bool)
+    loads[fair] = loads[last] = loads[g] = False
+    data[loads], data[fair], data[last], data[g] = load.data, rate[arcs.user], 1.0, -1.0
+    index[loads], index[fair], index[last], index[g] = load.indices, rows + arcs.user, limit[arcs.user[with_limit]], rows + rising
     shape = (rows + instance.N + int(capped.sum()), len(arcs) + 1)
-    matrix = sp.csc_array((data, index, np.append(start, len(values) + len(rising))), shape=shape)
+    matrix = sp.csc_array((data, index, np.append(start, len(data))), shape=shape)
     return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *round_bounds(instance, round))
 
 

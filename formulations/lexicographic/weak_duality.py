@@ -19,6 +19,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
+EPS = float(np.finfo(float).eps)
+
 ROUNDING = 1e-15
 """A few units in the last place: a dual price below 1e-9 of the others proves nothing to 1e-6."""
 
@@ -32,10 +34,8 @@ def feasible(instance: Instance, x: Floats) -> Floats:
     Sums of n products are known to about sqrt(n) units in the last place; a load above 1 by no more is a load of 1.
     """
     x = np.maximum(x, 0.0)
-    load = (instance.arcs.load @ x).max(initial=0.0)
-    limit = ((instance.arcs.owner @ x) / instance.max_tasks).max(initial=0.0)
-    most = max(load, limit)
-    known = float(np.finfo(float).eps) * max(instance.N, instance.K) ** 0.5
+    most = max((instance.arcs.load @ x).max(), ((instance.arcs.owner @ x) / instance.max_tasks).max())
+    known = EPS * max(instance.N, instance.K) ** 0.5
     return x / most if most > 1.0 + known else x
 
 
@@ -64,13 +64,13 @@ def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
     """(*) for the users of one layer of prices, sum_ir p_ir = `worth`; inf where y = 0, and for all where a y is out of range."""
     if not np.isfinite(y).all():
         return np.full_like(v, np.inf)
-    order = np.argsort(v, kind="stable")
-    below = np.cumsum((y * v)[order], dtype=np.longdouble)  # what is left of the difference below decides
-    above = y.sum(dtype=np.longdouble) - np.cumsum(y[order], dtype=np.longdouble)
-    kept = np.empty(len(v), np.longdouble)
-    kept[order] = below + v[order] * above
-    gap: Floats = np.maximum((worth - kept).astype(float), rounding)
-    return np.divide(gap, y, out=np.full_like(v, np.inf), where=y > 0)
+    order = v.argsort(kind="stable")
+    own, level = y[order], v[order]
+    upto = own.cumsum(dtype=np.longdouble)
+    kept = (own * level).cumsum(dtype=np.longdouble) + level * (upto[-1] - upto)  # what is left of the difference below decides
+    gap, result = np.empty(len(v)), np.full(len(v), np.inf)
+    gap[order] = worth - kept
+    return np.divide(np.maximum(gap, rounding), y, out=result, where=y > 0)
 
 
 def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Floats, float]]:
@@ -82,7 +82,7 @@ def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Fl
     by_row = arcs.load.tocsr() if len(layers) > SPARSE else None
     own = np.diff(arcs.owner.indptr)
     for p in layers:
-        worth, rows = float(p.sum()), np.flatnonzero(p)
+        worth, rows = float(p.sum()), p.nonzero()[0]
         if by_row is None or int(np.diff(by_row.indptr)[rows].sum()) * SPARSE > by_row.nnz:
             yield slice(None), worth, cheapest(instance, p), ROUNDING * worth
             continue

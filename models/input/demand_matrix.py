@@ -1,14 +1,17 @@
 """The demand vectors of all users, one below the other, as one sparse matrix: a user has as many rows as variants."""
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats, frozen
+
+Sparse = TypeVar("Sparse", sp.csr_array, sp.csc_array)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,5 +107,11 @@ def small_range(stop: int, step: int = 1) -> NDArray[Any]:
 
 def scaled_rows(matrix: sp.csr_array, factor: Floats) -> sp.csr_array:
     """The matrix with each row multiplied by a factor."""
-    data = frozen(matrix.data * np.repeat(factor, np.diff(matrix.indptr)))
-    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return with_data(matrix, matrix.data * np.repeat(factor, np.diff(matrix.indptr)))
+
+
+def with_data(matrix: Sparse, data: Floats) -> Sparse:
+    """A sparse matrix with the same places and other numbers, which are made read-only; nothing is checked again."""
+    result = copy(matrix)
+    result.data = frozen(data)
+    return result

@@ -8,6 +8,7 @@ basis stays primal feasible, and the primal simplex goes on from it. Where users
 is degenerate; the interior-point method of interior_point/max_min.py is asked first, and HiGHS where that does not reach its gap.
 """
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +23,7 @@ from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
-from fairalloc.solvers.method import Limits, Method, Session
+from fairalloc.solvers.method import Answer, Limits, Method, Session
 from fairalloc.solvers.options import solver_options
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class HighsLeximinOptions(InteriorPointOptions):
 
 FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
 FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
+FIRST_FEW: Mapping[str, Any] = {**FIRST_SPARSE, "simplex_strategy": 4}
+"""No tasks are a feasible point, from which primal simplex takes down to half the time of dual simplex on few arcs."""
+
+FEW = 500
+"""Arcs up to which it does: measured."""
 
 ON_BOUND = 1e-9
 """What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
@@ -56,6 +62,15 @@ LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 
 COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
 """Where those end without an answer, as one of 2,000 rounds of zero demands did: dual simplex from no basis."""
+
+
+class Idle(threading.local):
+    """A HiGHS object that no session of this thread has: to make one takes a fifth of what a small linear program takes."""
+
+    highs: Any = None
+
+
+IDLE = Idle()
 
 
 class HighsSession(Session):
@@ -109,6 +124,14 @@ class HighsSession(Session):
             self._set(COLD)
             self.highs.run()
 
+    def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
+        """The same, after which the object is idle, unless it may have much memory."""
+        if self.highs is not None and self.instance.A <= FEW:
+            self.highs.clear()  # its options, too
+            IDLE.highs = self.highs
+        self.highs = None
+        return super().as_answer(x, prices, termination, message)
+
     def _set(self, options: Mapping[str, Any]) -> None:
         for option, value in options.items():
             _checked(self.highs.setOptionValue(option, value), option)
@@ -146,8 +169,9 @@ class HighsSession(Session):
                 lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
             highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
-            self.highs = highspy.Highs()
-            chosen = (FIRST_DENSE if self.dense else FIRST_SPARSE) if self.keep_model else self.chosen
+            self.highs, IDLE.highs = IDLE.highs or highspy.Highs(), None
+            first = FIRST_DENSE if self.dense else FIRST_FEW if self.instance.A <= FEW else FIRST_SPARSE
+            chosen = first if self.keep_model else self.chosen
             meant = solver_options(self.table, self.limits.accuracy)
             ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **(chosen or {})}
             ours |= {"presolve": "off"} if lp.far_apart else {}
@@ -156,7 +180,7 @@ class HighsSession(Session):
                 check_highs_options(self.limits.solver_options)
                 for option, value in self.limits.solver_options.items():
                     self.highs.setOptionValue(option, value)
-                _checked(self.highs.passModel(highs_lp(lp)), "passModel")
+                pass_lp(self.highs, lp)
             if self.limits.start is not None and round is not None:
                 self.highs.setBasis(basis_at(lp, self.limits.start, self.instance.A))
 
@@ -221,21 +245,14 @@ def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
     return basis
 
 
-def highs_lp(lp: LP) -> Any:
+def pass_lp(highs: Any, lp: LP) -> None:
+    """Make the LP the model of HiGHS, array by array; RuntimeError where it is refused."""
     import highspy
 
-    rows, columns = lp.matrix.shape
-    model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = rows, columns
-    model.sense_ = highspy.ObjSense.kMaximize
-    model.col_cost_ = lp.cost
-    model.col_lower_, model.col_upper_ = np.zeros(columns), lp.most
-    model.row_lower_, model.row_upper_ = lp.lower, lp.upper
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = lp.matrix.indptr
-    model.a_matrix_.index_ = lp.matrix.indices
-    model.a_matrix_.value_ = lp.matrix.data
-    return model
+    (rows, columns), matrix = lp.matrix.shape, lp.matrix
+    sizes = columns, rows, matrix.nnz, int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMaximize), 0.0
+    bounds, real = (np.zeros(columns), lp.most, lp.lower, lp.upper), np.zeros(columns, np.int32)
+    _checked(highs.passModel(*sizes, lp.cost, *bounds, matrix.indptr, matrix.indices, matrix.data, real), "passModel")
 
 
 def _checked(status: Any, what: str) -> None:

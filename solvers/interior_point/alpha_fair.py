@@ -121,9 +121,8 @@ class AlphaFairArrow(ArrowProgram):
         """The largest of the relative gap, the residuals, and the relative difference from what users demand; inf for nan."""
         t, (_, p, y, z) = self.split(now.primal)[2], self.split(now.dual)
         gap = float((p.sum() + z @ self.most) / (y @ t)) - 1.0
-        arcs = float(np.abs(lack.arcs / y[self.instance.arcs.user]).max())
-        rest = (lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0)
-        error = max(abs(gap), arcs, *(float(np.abs(part).max()) for part in rest))
+        parts = [lack.arcs / self.loads.of_users(y), lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0]
+        error = max(abs(gap), float(np.abs(np.concatenate(parts)).max()))
         return error if np.isfinite(error) else np.inf
 
     def floor(self, now: PrimalDual) -> float:

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorP
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
+from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
 from fairalloc.solvers.kkt.loads import restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits
@@ -65,6 +67,9 @@ SETTLED, PATIENCE, PROGRESS = 1e-11, 15, 0.5
 """The error from which on 2 iterations without PROGRESS end it; before PATIENCE, a third from ENOUGH on, thrice above CLOSE."""
 
 
+System: TypeAlias = ArrowSystem | WholeSystem
+
+
 def waits(least: float) -> int:
     """How many iterations without a smaller error than this one are waited for."""
     if least <= SETTLED:
@@ -87,13 +92,15 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
-    Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out. `arcs` are those that
-    iterations need, `few` is the program with these alone; None where all are needed, or not few enough.
+    Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; `whole` is the matrix
+    of those in which nothing is eliminated, None where it is too large. `arcs` are those that iterations need, `few` the program
+    with these alone; None where all are needed, or not few enough.
     """
 
     pairs: Pairs
     single: bool
     loose: bool
+    whole: Floats | None
     arcs: KeptArcs | None
     few: "ArrowProgram | None"
 
@@ -128,7 +135,8 @@ class ArrowProgram(ArrowEquations, ABC):
         self.options = options = limits.own(InteriorPointOptions)
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
-        self.arcs, self.few = KeptArcs(self.loads) if self.plain else None, None
+        self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
+        self.arcs, self.few = KeptArcs.of(self.loads) if self.plain else None, None
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -233,7 +241,7 @@ class ArrowProgram(ArrowEquations, ABC):
         whole = PrimalDual(np.concatenate([dx, step.primal[count:]]), np.concatenate([dd, step.dual[count:]]), step.g)
         return whole, lengths(few.pairs, own, step)
 
-    def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
+    def _corrected(self, system: System, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
         count, rough = float(self.central.sum()), self.corrections > 0
         tried = now.after(affine, *lengths(self.pairs, now, affine))
@@ -259,22 +267,24 @@ class ArrowProgram(ArrowEquations, ABC):
         lack = self.residuals(point)  # 1
         return point, lack, self.error(point, lack)
 
-    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
+    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[System, PrimalDual]:
         """The system and the predictor; a cheap way that once leaves rows too far from what they are to be is left for good."""
         self.single = self.single and error > CLOSE
         for way in self._cheap(now, error):
             with suppress(np.linalg.LinAlgError):
-                system = ArrowSystem(self, now, way)
+                system: System = ArrowSystem(self, now, way) if self.whole is None else WholeSystem(self, self.whole, now)
                 affine = system.step(now, lack, self.towards(now))
                 x, s, _, _ = self.split(affine.primal)
                 if np.abs(self.loads.rows(x) + s - lack.rows).max() <= way.lacks:
                     return system, affine
-        self.loose = self.single = False
+        self.loose, self.single, self.whole = False, False, None
         system = ArrowSystem(self, now, self.exact)
         return system, system.step(now, lack, self.towards(now))
 
     def _cheap(self, now: PrimalDual, error: float) -> list[Way]:
-        """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; or single precision."""
+        """Preconditioners that leave out the fewer arcs the smaller the gap is, at last hardly any; single precision; or all."""
+        if self.whole is not None:
+            return [Way(self.plan, refined=True, negligible=0.0, lacks=HARMLESS * max(error, ENOUGH))]
         if not self.loose:
             return [Way(self.plan, refined=False, negligible=0.0, lacks=HARMLESS * error)] if self.single else []
         gap, lacks = min(error, float((now.primal * now.dual) @ self.central)), LACKING * max(error, ENOUGH)

@@ -51,6 +51,11 @@ class KeptArcs:
         self.loads, self.kept = loads, np.ones(len(loads), bool)
         self.before: Floats | None = None
 
+    @classmethod
+    def of(cls, loads: Loads) -> "KeptArcs | None":
+        """None where there are too few arcs for a choice to pay."""
+        return cls(loads) if len(loads) >= FEWEST else None
+
     @property
     def where(self) -> NDArray[np.intp]:
         """The places of the arcs that are kept."""
@@ -60,7 +65,7 @@ class KeptArcs:
     def are_few(self) -> bool:
         """Whether these are so few that the step is faster."""
         part = WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID
-        return len(self.kept) >= FEWEST and int(np.count_nonzero(self.kept)) <= part * len(self.kept)
+        return int(np.count_nonzero(self.kept)) <= part * len(self.kept)
 
     def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
         """Step 1 at x, d (A,), where users pay (N,); whether the arcs that are kept are others than before."""

@@ -20,7 +20,7 @@ from fairalloc.solvers.interior_point.iterates import PrimalDual
 
 __all__ = ["Pairs", "combined", "compact", "lengthened", "lengths"]
 
-PARTS = (1.0, 0.75, 0.5, 0.25, 0.0)
+PARTS = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
 """The parts of a correction that are tried, the preferred ones first (Colombo and Gondzio 2008)."""
 
 LONG, REACH, BEYOND = 0.9, 1.5, 0.2
@@ -55,12 +55,12 @@ def combined(pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: Primal
 
     def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
         values, first, second = values[pairs], first[pairs], second[pairs]
-        without, whole = -first / values, -(first + second) / values
-        near = np.flatnonzero(np.maximum(without, whole) > 0.1)  # the others bound no step much shorter than the whole one
-        without, more = without[near], (whole - without)[near]
-        fastest = [float((without + part * more).max(initial=1.0)) for part in PARTS]
-        best = int(np.argmin(fastest))
-        return PARTS[best], 1.0 / fastest[best]
+        without, more = -first / values, -second / values
+        near = np.maximum(without, without + more) > 0.1  # the others bound no step much shorter than the whole one
+        without, more = without[near], more[near]
+        fastest = (without + PARTS[:, None] * more).max(axis=1, initial=1.0)
+        best = int(fastest.argmin())
+        return float(PARTS[best]), 1.0 / float(fastest[best])
 
     primal, ahead = longest(now.primal, step.primal, correction.primal)
     dual, dual_ahead = longest(now.dual, step.dual, correction.dual)

@@ -69,7 +69,7 @@ class GridLoads:
         self.pairs, self.scales = (
             (part[..., :, None] * part[..., None, :]).reshape(*part.shape[:-1], -1) for part in (demand, inverse)
         )
-        self.twins = np.empty((2, 0), np.intp)
+        self.twins, self.grid = np.empty((2, 0), np.intp), (*demand.shape[:-1], self.K)
 
     def __len__(self) -> int:
         return len(self.user)
@@ -81,21 +81,21 @@ class GridLoads:
 
     def of_users(self, values: Floats) -> Floats:
         """(A,) what each arc's user has of (N,)."""
-        return np.repeat(values, self.K, axis=-1)
+        return values.repeat(self.K, -1)
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
-        result: Floats = self._on_grid(values).sum(axis=-1)
+        result: Floats = np.add.reduce(self._on_grid(values), axis=-1)
         return result
 
     def most(self, values: Floats) -> Floats:
         """(N,) the largest of each user's values."""
-        result: Floats = self._on_grid(values).max(axis=-1)
+        result: Floats = np.maximum.reduce(self._on_grid(values), axis=-1)
         return result
 
     def _on_grid(self, values: Floats) -> Floats:
         """(N, K) from (A,)."""
-        return values.reshape(*values.shape[:-1], self.N, self.K)
+        return values.reshape(self.grid)
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""

@@ -7,11 +7,12 @@ seventh in single precision.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 
@@ -22,14 +23,16 @@ SMALLEST = 1e-300
 """Stands for the largest number of a row or column of zeros."""
 
 
-def blas(name: str, kind: DTypeLike) -> Any:
+@cache
+def blas(name: str, kind: Any) -> Any:
     """The routine of BLAS for numbers of a kind, such as "syrk" for `dsyrk`; SciPy's file of them is loaded with the first."""
     from scipy.linalg import get_blas_funcs
 
     return get_blas_funcs(name, dtype=kind)
 
 
-def lapack(name: str, kind: DTypeLike) -> Any:
+@cache
+def lapack(name: str, kind: Any) -> Any:
     """The routine of LAPACK for numbers of a kind, such as "potrf" for `dpotrf`."""
     from scipy.linalg import get_lapack_funcs
 

@@ -31,7 +31,7 @@ from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.highs import highs_lp
+from fairalloc.solvers.backends.highs import pass_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
@@ -171,7 +171,7 @@ class PieceProgram:
         highs = highspy.Highs()
         for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9}.items():
             highs.setOptionValue(option, value)
-        highs.passModel(highs_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale)))
+        pass_lp(highs, LP(cost, matrix, lower * scale, sides * scale, most * scale))
         highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None, -np.inf

@@ -192,7 +192,7 @@ def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None 
 
     for method in queue:
         last = queue.is_last
-        part = replace(request, limits=limits if last else limits.share(SHARE))
+        part = request if last else replace(request, limits=limits.share(SHARE))
         try:
             allocation = _attempt(part, method, last, keep and keep_better)
         except KeyboardInterrupt:
