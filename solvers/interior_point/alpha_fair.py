@@ -119,9 +119,9 @@ class AlphaFairArrow(ArrowProgram):
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap, the residuals, and the relative difference from what users demand; inf for nan."""
-        t, (_, p, y, z) = self.split(now.primal)[2], self.split(now.dual)
+        t, (d, p, y, z) = self.split(now.primal)[2], self.split(now.dual)
         gap = float((p.sum() + z @ self.most) / (y @ t)) - 1.0
-        arcs = float(np.abs(lack.arcs / y[self.instance.arcs.user]).max())
+        arcs = float(np.abs(lack.arcs / (self.loads.of_users(y) + d)).max())  # of what a task costs
         rest = (lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0)
         error = max(abs(gap), arcs, *(float(np.abs(part).max()) for part in rest))
         return error if np.isfinite(error) else np.inf
