@@ -122,7 +122,7 @@ def test_the_pool_has_the_exact_totals(instance):
 def test_pools_need_free_placement_and_equal_demands():
     with pytest.raises(NotApplicable, match="under placement constraints: user 'u2' may not use server 's3'"):
         pooled(TWINS.replace(eligible=[[1, 1, 1, 1], [1, 1, 0, 1]]))
-    with pytest.raises(NotApplicable, match=r"where demands depend on the server \(demands_on\)"):
+    with pytest.raises(NotApplicable, match=r"where demands depend on the server \(demands_on, rates\)"):
         pooled(TWINS.replace(demands_on={(0, 0): [1, 1]}))
 
 
