@@ -8,7 +8,7 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
                                      owner x + r = limit               z >= 0      prices of the limits
          x, s, r >= 0                                                  d = load^T p - owner^T (y - z) >= 0
 
-1. Start near an equal partition, at equal prices and the marginal utilities there.
+1. Start near an equal partition, at equal prices and the marginal utilities there; a market near its equilibrium.
 2. Newton steps towards x d = s p = r z = mu, with mu falling to 0, as in program.py; the users' equation is not y t = mu, as for
    max-min, but
 
@@ -38,6 +38,9 @@ __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 FLOOR, LAG = 1e-13, 1e-4
 """Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
+
+BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
+"""Of a start by bids: rounds; what is bid for; the least price; the part of the mean of products that each has; the least z."""
 
 
 class AlphaFairArrow(ArrowProgram):
@@ -77,8 +80,18 @@ class AlphaFairArrow(ArrowProgram):
         return tasks, p.reshape(self.instance.K, self.instance.R)
 
     def start(self, limits: Limits) -> PrimalDual:
-        """Nearly an equal partition and equal prices, or a warm start; the marginal utilities of the tasks."""
-        arcs, capped = self.instance.arcs, np.isfinite(self.limit)
+        """Nearly an equal partition and equal prices, a warm start, or what bids lead to; the marginal utilities of the tasks."""
+        bids = self.balanced and self.alpha == 1.0 and limits.start is None
+        x, p, z, least = self._from_bids() if bids else self._from_partition(limits)
+        t = self.loads.totals(x)
+        y = self.c * t**-self.alpha
+        d = np.maximum(self.reduced(p, y - z), least)
+        r = np.where(np.isfinite(self.limit), self.limit - t, 0.0)
+        return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
+
+    def _from_partition(self, limits: Limits) -> tuple[Floats, Floats, Floats, Floats]:
+        """X, p, z and the least d; a warm start where there is one."""
+        arcs = self.instance.arcs
         there = np.bincount(arcs.server, minlength=self.instance.K)
         x = 0.9 * arcs.gamma / there[arcs.server] / self.tasks[arcs.user]
         x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
@@ -86,11 +99,35 @@ class AlphaFairArrow(ArrowProgram):
         x, p, apart = self.near(limits, x, p)
         t = self.loads.totals(x)
         y = self.c * t**-self.alpha
-        p = p * (y @ t)
-        z = np.where(capped, 0.1 * apart * y, 0.0)
-        d = np.maximum(self.reduced(p, y - z), apart * y[arcs.user])
-        r = np.where(capped, self.limit - t, 0.0)
-        return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
+        z = np.where(np.isfinite(self.limit), 0.1 * apart * y, 0.0)
+        return x, p * (y @ t), z, apart * y[arcs.user]
+
+    def _from_bids(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The same for nb with one resource: a market near its equilibrium, at prices that no user finds too low.
+
+        In each round users divide what they spend among arcs by what these brought them (proportional response, Wu and Zhang
+        2007); the price of a server is what is bid for it. A user at its limit spends what that costs.
+        """
+        loads, c, capped, of = self.loads, self.c, np.isfinite(self.limit), self.loads.of_users
+        server, x, p = self.instance.arcs.server, 1.0 / loads.priced(np.ones(len(self.right))), np.ones(len(self.right))
+        spent = c
+        for _ in range(BIDS):
+            t = loads.totals(x)
+            spent = np.minimum(c, self.limit * spent / t)
+            x *= of(spent / t) / loads.priced(p)
+            load = np.maximum(loads.rows(x), UNSOLD / p)
+            x, p = x / load[server], p * load
+        x *= OFFERED * of(np.minimum(1.0, self.limit / loads.totals(x)))
+        t = loads.totals(x)
+        z = np.where(capped, np.maximum(c - spent, SCARCE * c) / t, 0.0)
+        l = c / t - z  # noqa: E741 (the letter of system.py)
+        p /= OFFERED * float((loads.priced(p) / of(l)).min())
+        d = loads.priced(p) - of(l)
+        mu = LIFTED * float((x * d).mean())
+        x = np.maximum(x, np.minimum(mu / d, of(t / len(p))))
+        x *= min(1.0, OFFERED / float(loads.rows(x).max()))
+        x *= of(np.minimum(1.0, OFFERED * self.limit / loads.totals(x)))
+        return x, p, z, mu / x
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""

@@ -72,6 +72,11 @@ class ArrowEquations:
         """Whether no row is an equation."""
         return bool(self.split(self.paired)[1].all())
 
+    @property
+    def balanced(self) -> bool:
+        """Whether prices are known at which the arrow is diagonally dominant (kkt/dominant.py)."""
+        return self.loads.R == 1 and not self.raised.any()
+
     def rows(self, values: Floats) -> Floats:
         """(K R,) load @ values, 0 in rows that are left out."""
         return np.where(self.left_out, 0.0, self.loads.rows(values))

@@ -286,7 +286,7 @@ class ArrowProgram(ArrowEquations, ABC):
     def exact(self) -> Way:
         """With all digits."""
         plan: Plan = "sparse rows" if self.loose else self.plan
-        if plan == "users" and len(self.right) <= self.options.max_rows:
+        if plan == "users" and not self.balanced and len(self.right) <= self.options.max_rows:
             plan = "rows"
         if plan == "sparse rows" and not self.plain:
             plan = "sparse equations"

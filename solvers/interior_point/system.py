@@ -110,7 +110,7 @@ class ArrowSystem(Elimination):
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(self.theta * loads.of_users(self.share))
         guards = GUARDS[0 if self.program.plain else 1 :]
-        balance = self._balance(now) if way.plan == "users" and loads.R == 1 and not self.bent else None
+        balance = self._balance(now) if way.plan == "users" and self.program.balanced else None
         self.factorise(way.plan, self.program.dense_rows, way.negligible, guards, (self.rho, self.b, self.along), balance)
 
     def _balance(self, now: PrimalDual) -> Balance:
