@@ -20,11 +20,12 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
    marginal utility, relative.
 
 Answers are judged by the bound that the prices p prove (common/duality_gap.py). Where a row is full at price 0, tasks are known
-to about the square root of the gap only, which is why the gap is brought to `target`.
+to about the square root of the gap only. So the iteration ends where the gap is what was promised and tasks hardly change.
 """
 
 import numpy as np
 
+from fairalloc.formulations.common.user_error import SAME
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.nb import NashBargaining
@@ -33,11 +34,17 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.program import ArrowProgram, Result
 from fairalloc.solvers.method import Limits, Session
+from fairalloc.solvers.options import allowed_user_error
 
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 FLOOR, LAG = 1e-13, 1e-4
 """Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
+
+CHANGE, BOUNDED, FLAT = 0.1, 0.1, 1e-4
+"""The part of the error allowed to users that the last iteration may change tasks by, and that the square of a bound on it may
+be, by the gap; the square of the largest bound there is (common/user_error.py).
+"""
 
 BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
 """Of a start by bids: rounds; what is bid for; the least price; the part of the mean of products that each has; the least z."""
@@ -45,6 +52,8 @@ BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
 
 class AlphaFairArrow(ArrowProgram):
     """The program of nb (alpha = 1) or fds; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's."""
+
+    aim = 0.5
 
     def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
@@ -128,6 +137,15 @@ class AlphaFairArrow(ArrowProgram):
         x *= min(1.0, OFFERED / float(loads.rows(x).max()))
         x *= of(np.minimum(1.0, OFFERED * self.limit / loads.totals(x)))
         return x, p, z, mu / x
+
+    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+        """Whether the judge can bound what users are off by: the gap is small, limits are met, and tasks hardly changed."""
+        (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), self.split(before.primal)[2]
+        allowed = allowed_user_error(limits.promised)
+        paid = self.c * t ** (1.0 - self.alpha)
+        bounded = error <= BOUNDED * self.alpha * min(allowed, FLAT) * float(paid.min() / paid.sum())
+        met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
+        return bounded and met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""

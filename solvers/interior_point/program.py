@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, RISES, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.kkt.loads import restricted
@@ -87,10 +87,12 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
+    It ends where the error is the part `aim` of what is promised and it is `settled`, or where the error no longer decreases.
     Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out. `arcs` are those that
     iterations need, `few` is the program with these alone; None where all are needed, or not few enough.
     """
 
+    aim = 0.0
     pairs: Pairs
     single: bool
     loose: bool
@@ -114,6 +116,11 @@ class ArrowProgram(ArrowEquations, ABC):
     def floor(self, now: PrimalDual) -> float:
         """The gap below which mu is not pushed."""
 
+    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+        """Whether the iteration that led from `before` to `now`, and the error, say that users have what is promised."""
+        del before, now, error, limits
+        return True
+
     def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
         """Tasks (A,), prices (K R,) with the sum 1, and how far inside they are: of a warm start, else the x and p given."""
         if limits.start is None:
@@ -129,16 +136,17 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.arcs, self.few = KeptArcs(self.loads) if self.plain else None, None
+        self.target, settled = max(options.target, self.aim * limits.promised), False
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
         since, iteration, near = 0, 0, SETTLED if self.loose else NEAR
         with np.errstate(all="ignore"):  # what overflows is no smaller error
-            while least > options.target and iteration < options.max_iterations and not limits.late:
+            while (least > self.target or not settled) and iteration < options.max_iterations and not limits.late:
                 if since >= waits(least):
                     break
                 try:
-                    now, lack, error = self._next(now, lack, error)
+                    before, (now, lack, error) = now, self._next(now, lack, error)
                 except np.linalg.LinAlgError:
                     break
                 iteration, since = iteration + 1, since + 1
@@ -152,6 +160,7 @@ class ArrowProgram(ArrowEquations, ABC):
                     since = since if PROGRESS * least < least_here <= SETTLED else 0
                     best, least = found, least_here
                     better(best)
+                settled = least <= self.target and self.settled(before, now, least, limits)
         return best, least, iteration
 
     def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:
@@ -195,9 +204,11 @@ class ArrowProgram(ArrowEquations, ABC):
         with suppress(np.linalg.LinAlgError):
             step, ahead = self._reduced(self.few, arcs, now, error)
             found = self._with_error(now.after(step, *lengths(self.pairs, now, step, BACK)))
-            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= error:
+            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= RISES * error:
                 return found
-        self.arcs = self.few = None
+        self.few = None
+        if not arcs.try_again():
+            self.arcs = None
         return None
 
     def _with_arcs(self, where: NDArray[np.intp]) -> "ArrowProgram":

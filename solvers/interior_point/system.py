@@ -39,6 +39,9 @@ REFINEMENTS, GRADIENTS = 4, 100
 ROUNDING, LEAST_PAID = 1e-12, 1e-2
 """The part of a cost below which d differs from it by rounding; the part of y that l counts as, at least, in a balance."""
 
+HARMLESS = 1e-3
+"""The part of the error at which the iteration ends that rows may lack."""
+
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""
 
@@ -147,16 +150,20 @@ class ArrowSystem(Elimination):
         return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
 
     def solve(self, rows: Floats, users: Floats, h: float) -> Response:
-        """The response to a right-hand side (K R,), (N,), h, refined once where digits count, and then by conjugate gradients.
+        """The response to a right-hand side (K R,), (N,), h, refined once without a balance, and by conjugate gradients.
 
         Their preconditioner, the factor, leaves refinement a few directions that the guard made too stiff.
         """
         if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
-        answer, nothing = self.refined_once(rows, users, h), np.zeros(len(users))
+        first = self.refined_once if self.balance is None else self._solve
+        answer, nothing = first(rows, users, h), np.zeros(len(users))
         if not self.way.refined:
             return answer
-        lack, least = rows - self._rows(answer), np.abs(rows).max() * self.program.options.target
+        lack, least = (
+            rows - self._rows(answer),
+            max(np.abs(rows).max() * self.program.options.target, HARMLESS * self.program.target),
+        )
         direction, before = answer, np.inf
         for _ in range(REFINEMENTS):
             if not np.abs(lack).max() > least:

@@ -1,8 +1,10 @@
 r"""Factors without cancellation of symmetric matrices that are diagonally dominant at known prices.
 
-A matrix A of which no number off the diagonal is positive, and for which v > 0 and e = A v >= 0 are known, is what its numbers off
-the diagonal and e say:  A_kk v_k = e_k + sum over j of |A_jk| v_j. Elimination keeps that form and adds positive numbers alone
-(Grassmann, Taksar and Heyman 1985; Alfa, Xue and Ye 2002):
+Let no number of A off the diagonal be positive, and v > 0 and e = A v >= 0 be known. Then A is what these numbers and e say,
+
+    A_kk v_k = e_k + sum over j of |A_jk| v_j,
+
+and elimination adds positive numbers alone (Grassmann, Taksar and Heyman 1985; Alfa, Xue and Ye 2002):
 
     |A_ij| += |A_ik| |A_jk| / A_kk,        e_i += |A_ik| e_k / A_kk.
 
