@@ -143,7 +143,8 @@ class AlphaFairArrow(ArrowProgram):
         (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), self.split(before.primal)[2]
         allowed = allowed_user_error(limits.promised)
         paid = self.c * t ** (1.0 - self.alpha)
-        bounded = error <= BOUNDED * self.alpha * min(allowed, FLAT) * float(paid.min() / paid.sum())
+        small = BOUNDED * self.alpha * min(allowed, FLAT) * float(paid.min() / paid.sum())
+        bounded = error <= max(small, self.options.target)
         met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
         return bounded and met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
 
