@@ -41,7 +41,7 @@ __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 FLOOR, LAG = 1e-13, 1e-4
 """Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
 
-CHANGE, BOUNDED, FLAT = 0.1, 0.1, 1e-4
+CHANGE, BOUNDED, FLAT = 0.02, 0.01, 1e-4
 """The part of the error allowed to users that the last iteration may change tasks by, and that the square of a bound on it may
 be, by the gap; the square of the largest bound there is (common/user_error.py).
 """
@@ -118,12 +118,13 @@ class AlphaFairArrow(ArrowProgram):
         2007); the price of a server is what is bid for it. A user at its limit spends what that costs.
         """
         loads, c, capped, of = self.loads, self.c, np.isfinite(self.limit), self.loads.of_users
-        server, x, p = self.instance.arcs.server, 1.0 / loads.priced(np.ones(len(self.right))), np.ones(len(self.right))
-        spent = c
+        server, p, spent = self.instance.arcs.server, np.ones(len(self.right)), c
+        alone = 1.0 / loads.priced(p)
+        x = alone
         for _ in range(BIDS):
             t = loads.totals(x)
             spent = np.minimum(c, self.limit * spent / t)
-            x *= of(spent / t) / loads.priced(p)
+            x = x * of(spent / t) / loads.priced(p)
             load = np.maximum(loads.rows(x), UNSOLD / p)
             x, p = x / load[server], p * load
         x *= OFFERED * of(np.minimum(1.0, self.limit / loads.totals(x)))
@@ -133,10 +134,11 @@ class AlphaFairArrow(ArrowProgram):
         p /= OFFERED * float((loads.priced(p) / of(l)).min())
         d = loads.priced(p) - of(l)
         mu = LIFTED * float((x * d).mean())
-        x = np.maximum(x, np.minimum(mu / d, of(t / len(p))))
+        little = np.minimum((1.0 - OFFERED) * alone / np.bincount(server)[server], of(t / len(p)))
+        x = np.maximum(x, np.minimum(mu / d, little))
         x *= min(1.0, OFFERED / float(loads.rows(x).max()))
         x *= of(np.minimum(1.0, OFFERED * self.limit / loads.totals(x)))
-        return x, p, z, mu / x
+        return x, np.maximum(p, mu / (1.0 - loads.rows(x))), z, mu / x
 
     def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
         """Whether the judge can bound what users are off by: the gap is small, limits are met, and tasks hardly changed."""

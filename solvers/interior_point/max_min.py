@@ -124,6 +124,12 @@ class MaxMinArrow(ArrowProgram):
         p = np.maximum(load, 0.1 * load.max())
         return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.limit)), p / p.sum()
 
+    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+        """Where the accuracy says when to end: whether what arcs lack lowers the sum of y, which a bound divides by, little."""
+        del before, error
+        lack = float(self.loads.most(np.abs(self.residuals(now).arcs)).sum())
+        return not self.aim or lack <= self.aim * limits.promised
+
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""
         _, p, y, z = self.split(now.dual)

@@ -160,7 +160,7 @@ class ArrowProgram(ArrowEquations, ABC):
                     since = since if PROGRESS * least < least_here <= SETTLED else 0
                     best, least = found, least_here
                     better(best)
-                settled = least <= self.target and self.settled(before, now, least, limits)
+                settled = least <= self.target and self.settled(before, best, least, limits)
         return best, least, iteration
 
     def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:
