@@ -23,6 +23,8 @@ Answers are judged by the bound that the prices p prove (common/duality_gap.py).
 to about the square root of the gap only. So the iteration ends where the gap is what was promised and tasks hardly change.
 """
 
+from typing import Self
+
 import numpy as np
 
 from fairalloc.formulations.common.user_error import SAME
@@ -41,7 +43,7 @@ __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 FLOOR, LAG = 1e-13, 1e-4
 """Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
 
-CHANGE, BOUNDED, FLAT = 0.02, 0.01, 1e-4
+CHANGE, BOUNDED, FLAT = 0.02, 0.03, 1e-4
 """The part of the error allowed to users that the last iteration may change tasks by, and that the square of a bound on it may
 be, by the gap; the square of the largest bound there is (common/user_error.py).
 """
@@ -53,7 +55,7 @@ BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
 class AlphaFairArrow(ArrowProgram):
     """The program of nb (alpha = 1) or fds; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's."""
 
-    aim = 0.5
+    aim = 1e-3
 
     def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
@@ -73,6 +75,13 @@ class AlphaFairArrow(ArrowProgram):
         self.paired = np.concatenate([np.ones(len(arcs) + rows + users, bool), capped])
         self.central = self.paired.copy()
         self.central[self.parts[2]] = False
+
+    def compile(self, options: InteriorPointOptions) -> Self:
+        """As every arrow; where users are no more than servers of one resource, their matrix is left, which keeps all digits."""
+        super().compile(options)
+        if self.plan == "rows" and self.balanced and self.instance.N <= self.instance.K:
+            self.plan = "users"
+        return self
 
     def solve(self, session: "AlphaFairSession") -> Result:
         """X and prices, at the smallest error that was met; the session is offered each point that is better."""

@@ -18,6 +18,7 @@ what is left once one side is eliminated is all the linear algebra there is.
 - solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
 """
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,8 +114,11 @@ class ArrowSystem(Elimination):
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(self.theta * loads.of_users(self.share))
         guards = GUARDS[0 if self.program.plain else 1 :]
-        balance = self._balance(now) if way.plan == "users" and self.program.balanced else None
-        self.factorise(way.plan, self.program.dense_rows, way.negligible, guards, (self.rho, self.b, self.along), balance)
+        border = self.rho, self.b, self.along
+        for balance in [self._balance(now), None] if way.plan == "users" and self.program.balanced else [None]:
+            with suppress(np.linalg.LinAlgError):
+                return self.factorise(way.plan, self.program.dense_rows, way.negligible, guards, border, balance)
+        raise np.linalg.LinAlgError
 
     def _balance(self, now: PrimalDual) -> Balance:
         """The prices at hand; what d differs from them by rounding alone is not counted, for theta may be its inverse."""
