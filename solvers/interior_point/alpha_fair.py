@@ -20,7 +20,7 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
    marginal utility, relative.
 
 Answers are judged by the bound that the prices p prove (common/duality_gap.py). Where a row is full at price 0, tasks are known
-to about the square root of the gap only. So the iteration ends where the gap is what was promised and tasks hardly change.
+to about the square root of the gap only. So the iteration ends where that is what users may be off, and tasks hardly change.
 """
 
 from typing import Self
@@ -54,8 +54,6 @@ BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
 
 class AlphaFairArrow(ArrowProgram):
     """The program of nb (alpha = 1) or fds; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's."""
-
-    aim = 1e-3
 
     def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
@@ -148,6 +146,10 @@ class AlphaFairArrow(ArrowProgram):
         x *= min(1.0, OFFERED / float(loads.rows(x).max()))
         x *= of(np.minimum(1.0, OFFERED * self.limit / loads.totals(x)))
         return x, np.maximum(p, mu / (1.0 - loads.rows(x))), z, mu / x
+
+    def goal(self, limits: Limits) -> float:
+        """A tenth of the square of what users may be off."""
+        return 0.1 * allowed_user_error(limits.promised) ** 2
 
     def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
         """Whether the judge can bound what users are off by: the gap is small, limits are met, and tasks hardly changed."""

@@ -65,7 +65,7 @@ class Component:
 class MaxMinComponents:
     """The rounds of one instance in the units of the solver.
 
-    `rate` (N,) is the weighted share of one task, `aim` as that of every arrow.
+    `rate` (N,) is the weighted share of one task, `aim` as that of every arrow of max_min.py.
     """
 
     def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions, aim: float = 0.0) -> None:

@@ -87,12 +87,11 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
-    It ends where the error is the part `aim` of what is promised and it is `settled`, or where the error no longer decreases.
+    It ends where the error is at its `goal` and it is `settled`, or where the error no longer decreases.
     Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out. `arcs` are those that
     iterations need, `few` is the program with these alone; None where all are needed, or not few enough.
     """
 
-    aim = 0.0
     pairs: Pairs
     single: bool
     loose: bool
@@ -116,6 +115,11 @@ class ArrowProgram(ArrowEquations, ABC):
     def floor(self, now: PrimalDual) -> float:
         """The gap below which mu is not pushed."""
 
+    def goal(self, limits: Limits) -> float:
+        """The error that the accuracy asks for; 0 = all digits."""
+        del limits
+        return 0.0
+
     def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
         """Whether the iteration that led from `before` to `now`, and the error, say that users have what is promised."""
         del before, now, error, limits
@@ -136,7 +140,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.arcs, self.few = KeptArcs(self.loads) if self.plain else None, None
-        self.target, settled = max(options.target, self.aim * limits.promised), False
+        self.target, settled = max(options.target, self.goal(limits)), False
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)

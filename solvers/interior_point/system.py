@@ -160,13 +160,13 @@ class ArrowSystem(Elimination):
         """
         if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
-        first = self.refined_once if self.balance is None else self._solve
+        first, harmless = (self.refined_once, 0.0) if self.balance is None else (self._solve, HARMLESS * self.program.target)
         answer, nothing = first(rows, users, h), np.zeros(len(users))
         if not self.way.refined:
             return answer
         lack, least = (
             rows - self._rows(answer),
-            max(np.abs(rows).max() * self.program.options.target, HARMLESS * self.program.target),
+            max(np.abs(rows).max() * self.program.options.target, harmless),
         )
         direction, before = answer, np.inf
         for _ in range(REFINEMENTS):

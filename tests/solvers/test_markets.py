@@ -93,15 +93,15 @@ def test_small_markets_agree_with_clarabel_and_prove_their_gap(kind, seed):
 
 
 def test_an_equilibrium_by_hand():
-    """Each buys the good it likes best: 2 of 3 of the income buys 2 of 3 of the tasks that the good can run."""
-    instance = Instance([[1], [1], [1]], [[3], [6]], weights=[1, 2, 3], rates=[[4, 1], [2, 1], [1, 5]])
-    found = solve(instance, "nb", METHOD, accuracy="high")
-    np.testing.assert_allclose(found.tasks, [4.0, 4.0, 30.0], rtol=EXACT)
+    """Each buys the good it likes best, the first two one together: what a third of its money buys is a third of it."""
+    instance = Instance([[1], [1], [1]], [[3], [6]], weights=[1, 2, 3], rates=[[4, 1], [3, 1], [1, 5]])
+    found = solve(instance, "nb", METHOD, accuracy=1e-11)
+    np.testing.assert_allclose(found.tasks, [4.0, 6.0, 30.0], rtol=EXACT)
     np.testing.assert_allclose(found.prices.ravel(), np.array([1.0, 1.0]) * found.prices[0, 0], rtol=EXACT)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_users_keep_all_digits_to_the_end(kind, monkeypatch):
+def test_users_keep_all_digits_to_the_end(kind):
     """With the matrix of users, never that of rows: where its diagonal is a difference they are lost."""
     instance = kind(20, 120, 1)
     arrow = arrow_of(instance)
@@ -180,19 +180,24 @@ def test_bids_lead_near_the_answer():
 
 
 @pytest.mark.parametrize("name", ["nb", "fds", "mmf", "drfh-lp"])
-@pytest.mark.parametrize("family", ["generic", "tied", "badly_scaled", "finite"])
-def test_more_accuracy_takes_more_iterations_and_every_claim_holds(name, family):
-    instance = getattr(generators, family)(60, 20, 3, 1)
-    answers = {word: solve(instance, name, METHOD, accuracy=word, merge=False) for word in (*ACCURACY, 1e-11)}
-    best, counts = answers[1e-11].tasks, [answer.iterations for answer in answers.values()]
-    assert counts == sorted(counts)
-    assert counts[0] < counts[-1]
-    for word, promise in ACCURACY.items():
-        assert answers[word].claims_success
-        assert answers[word].residual <= promise
-        if name in ("nb", "fds"):
-            assert answers[word].user_error <= allowed_user_error(promise)
-            np.testing.assert_allclose(answers[word].tasks, best, rtol=allowed_user_error(promise))
+def test_more_accuracy_takes_more_iterations_and_every_claim_holds(name):
+    taken = []
+    for family in ("generic", "tied", "heavy_tailed", "finite"):
+        instance = getattr(generators, family)(60, 20, 3, 1)
+        if name in ("fds", "drfh-lp") and instance.allowed is not None:
+            continue  # not defined there
+        answers = {word: solve(instance, name, METHOD, accuracy=word, merge=False) for word in (*ACCURACY, 1e-11)}
+        taken.append([answer.iterations for answer in answers.values()])
+        assert taken[-1] == sorted(taken[-1])
+        for word, promise in ACCURACY.items():
+            assert answers[word].claims_success
+            assert answers[word].residual <= promise
+            if name in ("nb", "fds"):
+                assert answers[word].user_error <= allowed_user_error(promise)
+                np.testing.assert_allclose(answers[word].tasks, answers[1e-11].tasks, rtol=allowed_user_error(promise))
+    low, mid, high, best = np.sum(taken, axis=0)
+    assert low < best, "for max-min a projection onto the face ends most rounds at once"
+    assert low < mid < high or name != "nb"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
