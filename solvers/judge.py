@@ -1,6 +1,7 @@
 """What an answer is worth: its values and residuals, computed from the instance, and what its method may claim.
 
-1. The mechanism's residual at the allocation's own prices, once. Where it is small, that is the residual.
+1. The mechanism's residual at the allocation's own prices, once. Where it is small, that is the residual; so it is where it is
+   what was promised and users' tasks are not unique.
 2. Otherwise an independent reference is asked: for a lexicographic rule the rounds by another solver
    (`reference_allocation`), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
@@ -79,7 +80,8 @@ def judged(
     if not mechanism.has_residual:
         return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
     own, errors = mechanism.measured(allocation)
-    known = _with_reference(mechanism, allocation, own, limits or Limits(), reference)
+    promise = promised(accuracy) if accuracy is not None and errors is None else 0.0  # users' errors may need better prices
+    known = _with_reference(mechanism, allocation, own, limits or Limits(), reference, promise)
     residuals = {"feasibility": infeasibility(allocation), "definition": known.residual}
     enough = np.inf if limits is None else allowed_user_error(promised(limits.accuracy))
     errors = errors if known.proof is None else mechanism.user_errors(known.proof)
@@ -238,10 +240,12 @@ def proved(mechanism: Mechanism, allocation: Allocation, limits: Limits | None =
     return _with_reference(mechanism, allocation, mechanism.residual(allocation), limits or Limits(), reference)
 
 
-def _with_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits, reference: bool | None) -> Known:
-    """The best residual that is proved, `own` at the allocation's own prices."""
+def _with_reference(
+    mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits, reference: bool | None, promise: float = 0.0
+) -> Known:
+    """The best residual that is proved, `own` at the allocation's own prices, which is enough where it is what was promised."""
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
-    if own <= limits.judging.proved or not allocation.has_point:
+    if own <= max(limits.judging.proved, 0.0 if reference else promise) or not allocation.has_point:
         return Known(own)
     if not isinstance(mechanism, Leximin) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
         return Known(own)

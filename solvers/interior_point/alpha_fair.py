@@ -8,7 +8,7 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
                                      owner x + r = limit               z >= 0      prices of the limits
          x, s, r >= 0                                                  d = load^T p - owner^T (y - z) >= 0
 
-1. Start near an equal partition, at equal prices and the marginal utilities there.
+1. Start near an equal partition, at equal prices and the marginal utilities there; a market near its equilibrium.
 2. Newton steps towards x d = s p = r z = mu, with mu falling to 0, as in program.py; the users' equation is not y t = mu, as for
    max-min, but
 
@@ -20,11 +20,14 @@ t_n, what user n has. On the right the dual variables, which are the prices of a
    marginal utility, relative.
 
 Answers are judged by the bound that the prices p prove (common/duality_gap.py). Where a row is full at price 0, tasks are known
-to about the square root of the gap only, which is why the gap is brought to `target`.
+to about the square root of the gap only. So the iteration ends where that is what users may be off, and tasks hardly change.
 """
+
+from typing import Self
 
 import numpy as np
 
+from fairalloc.formulations.common.user_error import SAME
 from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.nb import NashBargaining
@@ -33,11 +36,20 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.program import ArrowProgram, Result
 from fairalloc.solvers.method import Limits, Session
+from fairalloc.solvers.options import allowed_user_error
 
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 FLOOR, LAG = 1e-13, 1e-4
 """Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
+
+CHANGE, BOUNDED, FLAT = 0.02, 0.03, 1e-4
+"""The part of the error allowed to users that the last iteration may change tasks by, and that the square of a bound on it may
+be, by the gap; the square of the largest bound there is (common/user_error.py).
+"""
+
+BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
+"""Of a start by bids: rounds; what is bid for; the least price; the part of the mean of products that each has; the least z."""
 
 
 class AlphaFairArrow(ArrowProgram):
@@ -62,6 +74,13 @@ class AlphaFairArrow(ArrowProgram):
         self.central = self.paired.copy()
         self.central[self.parts[2]] = False
 
+    def compile(self, options: InteriorPointOptions) -> Self:
+        """As every arrow; where users are no more than servers of one resource, their matrix is left, which keeps all digits."""
+        super().compile(options)
+        if self.plan == "rows" and self.balanced and self.instance.N <= self.instance.K:
+            self.plan = "users"
+        return self
+
     def solve(self, session: "AlphaFairSession") -> Result:
         """X and prices, at the smallest error that was met; the session is offered each point that is better."""
         point, error, iterations = self.iterate(
@@ -77,8 +96,18 @@ class AlphaFairArrow(ArrowProgram):
         return tasks, p.reshape(self.instance.K, self.instance.R)
 
     def start(self, limits: Limits) -> PrimalDual:
-        """Nearly an equal partition and equal prices, or a warm start; the marginal utilities of the tasks."""
-        arcs, capped = self.instance.arcs, np.isfinite(self.limit)
+        """Nearly an equal partition and equal prices, a warm start, or what bids lead to; the marginal utilities of the tasks."""
+        bids = self.balanced and self.alpha == 1.0 and limits.start is None
+        x, p, z, least = self._from_bids() if bids else self._from_partition(limits)
+        t = self.loads.totals(x)
+        y = self.c * t**-self.alpha
+        d = np.maximum(self.reduced(p, y - z), least)
+        r = np.where(np.isfinite(self.limit), self.limit - t, 0.0)
+        return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
+
+    def _from_partition(self, limits: Limits) -> tuple[Floats, Floats, Floats, Floats]:
+        """X, p, z and the least d; a warm start where there is one."""
+        arcs = self.instance.arcs
         there = np.bincount(arcs.server, minlength=self.instance.K)
         x = 0.9 * arcs.gamma / there[arcs.server] / self.tasks[arcs.user]
         x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
@@ -86,11 +115,51 @@ class AlphaFairArrow(ArrowProgram):
         x, p, apart = self.near(limits, x, p)
         t = self.loads.totals(x)
         y = self.c * t**-self.alpha
-        p = p * (y @ t)
-        z = np.where(capped, 0.1 * apart * y, 0.0)
-        d = np.maximum(self.reduced(p, y - z), apart * y[arcs.user])
-        r = np.where(capped, self.limit - t, 0.0)
-        return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
+        z = np.where(np.isfinite(self.limit), 0.1 * apart * y, 0.0)
+        return x, p * (y @ t), z, apart * y[arcs.user]
+
+    def _from_bids(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The same for nb with one resource: a market near its equilibrium, at prices that no user finds too low.
+
+        In each round users divide what they spend among arcs by what these brought them (proportional response, Wu and Zhang
+        2007); the price of a server is what is bid for it. A user at its limit spends what that costs.
+        """
+        loads, c, capped, of = self.loads, self.c, np.isfinite(self.limit), self.loads.of_users
+        server, p, spent = self.instance.arcs.server, np.ones(len(self.right)), c
+        alone = 1.0 / loads.priced(p)
+        x = alone
+        for _ in range(BIDS):
+            t = loads.totals(x)
+            spent = np.minimum(c, self.limit * spent / t)
+            x = x * of(spent / t) / loads.priced(p)
+            load = np.maximum(loads.rows(x), UNSOLD / p)
+            x, p = x / load[server], p * load
+        x *= OFFERED * of(np.minimum(1.0, self.limit / loads.totals(x)))
+        t = loads.totals(x)
+        z = np.where(capped, np.maximum(c - spent, SCARCE * c) / t, 0.0)
+        l = c / t - z  # noqa: E741 (the letter of system.py)
+        p /= OFFERED * float((loads.priced(p) / of(l)).min())
+        d = loads.priced(p) - of(l)
+        mu = LIFTED * float((x * d).mean())
+        little = np.minimum((1.0 - OFFERED) * alone / np.bincount(server)[server], of(t / len(p)))
+        x = np.maximum(x, np.minimum(mu / d, little))
+        x *= min(1.0, OFFERED / float(loads.rows(x).max()))
+        x *= of(np.minimum(1.0, OFFERED * self.limit / loads.totals(x)))
+        return x, np.maximum(p, mu / (1.0 - loads.rows(x))), z, mu / x
+
+    def goal(self, limits: Limits) -> float:
+        """A tenth of the square of what users may be off."""
+        return 0.1 * allowed_user_error(limits.promised) ** 2
+
+    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+        """Whether the judge can bound what users are off by: the gap is small, limits are met, and tasks hardly changed."""
+        (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), self.split(before.primal)[2]
+        allowed = allowed_user_error(limits.promised)
+        paid = self.c * t ** (1.0 - self.alpha)
+        small = BOUNDED * self.alpha * min(allowed, FLAT) * float(paid.min() / paid.sum())
+        bounded = error <= max(small, self.options.target)
+        met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
+        return bounded and met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""
@@ -119,9 +188,10 @@ class AlphaFairArrow(ArrowProgram):
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap, the residuals, and the relative difference from what users demand; inf for nan."""
-        t, (_, p, y, z) = self.split(now.primal)[2], self.split(now.dual)
+        t, (d, p, y, z) = self.split(now.primal)[2], self.split(now.dual)
         gap = float((p.sum() + z @ self.most) / (y @ t)) - 1.0
-        parts = [lack.arcs / self.loads.of_users(y), lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0]
+        arcs = lack.arcs / (self.loads.of_users(y) + d)  # of what a task costs
+        parts = [arcs, lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0]
         error = max(abs(gap), float(np.abs(np.concatenate(parts)).max()))
         return error if np.isfinite(error) else np.inf
 

@@ -241,7 +241,8 @@ class _System(ArrowSystem):
         small[self.pivot] = 0.0
         self.others = self.loads.totals(small) + self.ends
 
-    def _factorise_with_border(self) -> None:
+    def _factorise_with_border(self, now: PrimalDual) -> None:
+        del now
         loads, theta, ends = self.loads, self.theta, self.loads.of_users(self.shaft)
         self.share, self.rho, self.left = self.b / self.shaft, 0.0, 1.0
         self.along = loads.rows(theta * loads.of_users(self.share))

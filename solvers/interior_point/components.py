@@ -33,6 +33,9 @@ __all__ = ["MaxMinComponents", "MaxMinSession"]
 MOST = 0.98
 """The part of all arcs from which on one component is not worth an arrow of its own."""
 
+AIM = 0.25
+"""The part of the promised residual at which a mechanism of one round ends; others need all digits to say who is stuck."""
+
 TIED = 1e-13
 """Levels that differ by less are one level: these components end in the same round."""
 
@@ -60,10 +63,13 @@ class Component:
 
 
 class MaxMinComponents:
-    """The rounds of one instance in the units of the solver; `rate` (N,) is the weighted share of one task."""
+    """The rounds of one instance in the units of the solver.
 
-    def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions) -> None:
-        self.rate, self.instance, self.options = rate, instance, options
+    `rate` (N,) is the weighted share of one task, `aim` as that of every arrow of max_min.py.
+    """
+
+    def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions, aim: float = 0.0) -> None:
+        self.rate, self.instance, self.options, self.aim = rate, instance, options, aim
         self.known: dict[bytes, Component] = {}
         self.x = np.empty(0)
 
@@ -153,6 +159,7 @@ class MaxMinComponents:
             if not isinstance(users, slice) and not isinstance(servers, slice):
                 one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
             arrow = MaxMinArrow(self.rate[users], one).compile(self.options)
+            arrow.aim = self.aim
             if len(self.x):
                 arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
             self.known[key] = Component(users, servers, arcs, key, arrow)
@@ -173,12 +180,13 @@ class MaxMinSession(Session):
     def __post_init__(self) -> None:
         with self.phase("build"):
             rate, options = self.mechanism.rate(self.instance), self.limits.own(InteriorPointOptions)
-            self.components = MaxMinComponents(rate, self.instance, options)
+            aim = 0.0 if self.mechanism.several_rounds else AIM
+            self.components = MaxMinComponents(rate, self.instance, options, aim)
         with self.phase("compile"):
             self.components.compile()
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
-        """One round; what stays above `enough` is "inaccurate", or late."""
+        """One round; what stays above ENOUGH, or above what one round promises, is "inaccurate", or late."""
         with self.phase("solve"):
             now = round or Round.first(self.instance)
             first = now.active.all()  # later rounds start from a worse point than the one that is there
@@ -187,6 +195,6 @@ class MaxMinSession(Session):
             self.x = result.x
             self.count(result.iterations)
         self.note(iterations=result.iterations, error=result.error)
-        enough = result.error <= ENOUGH
+        enough = result.error <= max(ENOUGH, self.components.aim * self.limits.promised)
         self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
         return result.x, result.prices

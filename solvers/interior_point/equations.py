@@ -40,6 +40,7 @@ class ArrowEquations:
     central : the same for those whose product goes to mu
     right : (K R,) of the rows;  left_out : those that are no equations
     dense_rows : the most rows that the dense part of a factor may have
+    target : the error at which the iteration ends
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 
@@ -50,6 +51,7 @@ class ArrowEquations:
     raised: Floats
     level: Floats
     most: Floats
+    target = 0.0
 
     loads: Loads
     plan: Plan
@@ -71,6 +73,11 @@ class ArrowEquations:
     def plain(self) -> bool:
         """Whether no row is an equation."""
         return bool(self.split(self.paired)[1].all())
+
+    @property
+    def balanced(self) -> bool:
+        """Whether prices are known at which the arrow is diagonally dominant (kkt/dominant.py)."""
+        return self.loads.R == 1 and not self.raised.any()
 
     def rows(self, values: Floats) -> Floats:
         """(K R,) load @ values, 0 in rows that are left out."""

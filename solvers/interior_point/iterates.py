@@ -20,8 +20,9 @@ class InteriorPointOptions(AlgorithmOptions):
 
     Attributes
     ----------
-    target : the relative error at which it stops: what floating point can reach, because a user whose price is a ten-thousandth
-        of the largest is known to be stuck only to ten thousand times the gap
+    target : the least relative error at which it stops; a program of one round stops where the accuracy is met. What floating
+        point can reach, because a user whose price is a ten-thousandth of the largest is known to be stuck only to ten thousand
+        times the gap
     max_iterations : Newton systems for one round
     max_rows : rows up to which a dense system is formed, of servers times resources or of users; where users have few arcs it may
         have twice as many of the former

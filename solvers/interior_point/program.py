@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, RISES, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
@@ -92,6 +92,7 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
+    It ends where the error is at its `goal` and it is `settled`, or where the error no longer decreases.
     Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; `whole` is the matrix
     of those in which nothing is eliminated, None where it is too large. `arcs` are those that iterations need, `few` the program
     with these alone; None where all are needed, or not few enough.
@@ -121,6 +122,16 @@ class ArrowProgram(ArrowEquations, ABC):
     def floor(self, now: PrimalDual) -> float:
         """The gap below which mu is not pushed."""
 
+    def goal(self, limits: Limits) -> float:
+        """The error that the accuracy asks for; 0 = all digits."""
+        del limits
+        return 0.0
+
+    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+        """Whether the iteration that led from `before` to `now`, and the error, say that users have what is promised."""
+        del before, now, error, limits
+        return True
+
     def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
         """Tasks (A,), prices (K R,) with the sum 1, and how far inside they are: of a warm start, else the x and p given."""
         if limits.start is None:
@@ -137,16 +148,17 @@ class ArrowProgram(ArrowEquations, ABC):
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
         self.arcs, self.few = KeptArcs.of(self.loads) if self.plain else None, None
+        self.target, settled = max(options.target, self.goal(limits)), False
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
         since, iteration, near = 0, 0, SETTLED if self.loose else NEAR
         with np.errstate(all="ignore"):  # what overflows is no smaller error
-            while least > options.target and iteration < options.max_iterations and not limits.late:
+            while (least > self.target or not settled) and iteration < options.max_iterations and not limits.late:
                 if since >= waits(least):
                     break
                 try:
-                    now, lack, error = self._next(now, lack, error)
+                    before, (now, lack, error) = now, self._next(now, lack, error)
                 except np.linalg.LinAlgError:
                     break
                 iteration, since = iteration + 1, since + 1
@@ -160,6 +172,7 @@ class ArrowProgram(ArrowEquations, ABC):
                     since = since if PROGRESS * least < least_here <= SETTLED else 0
                     best, least = found, least_here
                     better(best)
+                settled = least <= self.target and self.settled(before, best, least, limits)
         return best, least, iteration
 
     def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:
@@ -203,9 +216,11 @@ class ArrowProgram(ArrowEquations, ABC):
         with suppress(np.linalg.LinAlgError):
             step, ahead = self._reduced(self.few, arcs, now, error)
             found = self._with_error(now.after(step, *lengths(self.pairs, now, step, BACK)))
-            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= error:
+            if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= RISES * error:
                 return found
-        self.arcs = self.few = None
+        self.few = None
+        if not arcs.try_again():
+            self.arcs = None
         return None
 
     def _with_arcs(self, where: NDArray[np.intp]) -> "ArrowProgram":
@@ -296,7 +311,7 @@ class ArrowProgram(ArrowEquations, ABC):
     def exact(self) -> Way:
         """With all digits."""
         plan: Plan = "sparse rows" if self.loose else self.plan
-        if plan == "users" and len(self.right) <= self.options.max_rows:
+        if plan == "users" and not self.balanced and len(self.right) <= self.options.max_rows:
             plan = "rows"
         if plan == "sparse rows" and not self.plain:
             plan = "sparse equations"

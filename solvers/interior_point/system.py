@@ -18,6 +18,7 @@ what is left once one side is eliminated is all the linear algebra there is.
 - solves are refined once, with the matrices that were not eliminated, and mu is not pushed below what residuals can follow.
 """
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations
 from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
+from fairalloc.solvers.kkt.dominant import Balance
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination, Plan
 
 __all__ = ["NEVER", "ArrowSystem", "Way"]
@@ -34,6 +36,12 @@ GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
 
 REFINEMENTS, GRADIENTS = 4, 100
 """The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
+
+ROUNDING, LEAST_PAID = 1e-12, 1e-2
+"""The part of a cost below which d differs from it by rounding; the part of y that l counts as, at least, in a balance."""
+
+HARMLESS = 1e-3
+"""The part of the error at which the iteration ends that rows may lack."""
 
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""
@@ -92,13 +100,13 @@ class ArrowSystem(Elimination):
         self.b = program.raised * self.f
         self.c = program.dot(self.b, self.v)
         super().__init__(program.loads, theta, self.t * self.f, np.where(program.left_out, NEVER, s), way.refined)
-        self._factorise_with_border()
+        self._factorise_with_border(now)
         if program.raised.any():
             self.column = self.factor.solve(self.left * self.along)
             self.priced = self.loads.priced(self.column)
             self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
 
-    def _factorise_with_border(self) -> None:
+    def _factorise_with_border(self, now: PrimalDual) -> None:
         loads, way = self.loads, self.way
         self.share = self.b / self.shaft
         self.bent = self.program.dot(self.b, self.share)
@@ -106,7 +114,19 @@ class ArrowSystem(Elimination):
         self.left = 0.5 if self.rho else 1.0
         self.along = loads.rows(self.theta * loads.of_users(self.share))
         guards = GUARDS[0 if self.program.plain else 1 :]
-        self.factorise(way.plan, self.program.dense_rows, way.negligible, guards, (self.rho, self.b, self.along))
+        border = self.rho, self.b, self.along
+        for balance in [self._balance(now), None] if way.plan == "users" and self.program.balanced else [None]:
+            with suppress(np.linalg.LinAlgError):
+                return self.factorise(way.plan, self.program.dense_rows, way.negligible, guards, border, balance)
+        raise np.linalg.LinAlgError
+
+    def _balance(self, now: PrimalDual) -> Balance:
+        """The prices at hand; what d differs from them by rounding alone is not counted, for theta may be its inverse."""
+        (d, p, y, z), loads = self.program.split(now.dual), self.loads
+        l, cost = np.maximum(y - z, LEAST_PAID * y), loads.priced(p)  # noqa: E741
+        reduced = cost - loads.of_users(l)
+        flow = self.theta * np.where(np.abs(d - reduced) <= ROUNDING * cost, d, reduced)
+        return Balance(p, l, self.s * p + loads.rows(flow), self.ends * l - loads.totals(flow))
 
     def _prices(self, rows: Floats, users: Floats, moved: Floats | float) -> tuple[Floats, Floats]:
         """Dp of the matrix with rho b b^T, and load^T dp; what is `moved` on arcs adds to the rows."""
@@ -134,16 +154,20 @@ class ArrowSystem(Elimination):
         return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
 
     def solve(self, rows: Floats, users: Floats, h: float) -> Response:
-        """The response to a right-hand side (K R,), (N,), h, refined once where digits count, and then by conjugate gradients.
+        """The response to a right-hand side (K R,), (N,), h, refined once without a balance, and by conjugate gradients.
 
         Their preconditioner, the factor, leaves refinement a few directions that the guard made too stiff.
         """
         if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
-        answer, nothing = self.refined_once(rows, users, h), np.zeros(len(users))
+        first, harmless = (self.refined_once, 0.0) if self.balance is None else (self._solve, HARMLESS * self.program.target)
+        answer, nothing = first(rows, users, h), np.zeros(len(users))
         if not self.way.refined:
             return answer
-        lack, least = rows - self._rows(answer), np.abs(rows).max() * self.program.options.target
+        lack, least = (
+            rows - self._rows(answer),
+            max(np.abs(rows).max() * self.program.options.target, harmless),
+        )
         direction, before = answer, np.inf
         for _ in range(REFINEMENTS):
             if not np.abs(lack).max() > least:

@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
 from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
 from fairalloc.solvers.kkt.matrices import (
     Dense,
@@ -268,6 +269,17 @@ def _guarded(blocks: Floats, head: "Elimination", guard: float) -> Floats:
 
 
 def _users(loads: Loads, head: "Elimination") -> Solve:
+    of_servers, of_users = (_by_blocks if head.balance is None else _by_balance)(loads, head)
+
+    def solve(right: Floats) -> Floats:
+        l = of_users(loads.totals(head.theta * loads.priced(of_servers(right))))  # noqa: E741 (the letter above)
+        return of_servers(right + loads.rows(head.theta * loads.of_users(l)))
+
+    return solve
+
+
+def _by_blocks(loads: Loads, head: "Elimination") -> tuple[Solve, Solve]:
+    """(P + S)^-1 and (F - B^T (P + S)^-1 B)^-1."""
     blocks = _guarded(loads.blocks(head.theta, np.zeros(loads.twins.shape[1])), head, head.guards[-1])
     inverse = np.linalg.inv(np.linalg.cholesky(blocks))
     coupling = loads.coupling(head.theta).reshape(loads.N, loads.K, loads.R).transpose(1, 0, 2)
@@ -277,18 +289,25 @@ def _users(loads: Loads, head: "Elimination") -> Solve:
     if head.rho:
         matrix = blas("syr", float)(head.rho, head.border, a=matrix, lower=1, overwrite_a=1)
         left += head.rho * head.border**2
-    of_users = _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
 
-    def of_blocks(right: Floats) -> Floats:
+    def of_servers(right: Floats) -> Floats:
         once = inverse @ right.reshape(loads.K, loads.R, 1)
         result: Floats = np.matmul(inverse.transpose(0, 2, 1), once).ravel()
         return result
 
-    def solve(right: Floats) -> Floats:
-        l = of_users(loads.totals(head.theta * loads.priced(of_blocks(right))))  # noqa: E741 (the letter above)
-        return of_blocks(right + loads.rows(head.theta * loads.of_users(l)))
+    return of_servers, _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
 
-    return solve
+
+def _by_balance(loads: Loads, head: "Elimination") -> tuple[Solve, Solve]:
+    """The same where there is a balance (dominant.py)."""
+    assert head.balance is not None
+    p, l, rows, users = head.balance  # noqa: E741
+    inverse = p / (rows + loads.rows(head.theta * loads.of_users(l)))
+    half = loads.coupling(head.theta)
+    half *= np.sqrt(inverse)
+    matrix = blas("syrk", float)(-1.0, half.T, trans=1, lower=1)
+    users = users + loads.totals(head.theta * loads.priced(inverse * rows))
+    return lambda right: inverse * right, partial(solved, factor_of_dominant(matrix, l, users))
 
 
 class Followed(NamedTuple):
@@ -311,6 +330,7 @@ class Elimination:
     guards : added to diagonals before they are factorised, relative, one after the other where rounding leaves no positive pivot
     negligible : arcs with a smaller part of what their user's arcs have together couple nothing
     most : rows of a dense matrix, which without `refined` may be in single precision: that is twice as fast
+    balance : positive prices with which the arrow is diagonally dominant, where there are any
     """
 
     pivot: Any  # an index of arrays (A,), of a stack (B, A)
@@ -342,6 +362,7 @@ class Elimination:
         negligible: float,
         guards: Sequence[float] = (0.0,),
         border: tuple[float, Floats, Floats] | None = None,
+        balance: Balance | None = None,
     ) -> None:
         """Steps 2 and 3; LinAlgError where a symmetric matrix is not positive definite. `border` are rho, border and along."""
         shaft = self.loads.of_users(self.shaft)
@@ -351,7 +372,7 @@ class Elimination:
         one, two = self.loads.twins
         self.own, self.twin_weights = part * rest, -part[one] * self.theta[two]
         self.rho, self.border, self.along = border or (0.0, np.zeros(0), np.zeros(0))
-        self.guards, self.negligible, self.most = tuple(guards), negligible, most
+        self.guards, self.negligible, self.most, self.balance = tuple(guards), negligible, most, balance
         self.factor = factorised(self.loads, self, plan)
 
     def at_fixed_prices(self, pushed: Floats, users: Floats) -> tuple[Floats, Floats]:

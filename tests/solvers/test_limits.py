@@ -393,7 +393,7 @@ def test_a_last_point_that_is_infeasible_is_scaled_down_and_said_to_be():
 @pytest.mark.parametrize("termination", ["optimal", "inaccurate"])
 def test_nobody_claims_tasks_that_do_not_fit(name, termination):
     """Their prices prove them better than the best, which is no wonder."""
-    item, answer = mechanism(name).configure(), solve(WANG, name, "interior-point")
+    item, answer = mechanism(name).configure(), solve(WANG, name, "interior-point", accuracy="high")
     fits, exceeds = (
         judged(item, replace(answer, x=factor * answer.x, termination=termination, message=""), Limits())
         for factor in (1.0, 1.0 + 5e-6)

@@ -13,9 +13,9 @@ FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "heavy_taile
 KNOWN = {
     ("interior-point", "drfh", 60, 20, 3): (5, 7, 17, 13, 19, 11, 62, 6),
     ("interior-point", "drfh", 300, 30, 3): (11, 9, 26, 13, 26, 21, 105, 7),
-    ("interior-point", "nb", 60, 20, 3): (15, 12, 8, 12, 13, 12, 10, 11),
-    ("interior-point", "nb", 300, 30, 3): (18, 13, 11, 16, 16, 26, 9, 11),
-    ("interior-point", "mmf", 40, 10, 3): (5, 5, 7, 9, 7, 5, 34, 6),
+    ("interior-point", "nb", 60, 20, 3): (13, 10, 7, 12, 11, 11, 8, 10),
+    ("interior-point", "nb", 300, 30, 3): (15, 10, 9, 13, 13, 23, 7, 9),
+    ("interior-point", "mmf", 40, 10, 3): (5, 5, 7, 9, 7, 5, 31, 6),
     ("interior-point", "lmmf", 12, 4, 3): (4, 4, 13, 5, 8, 6, 14, 4),
     ("continuation", "alpha-pf-vds", 12, 6, 3): (29, 23, 28, 28, 31, 29, 27, 29),
     ("continuation", "ps-dsf", 12, 6, 3): (28, 24, 31, 25, 28, 25, 25, 27),
