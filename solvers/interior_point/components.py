@@ -92,7 +92,7 @@ class MaxMinComponents:
         """Solve a component where its part of the round is new; the iterations that took."""
         active, full = round.active[part.users], round.full.reshape(-1, self.instance.R)[part.servers].ravel()
         level = np.where(active, 0.0, round.level[part.users])
-        own = Round(active, level, round.closed[part.arcs], full, round.on_face)
+        own = replace(round, active=active, level=level, closed=round.closed[part.arcs], full=full)
         if own.is_like(part.round):
             return 0
 

@@ -80,22 +80,24 @@ class MaxMinArrow(ArrowProgram):
         """The right-hand sides, and which primal and dual numbers are complementary."""
         self.raised = round.active.astype(float)
         self.level = np.where(round.active, 0.0, round.level / self.unit)
-        capped = np.isfinite(self.limit) & round.active
+        capped = np.isfinite(self.limit) & round.active & (not round.unlimited)
         self.paired = self.central = np.concatenate([~round.closed, round.at_most, round.active, capped])
         self.left_out = np.isinf(round.full)
         self.right = np.where(round.at_most, 1.0, np.where(self.left_out, 0.0, round.full))
-        self.most = np.where(capped, self.limit, 0.0)
+        self.most, self.cap = np.where(capped, self.limit, 0.0), np.where(capped | ~round.active, self.limit, np.inf)
 
     def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
         """Spread tasks; a warm start in the first round; or nearly the tasks of the round before, at uniform prices."""
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
-        x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
+        x *= np.minimum(1.0, 0.9 * self.cap / self.loads.totals(x))[arcs.user]
         p = np.where(self.left_out, 0.0, 1.0 / len(self.right))
         if round.on_face:
             apart = 0.5
-            x = np.where(round.closed, 0.0, (1.0 - AWAY) * self.before + AWAY * x)
+            had = self.loads.totals(self.before)
+            kept = np.divide(self.level, had, out=np.ones(users), where=~round.active & (had > 0))
+            x = np.where(round.closed, 0.0, (1.0 - AWAY) * self.loads.of_users(kept) * self.before + AWAY * x)
         else:
             x, p, apart = self.near(limits, *self.spread(x))
         u = self.loads.totals(x)
@@ -122,7 +124,7 @@ class MaxMinArrow(ArrowProgram):
         x = x / loads.of_users(loads.totals(x))
         load = loads.rows(x)
         p = np.maximum(load, 0.1 * load.max())
-        return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.limit)), p / p.sum()
+        return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.cap)), p / p.sum()
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""

@@ -30,7 +30,7 @@ from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorP
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
-from fairalloc.solvers.kkt.loads import restricted
+from fairalloc.solvers.kkt.loads import SparseLoads, restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.running.warm_start import scaled_down
@@ -128,7 +128,8 @@ class ArrowProgram(ArrowEquations, ABC):
         self.options = options = limits.own(InteriorPointOptions)
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
-        self.arcs, self.few = KeptArcs(self.loads) if self.plain else None, None
+        reducible = self.plain and not isinstance(self.loads, SparseLoads)
+        self.arcs, self.few = KeptArcs(self.loads) if reducible else None, None
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)

@@ -39,6 +39,9 @@ DRIFT = 1e-11
 """The part of their levels that fixed users lose by rounding: usually below 1e-13."""
 
 
+APART = 1e-9
+"""How much lower than g, relative, a limit must be to come before it."""
+
 POSITIVE = 1e-6
 """The part of the largest dual price from which a dual price counts as positive: below it is what solvers leave of zeros."""
 
@@ -56,13 +59,16 @@ def solve_rounds(
 
     Without `faces` levels are inequalities, as Z III-A prints them; users whose bound is at most `tolerance` are fixed.
     """
-    now = Round.first(instance)  # 1.
-    x, prices = solver(now)  # 2.
+    first, rate = Round.first(instance), rule.rate(instance)  # 1.
     if not rule.several_rounds:
+        x, prices = solver(first)
         return x, prices[None]
-    x, rate = feasible(instance, x), rule.rate(instance)
+    first = replace(first, unlimited=bool(np.isfinite(instance.max_tasks).any()))
+    now, x, prices, _ = _solved(instance, rate, solver, [first])  # 2.
     proofs: list[RoundProof] = []
     while True:
+        if not now.active.any():
+            return x, _layers([_proof(lifted(instance, prices.ravel(), now, proofs), now, now), *proofs], prices)
         v = rate * (instance.arcs.owner @ x)
         g = max(v[now.active].min(), 1e-300)
         with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
@@ -86,16 +92,38 @@ def solve_rounds(
 def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterable[Round]) -> tuple[Round, Floats, Floats, float]:
     """The first round whose answer takes nothing from fixed users, or takes least; its x, prices, and the part it takes."""
     answers: list[tuple[Round, Floats, Floats, float]] = []
-    for now in candidates:
-        if answers and now.is_like(answers[-1][0]):
+    asked: Round | None = None
+    for candidate in candidates:
+        if candidate.is_like(asked):
             break
-        x, prices = solver(now)
+        asked = candidate
+        now, x, prices = _below_limits(instance, rate, solver, candidate)
         x = feasible(instance, x)
         taken = _taken(now, rate * (instance.arcs.owner @ x))
         answers.append((now, x, prices, taken))
         if taken <= DRIFT:
             break
     return min(answers, key=lambda answer: answer[3])
+
+
+def _below_limits(instance: Instance, rate: Floats, solver: Solver, now: Round) -> tuple[Round, Floats, Floats]:
+    """Step 2 where users have limits: the round in which a row is full, everybody with a lower limit at it; its x and prices.
+
+    Without the limits of active users g is at most what it is with them, so whoever has a lower limit runs all tasks: a Newton
+    step, as in progressive_filling.py. Where a solver keeps the limits, g is the lowest of them, and nobody has a lower one.
+    """
+    owner, limit = instance.arcs.owner, rate * instance.max_tasks
+    while True:
+        x, prices = solver(now)
+        tasks = owner @ np.maximum(x, 0.0)
+        g = (rate * tasks)[now.active].min() / max(1.0, (instance.arcs.load @ x).max())
+        done = now.active & (limit < (1.0 - APART) * g)
+        rest = replace(now, active=now.active & ~done, level=np.where(done, limit, now.level))
+        if done.any() and rest.active.any():
+            now = rest
+            continue
+        most = np.divide(instance.max_tasks, tasks, out=np.ones(len(tasks)), where=tasks > instance.max_tasks)
+        return (rest if done.any() else now), x * most[instance.arcs.user], prices
 
 
 def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
