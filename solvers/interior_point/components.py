@@ -101,8 +101,7 @@ class MaxMinComponents:
 
         part.result, part.round = part.arrow.solve(own, self._limits(part, limits), offered), own
         self.x = self._with(part, part.result.x)
-        shares = self.rate[part.users] * (part.arrow.instance.arcs.owner @ part.result.x)
-        part.level = float(shares[own.active].min())
+        part.level = part.arrow.unit * part.arrow.g
         return part.result.iterations
 
     def _with(self, part: Component, x: Floats) -> Floats:

@@ -222,6 +222,7 @@ class ArrowProgram(ArrowEquations, ABC):
         dx = np.where(others, np.minimum(FOLLOWING * mu / np.where(others, d, 1.0), x) - x, 0.0)  # 2
         then = np.where(others, x + dx, 0.0)
         u = self.loads.totals(then)
+        few.raised = self.raised
         few.right, few.level = self.right - self.rows(then), self.level - u
         few.most = np.where(self.split(self.paired)[3], self.most - u, 0.0)
         few.single, few.loose = self.single, self.loose

@@ -64,16 +64,13 @@ def solve_rounds(
         x, prices = solver(first)
         return x, prices[None]
     first = replace(first, unlimited=bool(np.isfinite(instance.max_tasks).any()))
-    now, x, prices, _ = _solved(instance, rate, solver, [first])  # 2.
+    now, x, prices, _ = _solved(instance, rate, solver, [first], tolerance)  # 2.
     proofs: list[RoundProof] = []
     while True:
         if not now.active.any():
             return x, _layers([_proof(lifted(instance, prices.ravel(), now, proofs), now, now), *proofs], prices)
         v = rate * (instance.arcs.owner @ x)
-        g = max(v[now.active].min(), 1e-300)
-        with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
-            rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
-        rise[~now.active] = np.inf
+        rise = _rise(instance, rate, v, prices, now)  # 3.
         fixed = rise <= max(tolerance, 2.0 * rise.min())  # 4.
         proof = lifted(instance, prices.ravel(), now, proofs)  # 5.
         # Levels follow this x, so that the next round has a feasible point for certain: it drifts by the solver's rounding.
@@ -82,14 +79,16 @@ def solve_rounds(
         if not rest.active.any():
             return x, _layers([*proofs, _proof(proof, now, rest)], prices)
         candidates = (next_face(instance, rest, x, prices, noise) for noise in NOISE) if faces else iter([rest])
-        later, x_later, prices, taken = _solved(instance, rate, solver, candidates)
+        later, x_later, prices, taken = _solved(instance, rate, solver, candidates, tolerance)
         proofs.append(_proof(proof, now, later))
         if taken > rise[rest.active].max():
             return x, _layers(proofs, prices)
         now, x = later, x_later
 
 
-def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterable[Round]) -> tuple[Round, Floats, Floats, float]:
+def _solved(
+    instance: Instance, rate: Floats, solver: Solver, candidates: Iterable[Round], tolerance: float
+) -> tuple[Round, Floats, Floats, float]:
     """The first round whose answer takes nothing from fixed users, or takes least; its x, prices, and the part it takes."""
     answers: list[tuple[Round, Floats, Floats, float]] = []
     asked: Round | None = None
@@ -97,8 +96,7 @@ def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterab
         if candidate.is_like(asked):
             break
         asked = candidate
-        now, x, prices = _below_limits(instance, rate, solver, candidate)
-        x = feasible(instance, x)
+        now, x, prices = _below_limits(instance, rate, solver, candidate, tolerance)
         taken = _taken(now, rate * (instance.arcs.owner @ x))
         answers.append((now, x, prices, taken))
         if taken <= DRIFT:
@@ -106,24 +104,35 @@ def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterab
     return min(answers, key=lambda answer: answer[3])
 
 
-def _below_limits(instance: Instance, rate: Floats, solver: Solver, now: Round) -> tuple[Round, Floats, Floats]:
-    """Step 2 where users have limits: the round in which a row is full, everybody with a lower limit at it; its x and prices.
+def _below_limits(instance: Instance, rate: Floats, solver: Solver, now: Round, tolerance: float) -> tuple[Round, Floats, Floats]:
+    """Step 2 where users have limits: the round in which a row is full, all with lower limits at these; its x and prices.
 
-    Without the limits of active users g is at most what it is with them, so whoever has a lower limit runs all tasks: a Newton
-    step, as in progressive_filling.py. Where a solver keeps the limits, g is the lowest of them, and nobody has a lower one.
+    Nobody who is below its limit has less than g. So whoever has a limit below g runs all tasks, as in progressive_filling.py,
+    and without these the round is solved again, unless its prices prove already that somebody cannot rise above g.
     """
     owner, limit = instance.arcs.owner, rate * instance.max_tasks
     while True:
         x, prices = solver(now)
         tasks = owner @ np.maximum(x, 0.0)
-        g = (rate * tasks)[now.active].min() / max(1.0, (instance.arcs.load @ x).max())
-        done = now.active & (limit < (1.0 - APART) * g)
-        rest = replace(now, active=now.active & ~done, level=np.where(done, limit, now.level))
-        if done.any() and rest.active.any():
-            now = rest
-            continue
         most = np.divide(instance.max_tasks, tasks, out=np.ones(len(tasks)), where=tasks > instance.max_tasks)
-        return (rest if done.any() else now), x * most[instance.arcs.user], prices
+        x = feasible(instance, x * most[instance.arcs.user])
+        v = rate * (owner @ x)
+        below = now.active & (v < (1.0 - APART) * limit)
+        g = v[below].min(initial=np.inf)
+        done = now.active & ~below & (limit < (1.0 - APART) * g)
+        if not (now.unlimited and done.any()):
+            return now, x, prices
+        now = replace(now, active=now.active & ~done, level=np.where(done, limit, now.level))
+        if not now.active.any() or _rise(instance, rate, v, prices, now).min() <= tolerance:
+            return now, x, prices
+
+
+def _rise(instance: Instance, rate: Floats, v: Floats, prices: Floats, now: Round) -> Floats:
+    """(N,) step 3: how far each active share can rise above the least of them, relative; inf for others."""
+    g = max(v[now.active].min(), 1e-300)
+    with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
+        rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0
+    return np.where(now.active, rise, np.inf)
 
 
 def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
