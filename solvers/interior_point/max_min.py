@@ -81,7 +81,7 @@ class MaxMinArrow(ArrowProgram):
 
     def _pose(self, round: Round) -> None:  # noqa: A002
         """The right-hand sides, and which primal and dual numbers are complementary."""
-        self.rising = round.active
+        self.rising, self.unlimited = round.active, round.unlimited
         self.kept = np.where(round.active, self.limit if round.unlimited else np.inf, round.level / self.unit)
         self.highest, self.reached = float(self.kept[round.active].max()), 0.0
         self.raised, self.level = round.active.astype(float), np.where(round.active, 0.0, self.kept)
@@ -116,7 +116,7 @@ class MaxMinArrow(ArrowProgram):
             x, p, apart = self.near(limits, *self.spread(x))
         u = self.loads.totals(x)
         g = (1.0 - apart) * float(u[round.active].min())
-        if self.highest < np.inf:
+        if self.unlimited:
             self._level(x)
         y = (1.0 - apart) * cheapest(self.instance, p, round.closed) * self.tasks
         p, y = p / (y @ self.raised), y / (y @ self.raised)
@@ -157,7 +157,7 @@ class MaxMinArrow(ArrowProgram):
 
     def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
         """Who is raised is told anew at each point; t and the scale of the dual variables are made to follow."""
-        if self.highest < np.inf:
+        if self.unlimited:
             raised, level = self.raised, self.level
             self._level(self.split(point.primal)[0])
             primal, dual = point.primal.copy(), point.dual / (self.split(point.dual)[2] @ self.raised)
