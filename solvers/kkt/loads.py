@@ -34,7 +34,7 @@ Chosen: TypeAlias = slice | NDArray[np.bool_]
 SPARSEST = 10
 """Grids are used from one pair in so many on."""
 
-WIDE, USED = 16, 0.25
+WIDE, USED = 8, 0.25
 """The resources above which arcs may be `SparseLoads`, and the part of them that an arc may use in the mean."""
 
 PAIRS, PRODUCTS = 5_000_000, 40_000_000
