@@ -41,6 +41,7 @@ class Round:
     closed : (A,) arcs that carry nothing; all false unless the round is written on its face
     full : (K R,) the load of rows that are full, nan = at most 1, inf = implied by the other rows
     on_face : whether levels and full rows are equations
+    unlimited : whether limits may be exceeded, to see who is at its limit before a row is full (solvers/lexicographic/rounds.py)
     """
 
     active: NDArray[np.bool_]
@@ -48,6 +49,7 @@ class Round:
     closed: NDArray[np.bool_]
     full: Floats
     on_face: bool = False
+    unlimited: bool = False
 
     @classmethod
     def first(cls, instance: Instance) -> "Round":
@@ -62,7 +64,7 @@ class Round:
 
     def is_like(self, other: "Round | None") -> bool:
         """Whether another round asks the same."""
-        if other is None:
+        if other is None or self.unlimited != other.unlimited:
             return False
         mine, theirs = ((one.active, one.level, one.closed, one.full) for one in (self, other))
         return all(np.array_equal(one, two, equal_nan=one.dtype == float) for one, two in zip(mine, theirs, strict=True))
@@ -115,6 +117,7 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
     limits = instance.max_tasks[np.isfinite(instance.max_tasks)]
     level = np.where(round.active, 0.0, round.level)
     fixed = np.where(round.active | (not round.on_face), np.inf, level)
+    limits = np.where(round.unlimited, np.inf, limits)
     lower = np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)])
     upper = np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits])
     return lower, upper, np.append(np.where(round.closed, 0.0, np.inf), np.inf)

@@ -26,7 +26,7 @@ class InteriorPointOptions(AlgorithmOptions):
     max_iterations : Newton systems for one round
     max_rows : rows up to which a dense system is formed, of servers times resources or of users; where users have few arcs it may
         have twice as many of the former
-    max_resources : up to which blocks of resources times resources are
+    max_resources : up to which blocks of resources times resources are, where arcs use many of them
     """
 
     target: float = 1e-13

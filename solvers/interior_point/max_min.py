@@ -27,7 +27,7 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
+from fairalloc.solvers.interior_point.iterates import NOTHING, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.interior_point.program import ArrowProgram, Result
 from fairalloc.solvers.method import Limits
@@ -39,6 +39,9 @@ FLOOR = 1e-14
 
 AWAY = 0.1
 """The part of a start of one's own that is mixed into the tasks of the round before."""
+
+LOST = 1000.0
+"""How many times what fixed users lack is taken off the level that a point shows to be possible."""
 
 MOVES, FILLED = 6, 0.7
 """How often tasks are moved towards servers with little load before the first iteration, and the largest load there."""
@@ -57,8 +60,7 @@ class MaxMinArrow(ArrowProgram):
     def __init__(self, rate: Floats, instance: Instance) -> None:
         self.unit = instance.K * instance.R / (cheapest(instance, np.ones(instance.K * instance.R)) / rate).sum()
         super().__init__(instance, self.unit / rate)
-        self.before = np.zeros(instance.A)
-        self.aim = 0.0
+        self.before, self.g, self.aim = np.zeros(instance.A), 0.0, 0.0
 
     def solve(
         self,
@@ -70,7 +72,7 @@ class MaxMinArrow(ArrowProgram):
         self._pose(round)  # 1
         start = self.start(round, limits)  # 2
         point, error, iterations = self.iterate(start, limits, lambda now: offer(*self._tasks_and_prices(now)))  # 3
-        self.before = np.maximum(self.split(point.primal)[0], 0.0)
+        self.before, self.g = np.maximum(self.split(point.primal)[0], 0.0), max(float(point.g), self.reached)
         return Result(*self._tasks_and_prices(point), error, iterations)
 
     def _tasks_and_prices(self, point: PrimalDual) -> tuple[Floats, Floats]:
@@ -80,33 +82,51 @@ class MaxMinArrow(ArrowProgram):
 
     def _pose(self, round: Round) -> None:  # noqa: A002
         """The right-hand sides, and which primal and dual numbers are complementary."""
-        self.raised = round.active.astype(float)
-        self.level = np.where(round.active, 0.0, round.level / self.unit)
-        capped = np.isfinite(self.limit) & round.active
+        self.rising, self.unlimited = round.active, round.unlimited
+        self.kept = np.where(round.active, self.limit if round.unlimited else np.inf, round.level / self.unit)
+        self.highest, self.reached = float(self.kept[round.active].max()), 0.0
+        self.raised, self.level = round.active.astype(float), np.where(round.active, 0.0, self.kept)
+        capped = np.isfinite(self.limit) & round.active & (not round.unlimited)
         self.paired = self.central = np.concatenate([~round.closed, round.at_most, round.active, capped])
         self.left_out = np.isinf(round.full)
         self.right = np.where(round.at_most, 1.0, np.where(self.left_out, 0.0, round.full))
-        self.most = np.where(capped, self.limit, 0.0)
+        self.most, self.cap = np.where(capped, self.limit, 0.0), np.where(capped | ~round.active, self.limit, np.inf)
+
+    def _level(self, x: Floats) -> None:
+        """Who is raised: active users with no limit below the level that tasks x (A,) show to be possible; others have that."""
+        u = self.loads.totals(x) / max(1.0, self.loads.rows(x).max())
+        lost = float((1.0 - u / self.kept)[~self.rising].max(initial=0.0))
+        g = float(u[self.rising & (u < self.kept)].min(initial=np.inf))
+        self.reached = max(self.reached, (1.0 - LOST * lost) * g)
+        raised = self.rising & (self.kept >= min(self.reached, self.highest))
+        self.raised, self.level = raised.astype(float), np.where(raised, 0.0, self.kept)
 
     def start(self, round: Round, limits: Limits) -> PrimalDual:  # noqa: A002
         """Spread tasks; a warm start in the first round; or nearly the tasks of the round before, at uniform prices."""
         arcs, users = self.instance.arcs, self.instance.N
         there = np.bincount(arcs.server[~round.closed], minlength=self.instance.K)
         x = np.where(round.closed, 0.0, 0.9 * arcs.gamma / np.maximum(there, 1)[arcs.server] / self.tasks[arcs.user])
-        x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
+        x *= np.minimum(1.0, 0.9 * self.cap / self.loads.totals(x))[arcs.user]
         p = np.where(self.left_out, 0.0, 1.0 / len(self.right))
         if round.on_face:
             apart = 0.5
-            x = np.where(round.closed, 0.0, (1.0 - AWAY) * self.before + AWAY * x)
+            had = self.loads.totals(self.before)
+            kept = np.divide(self.level, had, out=np.ones(users), where=~round.active & (had > 0))
+            x = np.where(round.closed, 0.0, (1.0 - AWAY) * self.loads.of_users(kept) * self.before + AWAY * x)
         else:
             x, p, apart = self.near(limits, *self.spread(x))
         u = self.loads.totals(x)
         g = (1.0 - apart) * float(u[round.active].min())
+        if self.unlimited:
+            self._level(x)
         y = (1.0 - apart) * cheapest(self.instance, p, round.closed) * self.tasks
         p, y = p / (y @ self.raised), y / (y @ self.raised)
         z = np.where(self.split(self.paired)[3], 0.1 * apart / users, 0.0)
         d = np.maximum(self.reduced(p, y - z), 0.1 * apart * y.mean())
-        primal, dual = np.concatenate([x, 1.0 - self.loads.rows(x), u - g, self.most - u]), np.concatenate([d, p, y, z])
+        primal, dual = (
+            np.concatenate([x, 1.0 - self.loads.rows(x), u - self.raised * g - self.level, self.most - u]),
+            np.concatenate([d, p, y, z]),
+        )
         free = np.concatenate([np.zeros(len(x), bool), ~self.left_out, np.ones(users, bool), np.zeros(users, bool)])
         return PrimalDual(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)
 
@@ -124,7 +144,7 @@ class MaxMinArrow(ArrowProgram):
         x = x / loads.of_users(loads.totals(x))
         load = loads.rows(x)
         p = np.maximum(load, 0.1 * load.max())
-        return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.limit)), p / p.sum()
+        return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.cap)), p / p.sum()
 
     def goal(self, limits: Limits) -> float:
         """The part `aim` of what is promised."""
@@ -140,8 +160,21 @@ class MaxMinArrow(ArrowProgram):
         """The largest of the relative gap and the residuals; nan counts as inf."""
         _, p, y, z = self.split(now.dual)
         bound = float(p @ self.right + z @ self.most - y @ self.level)
-        error = max(abs(bound / now.g - 1.0), *(float(np.abs(part).max()) for part in lack))
+        gap = abs(bound / now.g - 1.0)
+        if self.reached > self.highest:  # nobody is below a limit, whatever the prices are
+            lack, gap = NOTHING._replace(rows=lack.rows, users=lack.users), 0.0
+        error = max(gap, *(float(np.abs(part).max()) for part in lack))
         return error if np.isfinite(error) and now.g > 0 else np.inf
+
+    def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
+        """Who is raised is told anew at each point; t and the scale of the dual variables are made to follow."""
+        if self.unlimited:
+            raised, level = self.raised, self.level
+            self._level(self.split(point.primal)[0])
+            primal, dual = point.primal.copy(), point.dual / (self.split(point.dual)[2] @ self.raised)
+            self.split(primal)[2][:] += (raised - self.raised) * point.g + level - self.level
+            point = PrimalDual(primal, dual if (raised != self.raised).any() else point.dual, point.g)
+        return super()._with_error(point)
 
     def floor(self, now: PrimalDual) -> float:
         """In parts of the level."""

@@ -75,6 +75,6 @@ def _completed(arrow: ArrowProgram, now: PrimalDual, guess: FaceGuess) -> Primal
     p = np.where(at_most, np.where(guess.rows, 0.0, np.maximum(p, 0.0)), p)
     y = np.where(active, np.where(guess.users, 0.0, np.maximum(y, 0.0)), y)
     s = np.where(at_most, np.maximum(arrow.right - arrow.loads.rows(x), 0.0), 0.0)
-    t = np.where(active, np.maximum(arrow.loads.totals(x) - now.g, 0.0), 0.0)
+    t = np.where(active, np.maximum(arrow.loads.totals(x) - arrow.raised * now.g - arrow.level, 0.0), 0.0)
     d = np.where(open_, np.maximum(arrow.reduced(p, y), 0.0), 0.0)
     return PrimalDual(np.concatenate([x, s, t, r]), np.concatenate([d, p, y, z]), now.g)

@@ -32,7 +32,7 @@ from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWIN
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
-from fairalloc.solvers.kkt.loads import restricted
+from fairalloc.solvers.kkt.loads import SparseLoads, restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.running.warm_start import scaled_down
@@ -147,7 +147,8 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        self.arcs, self.few = KeptArcs.of(self.loads) if self.plain else None, None
+        reducible = self.plain and not isinstance(self.loads, SparseLoads)
+        self.arcs, self.few = KeptArcs.of(self.loads) if reducible else None, None
         self.target, settled = max(options.target, self.goal(limits)), False
         now = best = start
         lack = self.residuals(now)
@@ -244,6 +245,7 @@ class ArrowProgram(ArrowEquations, ABC):
         dx = np.where(others, np.minimum(FOLLOWING * mu / np.where(others, d, 1.0), x) - x, 0.0)  # 2
         then = np.where(others, x + dx, 0.0)
         u = self.loads.totals(then)
+        few.raised = self.raised
         few.right, few.level = self.right - self.rows(then), self.level - u
         few.most = np.where(self.split(self.paired)[3], self.most - u, 0.0)
         few.single, few.loose = self.single, self.loose

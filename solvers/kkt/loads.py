@@ -1,4 +1,4 @@
-r"""What one iteration asks of the matrix `load`, in one of two layouts, of which neither has a number for every pair of rows.
+r"""What one iteration asks of the matrix `load`, in one of three layouts.
 
     rows      load x                        (K R,)
     priced    charge p                      (A,)
@@ -11,6 +11,8 @@ where charge (A, K R) is load^T, but for `ArcLoads.charged`.
 each resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K) of arcs.
 `MaskedLoads`: the same for a part of the pairs, at least one in `SPARSEST`: arcs are written into the grid for each product.
 `ArcLoads`: any list of arcs, with the loads of each (A, R).
+`SparseLoads`: any list of arcs that use few of many resources. They have neither blocks nor a coupling, but all that is left for
+the prices when users are eliminated, a sparse sum of squares (`remaining`).
 
 The coupling is sparse on request, with the arcs whose weight is not 0.
 """
@@ -31,6 +33,12 @@ Chosen: TypeAlias = slice | NDArray[np.bool_]
 
 SPARSEST = 10
 """Grids are used from one pair in so many on."""
+
+WIDE, USED = 8, 0.25
+"""The resources above which arcs may be `SparseLoads`, and the part of them that an arc may use in the mean."""
+
+PAIRS, PRODUCTS = 5_000_000, 40_000_000
+"""The most pairs of arcs of one user that `SparseLoads` has, and the most products of their loads that are kept."""
 
 
 class ArcsOfUsers:
@@ -148,28 +156,23 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
         return result
 
 
-class ArcLoads(ArcsOfUsers):
-    """Any arcs with loads (A, R), ordered by user; each user has one at least.
+class ListedLoads(ArcsOfUsers):
+    """Any arcs, ordered by user; each user has one at least. `transposed` is (A, K R), sparse.
 
     charges : (A, R) what is charged for prices in the place of loads; None for these
-    places, place : (places,) the pairs of user and server with arcs, n K + i, and (A,) which an arc's is; None where each has one
-    complete : whether all pairs have
     """
 
     charges: Floats | None = None
+    R: int
 
-    def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
-        self.loads, self.user, self.server, self.N, self.K, self.R = loads, user, server, users, servers, loads.shape[1]
+    def __init__(
+        self, transposed: sp.csr_array, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int
+    ) -> None:
+        self.transposed, self.user, self.server, self.N, self.K = transposed, user, server, users, servers
+        self.R = transposed.shape[1] // servers
+        self.load = transposed.T  # the same numbers; with those of a row together products took twice as long
         self.count_arcs(user, users)
-        self.owner, self.by_server = sums_of(user, users), sums_of(server, servers)
-        # entry by entry: from blocks it takes twice as long
-        entries = loads.ravel(), (server[:, None] * self.R + np.arange(self.R)).ravel(), np.arange(0, loads.size + 1, self.R)
-        self.transposed = sp.csr_array(entries, shape=(len(user), servers * self.R))
-        self.load = self.transposed.T  # the same numbers; with those of a row together products took twice as long
-        place = user * servers + server
-        self.twins = twins(place)
-        self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
-        self.complete = len(self.places) == users * servers
+        self.owner = sums_of(user, users)
 
     def __len__(self) -> int:
         return len(self.user)
@@ -190,6 +193,64 @@ class ArcLoads(ArcsOfUsers):
             result: Floats = self.transposed @ p
             return result
         return charged_for(self.charges, p.reshape(self.K, self.R), self.server)
+
+
+class SparseLoads(ListedLoads):
+    r"""Arcs that use few of many resources.
+
+    With F for D + E, what is left for the prices is a sum of squares, without cancellation, of arcs a and pairs of a user's arcs:
+
+        P - B F^-1 B^T = sum_a theta_a E_n / F_n |load_a|^2 + sum_{a < b} theta_a theta_b / F_n |load_a - load_b|^2,
+
+    where |v|^2 stands for v v^T.
+
+    twins : (2, T) all pairs of a user's arcs
+    terms : (A + T, K R) the loads of arcs and the differences of twins, sparse
+    products : (K R K R, A + T) the lower triangles of the squares of `terms`, by columns; None where these are too many to keep
+    """
+
+    def __init__(
+        self, transposed: sp.csr_array, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int
+    ) -> None:
+        super().__init__(transposed, user, server, users, servers)
+        pairs = twins(user)
+        self.twins = one, two = pairs[:, pairs[0] < pairs[1]]
+        self.terms = sp.csr_array(sp.vstack([transposed, transposed[one] - transposed[two]], format="csr"))
+        self.products = squares(self.terms)
+
+    def remaining(self, own: Floats, pairs: Floats, kind: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        """The sum of squares weighted (A,) and (T,), dense in the order of LAPACK: at least the lower triangle."""
+        rows = self.K * self.R
+        if self.products is None:
+            return self.sparse_remaining(own, pairs).toarray().astype(kind, copy=False).T
+        result: NDArray[Any] = (self.products @ np.concatenate([own, pairs])).astype(kind, copy=False)
+        return result.reshape(rows, rows).T
+
+    def sparse_remaining(self, own: Floats, pairs: Floats) -> sp.csr_array:
+        """The same sum, sparse."""
+        weights = np.concatenate([own, pairs])
+        used = np.flatnonzero(weights)
+        terms = self.terms[used]
+        return sp.csr_array(terms.T @ (sp.diags_array(weights[used]) @ terms))
+
+
+class ArcLoads(ListedLoads):
+    """Any arcs with loads (A, R), ordered by user; each user has one at least.
+
+    places, place : (places,) the pairs of user and server with arcs, n K + i, and (A,) which an arc's is; None where each has one
+    complete : whether all pairs have
+    """
+
+    def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
+        R = loads.shape[1]
+        # entry by entry: from blocks it takes twice as long
+        entries = loads.ravel(), (server[:, None] * R + np.arange(R)).ravel(), np.arange(0, loads.size + 1, R)
+        super().__init__(sp.csr_array(entries, shape=(len(user), servers * R)), user, server, users, servers)
+        self.loads, self.by_server = loads, sums_of(server, servers)
+        place = user * servers + server
+        self.twins = twins(place)
+        self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
+        self.complete = len(self.places) == users * servers
 
     def charged(self, charges: Floats) -> Self:
         """The same arcs with other charges (A, R), for which columns are best side by side in memory."""
@@ -259,22 +320,47 @@ class ArcLoads(ArcsOfUsers):
         return result
 
 
-Loads: TypeAlias = GridLoads | ArcLoads
+Loads: TypeAlias = GridLoads | ArcLoads | SparseLoads
 
 
 def loads_of(instance: Instance, tasks: Floats) -> Loads:
     """The loads of an instance whose users count in units of tasks (N,)."""
     arcs = instance.arcs
-    plain = instance.single_variant and not instance.demands_on
+    plain = not uses_few(instance) and instance.single_variant and not instance.demands_on
     if plain and SPARSEST * len(arcs) >= instance.N * instance.K:
         demand = arcs.demand[np.searchsorted(arcs.user, np.arange(instance.N))] * tasks[:, None]
         inverse = np.divide(1.0, instance.pools, out=np.zeros_like(instance.pools), where=instance.pools > 0)
         kind = GridLoads if len(arcs) == instance.N * instance.K else MaskedLoads
         return kind(demand, inverse, arcs.user, arcs.server)
+    if uses_few(instance):
+        transposed = sp.csr_array(sp.diags_array(tasks[arcs.user]) @ arcs.by_arc)
+        return SparseLoads(transposed, arcs.user, arcs.server, instance.N, instance.K)
     entries = arcs.load.tocoo()
     loads = np.zeros((len(arcs), instance.R))
     loads[entries.col, entries.row % instance.R] = entries.data
     return ArcLoads(loads * tasks[arcs.user][:, None], arcs.user, arcs.server, instance.N, instance.K)
+
+
+def uses_few(instance: Instance) -> bool:
+    """Whether arcs use few of many resources, and users have so few arcs that all their pairs can be listed."""
+    arcs = instance.arcs
+    if instance.R <= WIDE or arcs.load.nnz > USED * len(arcs) * instance.R:
+        return False
+    counts = np.diff(arcs.owner.indptr).astype(float)
+    return bool((counts * (counts - 1.0)).sum() <= 2.0 * PAIRS)
+
+
+def squares(terms: sp.csr_array) -> sp.csc_array | None:
+    """(n n, T) the lower triangles of the squares of the rows of terms (T, n), in the order of LAPACK; None where too many."""
+    terms.sort_indices()
+    rows, before = terms.shape[1], np.arange(terms.nnz) - np.repeat(terms.indptr[:-1], np.diff(terms.indptr))
+    ends = np.concatenate([[0], np.cumsum(before + 1)])
+    if ends[-1] > PRODUCTS:
+        return None
+    below = np.repeat(np.arange(terms.nnz), before + 1)
+    above = below - np.repeat(before, before + 1) + np.arange(ends[-1]) - np.repeat(ends[:-1], before + 1)
+    place = terms.indices[above].astype(np.int64) * rows + terms.indices[below]
+    return sp.csc_array((terms.data[below] * terms.data[above], place, ends[terms.indptr]), shape=(rows**2, terms.shape[0]))
 
 
 def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Floats:

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
-from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads
+from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads, SparseLoads, uses_few
 from fairalloc.solvers.kkt.matrices import (
     Dense,
     ScaledLU,
@@ -98,6 +98,8 @@ class Factor(NamedTuple):
 def plan_for(instance: Instance, most: int) -> Plan:
     """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common."""
     rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
+    if uses_few(instance):
+        return "sparse rows" if rows > LARGE and _few_coupled(instance) else "rows" if rows <= limit else ""
     if rows > LARGE and not (_grid(instance) or _overlapping(instance)):
         return "sparse rows"
     if users <= most and (rows > limit or (rows > LARGE and users < 0.25 * rows)):
@@ -107,17 +109,24 @@ def plan_for(instance: Instance, most: int) -> Plan:
 
 def most_rows(instance: Instance, most: int) -> int:
     """How many rows the dense matrix of "rows" may have, if `most` where users have many arcs."""
-    return most if _grid(instance) else FEW * most
+    return FEW * most if uses_few(instance) or not _grid(instance) else most
 
 
 def scattered(instance: Instance) -> bool:
     """Whether users have few arcs but most pairs of servers a user in common, so that "sparse rows" is for preconditioners."""
-    return instance.K * instance.R > LARGE and not _grid(instance) and _overlapping(instance)
+    return instance.K * instance.R > LARGE and not (_grid(instance) or uses_few(instance)) and _overlapping(instance)
 
 
 def _grid(instance: Instance) -> bool:
     """Whether arcs are as many as loads.py has grids for."""
     return SPARSEST * instance.A >= instance.N * instance.K
+
+
+def _few_coupled(instance: Instance) -> bool:
+    """Whether so few pairs of rows have a user in common that the matrix of "rows" is better factorised sparse."""
+    arcs, rows = instance.arcs, instance.K * instance.R
+    used = np.add.reduceat(np.diff(arcs.load.indptr).astype(float), arcs.first)
+    return bool((used**2).sum() <= SPARSE * rows**2)
 
 
 def _overlapping(instance: Instance) -> bool:
@@ -158,14 +167,22 @@ def _unsymmetric(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
 
 
 def _rows(loads: Loads, head: "Elimination") -> Solve:
-    blocks = loads.blocks(head.own, head.twin_weights)
-    matrix = _coupled(loads, head, np.float64 if head.refined else np.float32)
-    put_on_the_diagonal(matrix, blocks)
+    kind = np.float64 if head.refined else np.float32
+    if isinstance(loads, SparseLoads):
+        matrix = loads.remaining(*_squares(loads, head), kind)
+    else:
+        matrix = _coupled(loads, head, kind)
+        put_on_the_diagonal(matrix, loads.blocks(head.own, head.twin_weights))
     if head.rho:
         syr = blas("syr", matrix.dtype)
         matrix = syr(0.5 * head.rho, head.along, a=matrix, lower=1, overwrite_a=1)
     diagonal = matrix.diagonal().astype(float)
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
+
+
+def _squares(loads: SparseLoads, head: "Elimination") -> tuple[Floats, Floats]:
+    """(A,) and (T,) the weights theta E / F of the squares of arcs, and theta theta / F of those of pairs."""
+    return head.theta * loads.of_users(head.ends / head.shaft), -head.twin_weights
 
 
 def _coupled(loads: Loads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
@@ -220,8 +237,7 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
 
 
 def _sparse_rows(loads: Loads, head: "Elimination") -> Solve:
-    apart, blocks, single = _apart(loads, head), loads.blocks(head.own, head.twin_weights), head.negligible > ROUGH
-    _check_finite(blocks, head.s)
+    (blocks, apart), single = _separated(loads, head), head.negligible > ROUGH
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
             return SparseFactor(_guarded(blocks, head, guard), apart, head.along, 0.5 * head.rho, head.most, single).solve
@@ -231,14 +247,24 @@ def _sparse_rows(loads: Loads, head: "Elimination") -> Solve:
 def _sparse_equations(loads: Loads, head: "Elimination") -> Solve:
     from scipy.sparse.linalg import splu
 
-    blocks, apart = loads.blocks(head.own, head.twin_weights), _apart(loads, head)
-    _check_finite(blocks, head.s)
+    blocks, apart = _separated(loads, head)
     matrix = sp.csc_array(apart + on_the_diagonal(_guarded(blocks, head, head.guards[-1])))
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError as error:
         raise np.linalg.LinAlgError from error
     return factor.solve  # type: ignore[no-any-return]
+
+
+def _separated(loads: Loads, head: "Elimination") -> tuple[Floats, sp.bsr_array]:
+    """The blocks on the diagonal without S, and the others; single numbers are the blocks of `SparseLoads`."""
+    if isinstance(loads, SparseLoads):
+        blocks, apart = separated(sp.bsr_array(loads.sparse_remaining(*_squares(loads, head)), blocksize=(1, 1)))
+        _check_finite(apart.data)
+    else:
+        apart, blocks = _apart(loads, head), loads.blocks(head.own, head.twin_weights)
+    _check_finite(blocks, head.s)
+    return blocks, apart
 
 
 def _apart(loads: Loads, head: "Elimination") -> sp.bsr_array:

@@ -39,14 +39,25 @@ def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[Roun
             continue
         share = proof.prices > 0
         short = np.divide(-result, proof.prices, out=np.zeros_like(result), where=share & proof.full)
-        cost, earlier = instance.arcs.by_arc @ result, instance.arcs.by_arc @ proof.prices
-        here = proof.closed & (closed | proof.closed)
-        least = cheapest(instance, result, closed)[instance.arcs.user]
-        dearer = earlier - cheapest(instance, proof.prices, closed)[instance.arcs.user]
-        lacking = np.divide(least - cost, dearer, out=np.zeros_like(cost), where=here & (dearer > 0))
-        result = result + max(0.0, float(short.max()), float(lacking.max())) * proof.prices
+        more = max(0.0, float(short.max()), _lacking(instance, result, proof, closed))
+        result = result + more * proof.prices
         closed = closed & ~proof.closed
     return np.maximum(result, 0.0)
+
+
+def _lacking(instance: Instance, prices: Floats, proof: RoundProof, closed: NDArray[np.bool_]) -> float:
+    """How many times the prices of a proof make the arcs that it closed as dear as the open ones of their users."""
+    arcs, concerned = instance.arcs, np.zeros(instance.N, bool)
+    concerned[arcs.user[proof.closed]] = True
+    which = np.flatnonzero(concerned[arcs.user])
+    if not len(which):
+        return 0.0
+    by_arc, shut, user = arcs.by_arc[which], closed[which], (np.cumsum(concerned) - 1)[arcs.user[which]]
+    cost, earlier = by_arc @ prices, by_arc @ proof.prices
+    first = np.flatnonzero(np.diff(user, prepend=-1))
+    least, before = (np.minimum.reduceat(np.where(shut, np.inf, one), first)[user] for one in (cost, earlier))
+    here = proof.closed[which] & (earlier > before)
+    return float(((least - cost)[here] / (earlier - before)[here]).max(initial=0.0))
 
 
 def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: float) -> Round:

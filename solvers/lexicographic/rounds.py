@@ -39,6 +39,9 @@ DRIFT = 1e-11
 """The part of their levels that fixed users lose by rounding: usually below 1e-13."""
 
 
+APART = 1e-9
+"""How much lower than g, relative, a limit must be to come before it."""
+
 POSITIVE = 1e-6
 """The part of the largest dual price from which a dual price counts as positive: below it is what solvers leave of zeros."""
 
@@ -56,18 +59,18 @@ def solve_rounds(
 
     Without `faces` levels are inequalities, as Z III-A prints them; users whose bound is at most `tolerance` are fixed.
     """
-    now = Round.first(instance)  # 1.
-    x, prices = solver(now)  # 2.
+    first, rate = Round.first(instance), rule.rate(instance)  # 1.
     if not rule.several_rounds:
+        x, prices = solver(first)
         return x, prices[None]
-    x, rate = feasible(instance, x), rule.rate(instance)
+    first = replace(first, unlimited=bool(np.isfinite(instance.max_tasks).any()))
+    now, x, prices, _ = _solved(instance, rate, solver, [first], tolerance)  # 2.
     proofs: list[RoundProof] = []
     while True:
+        if not now.active.any():
+            return x, _layers([_proof(lifted(instance, prices.ravel(), now, proofs), now, now), *proofs], prices)
         v = rate * (instance.arcs.owner @ x)
-        g = max(v[now.active].min(), 1e-300)
-        with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
-            rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0  # 3.
-        rise[~now.active] = np.inf
+        rise = _rise(instance, rate, v, prices, now)  # 3.
         fixed = rise <= max(tolerance, 2.0 * rise.min())  # 4.
         proof = lifted(instance, prices.ravel(), now, proofs)  # 5.
         # Levels follow this x, so that the next round has a feasible point for certain: it drifts by the solver's rounding.
@@ -76,26 +79,60 @@ def solve_rounds(
         if not rest.active.any():
             return x, _layers([*proofs, _proof(proof, now, rest)], prices)
         candidates = (next_face(instance, rest, x, prices, noise) for noise in NOISE) if faces else iter([rest])
-        later, x_later, prices, taken = _solved(instance, rate, solver, candidates)
+        later, x_later, prices, taken = _solved(instance, rate, solver, candidates, tolerance)
         proofs.append(_proof(proof, now, later))
         if taken > rise[rest.active].max():
             return x, _layers(proofs, prices)
         now, x = later, x_later
 
 
-def _solved(instance: Instance, rate: Floats, solver: Solver, candidates: Iterable[Round]) -> tuple[Round, Floats, Floats, float]:
+def _solved(
+    instance: Instance, rate: Floats, solver: Solver, candidates: Iterable[Round], tolerance: float
+) -> tuple[Round, Floats, Floats, float]:
     """The first round whose answer takes nothing from fixed users, or takes least; its x, prices, and the part it takes."""
     answers: list[tuple[Round, Floats, Floats, float]] = []
-    for now in candidates:
-        if answers and now.is_like(answers[-1][0]):
+    asked: Round | None = None
+    for candidate in candidates:
+        if candidate.is_like(asked):
             break
-        x, prices = solver(now)
-        x = feasible(instance, x)
+        asked = candidate
+        now, x, prices = _below_limits(instance, rate, solver, candidate, tolerance)
         taken = _taken(now, rate * (instance.arcs.owner @ x))
         answers.append((now, x, prices, taken))
         if taken <= DRIFT:
             break
     return min(answers, key=lambda answer: answer[3])
+
+
+def _below_limits(instance: Instance, rate: Floats, solver: Solver, now: Round, tolerance: float) -> tuple[Round, Floats, Floats]:
+    """Step 2 where users have limits: the round in which a row is full, all with lower limits at these; its x and prices.
+
+    Nobody who is below its limit has less than g. So whoever has a limit below g runs all tasks, as in progressive_filling.py,
+    and without these the round is solved again, unless its prices prove already that somebody cannot rise above g.
+    """
+    owner, limit = instance.arcs.owner, rate * instance.max_tasks
+    while True:
+        x, prices = solver(now)
+        tasks = owner @ np.maximum(x, 0.0)
+        most = np.divide(instance.max_tasks, tasks, out=np.ones(len(tasks)), where=tasks > instance.max_tasks)
+        x = feasible(instance, x * most[instance.arcs.user])
+        v = rate * (owner @ x)
+        below = now.active & (v < (1.0 - APART) * limit)
+        g = v[below].min(initial=np.inf)
+        done = now.active & ~below & (limit < (1.0 - APART) * g)
+        if not (now.unlimited and done.any()):
+            return now, x, prices
+        now = replace(now, active=now.active & ~done, level=np.where(done, limit, now.level))
+        if not now.active.any() or _rise(instance, rate, v, prices, now).min() <= tolerance:
+            return now, x, prices
+
+
+def _rise(instance: Instance, rate: Floats, v: Floats, prices: Floats, now: Round) -> Floats:
+    """(N,) step 3: how far each active share can rise above the least of them, relative; inf for others."""
+    g = max(v[now.active].min(), 1e-300)
+    with np.errstate(over="ignore"):  # inf: nothing is known of a user whose price is nearly 0
+        rise = (v + excess(instance, rate, v, prices[None], now)) / g - 1.0
+    return np.where(now.active, rise, np.inf)
 
 
 def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
