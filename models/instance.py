@@ -256,8 +256,9 @@ class Instance(InstanceData):
             "counts": np.ones(1, np.int64),
             "weights": frozen(self.weights[users]),
             "max_tasks": frozen(self.max_tasks[users]),
-            "allowed": None,
-            "demands_on": MappingProxyType({}),
+            "_eligible": None,
+            "_rates": None,
+            "own": MappingProxyType({}),
             "_given": {**NOTHING_GIVEN, "demands_on": {}},
         }
         return self._changed(data, self.__dict__.keys() - {"name"})
