@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
@@ -112,7 +111,8 @@ class ArrowProgram(ArrowEquations, ABC):
             return ROUGH_CORRECTIONS if self.loose else CORRECTIONS
         rows, users = float(len(self.right)), float(self.instance.N)
         own, (one, other) = 60.0 * len(self.loads) + 2.0 * rows**2, (users, rows) if self.plan == "rows" else (rows, users)
-        return int(min(CORRECTIONS, (one * other**2 + other**3 / 3.0) / (WORTHWHILE * own)))
+        product = self.loads.work if isinstance(self.loads, SparseLoads) else one * other**2
+        return int(min(CORRECTIONS, (product + other**3 / 3.0) / (WORTHWHILE * own)))
 
     @abstractmethod
     def error(self, now: PrimalDual, lack: Residuals) -> float:
@@ -147,8 +147,8 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        reducible = self.plain and not isinstance(self.loads, SparseLoads)
-        self.arcs, self.few = KeptArcs.of(self.loads) if reducible else None, None
+        self.arcs = None if not self.plain or isinstance(self.loads, SparseLoads) else KeptArcs.of(self.loads)
+        self.few = None
         self.target, settled = max(options.target, self.goal(limits)), False
         now = best = start
         lack = self.residuals(now)
@@ -211,7 +211,7 @@ class ArrowProgram(ArrowEquations, ABC):
             arcs.before = d
             return None
         if arcs.choose(x, d, np.abs(y - z), self.split(self.paired)[0]):
-            self.few = self._with_arcs(arcs.where) if arcs.are_few else None
+            self.few = self._with_arcs(arcs) if arcs.are_few else None
         if self.few is None:
             return None
         with suppress(np.linalg.LinAlgError):
@@ -224,11 +224,11 @@ class ArrowProgram(ArrowEquations, ABC):
             self.arcs = None
         return None
 
-    def _with_arcs(self, where: NDArray[np.intp]) -> "ArrowProgram":
-        """The same program with some of its arcs (places,)."""
-        few, end = copy(self), self.parts[0].stop
+    def _with_arcs(self, arcs: KeptArcs) -> "ArrowProgram":
+        """The same program with the arcs that are kept."""
+        few, end, where = copy(self), self.parts[0].stop, arcs.where
         few.arcs = few.few = None
-        few.loads, few.parts = restricted(self.loads, where), parts_of(len(where), len(self.right), self.instance.N)
+        few.loads, few.parts = restricted(arcs.loads, where), parts_of(len(where), len(self.right), self.instance.N)
         few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
         few.pairs = compact(few.paired)
         return few

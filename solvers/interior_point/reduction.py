@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.loads import ArcLoads, Loads
+from fairalloc.solvers.kkt.loads import ArcLoads, BlockLoads
 
 __all__ = ["BLOCKED", "DIGITS", "FOLLOWING", "RISES", "KeptArcs"]
 
@@ -51,7 +51,7 @@ DIGITS = 1e-8
 class KeptArcs:
     """The choice of step 1: which arcs are `kept` (A,), at first all, and `before` (A,), d of the iteration before."""
 
-    def __init__(self, loads: Loads) -> None:
+    def __init__(self, loads: BlockLoads) -> None:
         self.loads, self.kept = loads, np.ones(len(loads), bool)
         self.before: Floats | None = None
         self.failures = 0

@@ -37,6 +37,9 @@ SPARSEST = 10
 WIDE, USED = 8, 0.25
 """The resources above which arcs may be `SparseLoads`, and the part of them that an arc may use in the mean."""
 
+APART = 1.5
+"""How many times as long as one of a dense product each multiplication takes whose result is stored anywhere."""
+
 PAIRS, PRODUCTS = 5_000_000, 40_000_000
 """The most pairs of arcs of one user that `SparseLoads` has, and the most products of their loads that are kept."""
 
@@ -157,10 +160,7 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
 
 
 class ListedLoads(ArcsOfUsers):
-    """Any arcs, ordered by user; each user has one at least. `transposed` is (A, K R), sparse.
-
-    charges : (A, R) what is charged for prices in the place of loads; None for these
-    """
+    """Any arcs, ordered by user; each user has one at least. `transposed` is (A, K R), sparse."""
 
     charges: Floats | None = None
     R: int
@@ -188,11 +188,9 @@ class ListedLoads(ArcsOfUsers):
         return result
 
     def priced(self, p: Floats) -> Floats:
-        """(A,) charge p."""
-        if self.charges is None:
-            result: Floats = self.transposed @ p
-            return result
-        return charged_for(self.charges, p.reshape(self.K, self.R), self.server)
+        """(A,) load^T p."""
+        result: Floats = self.transposed @ p
+        return result
 
 
 class SparseLoads(ListedLoads):
@@ -218,13 +216,20 @@ class SparseLoads(ListedLoads):
         self.terms = sp.csr_array(sp.vstack([transposed, transposed[one] - transposed[two]], format="csr"))
         self.products = squares(self.terms)
 
+    @property
+    def work(self) -> float:
+        """The multiplications of a sum of squares, in those of a dense product."""
+        lengths = np.diff(self.terms.indptr).astype(float)
+        return APART * float((lengths * (lengths + 1.0)).sum())
+
     def remaining(self, own: Floats, pairs: Floats, kind: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """The sum of squares weighted (A,) and (T,), dense in the order of LAPACK: at least the lower triangle."""
         rows = self.K * self.R
         if self.products is None:
-            return self.sparse_remaining(own, pairs).toarray().astype(kind, copy=False).T
-        result: NDArray[Any] = (self.products @ np.concatenate([own, pairs])).astype(kind, copy=False)
-        return result.reshape(rows, rows).T
+            whole: Floats = self.sparse_remaining(own, pairs).toarray()
+        else:
+            whole = (self.products @ np.concatenate([own, pairs])).reshape(rows, rows)
+        return whole.astype(kind, copy=False).T
 
     def sparse_remaining(self, own: Floats, pairs: Floats) -> sp.csr_array:
         """The same sum, sparse."""
@@ -237,6 +242,7 @@ class SparseLoads(ListedLoads):
 class ArcLoads(ListedLoads):
     """Any arcs with loads (A, R), ordered by user; each user has one at least.
 
+    charges : (A, R) what is charged for prices in the place of loads; None for these
     places, place : (places,) the pairs of user and server with arcs, n K + i, and (A,) which an arc's is; None where each has one
     complete : whether all pairs have
     """
@@ -251,6 +257,10 @@ class ArcLoads(ListedLoads):
         self.twins = twins(place)
         self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
         self.complete = len(self.places) == users * servers
+
+    def priced(self, p: Floats) -> Floats:
+        """(A,) charge p."""
+        return super().priced(p) if self.charges is None else charged_for(self.charges, p.reshape(self.K, self.R), self.server)
 
     def charged(self, charges: Floats) -> Self:
         """The same arcs with other charges (A, R), for which columns are best side by side in memory."""
@@ -320,7 +330,8 @@ class ArcLoads(ListedLoads):
         return result
 
 
-Loads: TypeAlias = GridLoads | ArcLoads | SparseLoads
+BlockLoads: TypeAlias = GridLoads | ArcLoads
+Loads: TypeAlias = BlockLoads | SparseLoads
 
 
 def loads_of(instance: Instance, tasks: Floats) -> Loads:
@@ -372,7 +383,7 @@ def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Fl
     return result
 
 
-def restricted(loads: Loads, kept: NDArray[np.intp]) -> ArcLoads:
+def restricted(loads: BlockLoads, kept: NDArray[np.intp]) -> ArcLoads:
     """The loads of some arcs (kept,), in their order; each user has one of them at least."""
     user, server = loads.user[kept], loads.server[kept]
     own = loads.loads[kept] if isinstance(loads, ArcLoads) else loads.demand[user] * loads.inverse[server]

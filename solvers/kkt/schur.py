@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
-from fairalloc.solvers.kkt.loads import SPARSEST, Chosen, Loads, SparseLoads, uses_few
+from fairalloc.solvers.kkt.loads import SPARSEST, BlockLoads, Chosen, Loads, SparseLoads, uses_few
 from fairalloc.solvers.kkt.matrices import (
     Dense,
     ScaledLU,
@@ -142,13 +142,16 @@ def plan_for_game(loads: Loads) -> Plan:
 
 def factorised(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
-    if loads.charges is not None:
-        return _unsymmetric(loads, head, plan)
-    ways = {"rows": _rows, "sparse rows": _sparse_rows, "sparse equations": _sparse_equations, "users": _users}
+    if not isinstance(loads, SparseLoads):
+        if loads.charges is not None:
+            return _unsymmetric(loads, head, plan)
+        if plan == "users":
+            return Factor(_users(loads, head))
+    ways = {"rows": _rows, "sparse rows": _sparse_rows, "sparse equations": _sparse_equations}
     return Factor(ways[plan](loads, head))
 
 
-def _unsymmetric(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
+def _unsymmetric(loads: BlockLoads, head: "Elimination", plan: Plan) -> Factor:
     """The same by LU; what cannot be factorised has no sign, and solutions without numbers."""
     blocks = loads.blocks(head.own, head.twin_weights)
     try:
@@ -185,7 +188,7 @@ def _squares(loads: SparseLoads, head: "Elimination") -> tuple[Floats, Floats]:
     return head.theta * loads.of_users(head.ends / head.shaft), -head.twin_weights
 
 
-def _coupled(loads: Loads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
+def _coupled(loads: BlockLoads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
     """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; for users with many arcs the product is dense,
     for others sparse.
     """
@@ -199,7 +202,7 @@ def _coupled(loads: Loads, head: "Elimination", kind: type[np.floating[Any]]) ->
     return _dense_product(loads, scaled, kind, many, matrix) if many.any() else matrix
 
 
-def _dense_product(loads: Loads, scaled: Floats, kind: type[np.floating[Any]], users: Chosen, matrix: Dense | None) -> Dense:
+def _dense_product(loads: BlockLoads, scaled: Floats, kind: type[np.floating[Any]], users: Chosen, matrix: Dense | None) -> Dense:
     """(K R, K R) the part of some users, added to a matrix where there is one; the lower triangle of a symmetric one."""
     more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
     left = loads.coupling(scaled, kind, users).T
@@ -209,7 +212,7 @@ def _dense_product(loads: Loads, scaled: Floats, kind: type[np.floating[Any]], u
     return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
 
 
-def _scaled(loads: Loads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
+def _scaled(loads: BlockLoads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
     """(A,) the weights of the coupling B F^-1/2, 0 where it changes less than rounding or is of a server with itself alone;
     (N,) how many others each user has.
     """
@@ -267,7 +270,7 @@ def _separated(loads: Loads, head: "Elimination") -> tuple[Floats, sp.bsr_array]
     return blocks, apart
 
 
-def _apart(loads: Loads, head: "Elimination") -> sp.bsr_array:
+def _apart(loads: BlockLoads, head: "Elimination") -> sp.bsr_array:
     """(K R, K R) -B F^-1 C^T without its blocks on the diagonal; LinAlgError where it has nan or inf."""
     apart = separated(_product(loads, _scaled(loads, head)[0]))[1]
     _check_finite(apart.data)
@@ -280,7 +283,7 @@ def _check_finite(*numbers: Floats) -> None:
         raise np.linalg.LinAlgError
 
 
-def _product(loads: Loads, scaled: Floats) -> sp.bsr_array:
+def _product(loads: BlockLoads, scaled: Floats) -> sp.bsr_array:
     """(K R, K R) -B F^-1 C^T from the weights of the coupling (A,)."""
     coupling = loads.sparse_coupling(scaled)
     return coupling.T @ -(coupling if loads.charges is None else loads.charging.sparse_coupling(scaled))
@@ -294,7 +297,7 @@ def _guarded(blocks: Floats, head: "Elimination", guard: float) -> Floats:
     return result
 
 
-def _users(loads: Loads, head: "Elimination") -> Solve:
+def _users(loads: BlockLoads, head: "Elimination") -> Solve:
     of_servers, of_users = (_by_blocks if head.balance is None else _by_balance)(loads, head)
 
     def solve(right: Floats) -> Floats:
@@ -304,7 +307,7 @@ def _users(loads: Loads, head: "Elimination") -> Solve:
     return solve
 
 
-def _by_blocks(loads: Loads, head: "Elimination") -> tuple[Solve, Solve]:
+def _by_blocks(loads: BlockLoads, head: "Elimination") -> tuple[Solve, Solve]:
     """(P + S)^-1 and (F - B^T (P + S)^-1 B)^-1."""
     blocks = _guarded(loads.blocks(head.theta, np.zeros(loads.twins.shape[1])), head, head.guards[-1])
     inverse = np.linalg.inv(np.linalg.cholesky(blocks))
