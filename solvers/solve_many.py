@@ -28,7 +28,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
-from fairalloc.solvers.options import Accuracy, promised
+from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_ours, meets
 from fairalloc.solvers.running.threads import checked_threads, limited_threads, threads_used
@@ -43,6 +43,9 @@ BLOCK = 128
 
 ROWS = 60
 """Servers times resources up to which instances are stacked: measured; the other methods use their structure on larger ones."""
+
+PROVES = 0.1
+"""The part of what is allowed that the error of a stack may be: prices are judged by sums of their own."""
 
 ARCS = 2_000
 """The same for users times servers."""
@@ -147,7 +150,7 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
 
     wall, cpu = now(), processor_seconds()
     stack, tasks, level = _stack_of(instances, mechanism)
-    answer = solve_stack(stack, lambda: limits.late)
+    answer = solve_stack(stack, lambda: limits.late, _target(stack, mechanism, limits.promised))
     share = 1.0 / len(instances)
     wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
     times = Times(solve=wall, wall=wall, cpu=cpu)
@@ -156,9 +159,19 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
     return [_judged(allocation, mechanism, limits) for allocation in found]
 
 
+def _target(stack: "Stack", mechanism: Mechanism, promise: float) -> float:
+    """The error from which on prices prove what is promised: for nb also of each user, for whom it is a root (user_error.py).
+
+    Whether the first round of several is all that there are is seen from the last digits alone.
+    """
+    if stack.income is not None:
+        return PROVES * min(promise, float(stack.income.min()) * allowed_user_error(promise) ** 2)
+    return 0.0 if mechanism.several_rounds else PROVES * promise
+
+
 def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack", Floats, Floats]:
     """The programs in units of users, (B, N) how many tasks one unit is, and (B,) what one unit of a price is."""
-    demand = np.array([np.concatenate(instance.demands) for instance in instances])
+    demand = np.array([instance.vectors.matrix.toarray() for instance in instances])
     pools, weights = (np.array([getattr(instance, name) for instance in instances]) for name in ("pools", "weights"))
     limit = np.array([instance.max_tasks for instance in instances])
     inverse = np.divide(1.0, pools, out=np.zeros_like(pools), where=pools > 0)
