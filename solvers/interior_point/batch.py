@@ -31,7 +31,9 @@ from fairalloc.solvers.kkt.schur import Factor
 __all__ = ["Stack", "StackAnswer", "solve_stack"]
 
 TARGET, ENOUGH = 1e-12, 1e-9
-"""The relative error at which an answer leaves the stack where no more is asked for, and that from which on it leaves where two steps do not halve it."""
+"""The relative error at which an answer leaves the stack where no more is asked for, and that from which on it leaves where two
+steps do not halve it.
+"""
 
 PATIENCE, STEPS = 8, 60
 """Steps without a smaller error after which an answer leaves, and all steps."""
