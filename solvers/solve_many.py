@@ -28,7 +28,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
-from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
+from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_ours, meets
 from fairalloc.solvers.running.threads import checked_threads, limited_threads, threads_used
@@ -44,11 +44,11 @@ BLOCK = 128
 ROWS = 60
 """Servers times resources up to which instances are stacked: measured; the other methods use their structure on larger ones."""
 
-PROVES = 0.1
-"""The part of what is allowed that the error of a stack may be: prices are judged by sums of their own."""
-
 ARCS = 2_000
 """The same for users times servers."""
+
+PROVES = 0.01
+"""The part of the residual promised at which a stack ends where tasks are not unique; elsewhere the last digits bound them."""
 
 STACKED = (NashBargaining, Leximin, DominantResourceFairness, LexicographicMaxMin, MaxMin, SingleProgram)
 """What stacks compute; a class derived from one of these may be about another problem."""
@@ -150,23 +150,13 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
 
     wall, cpu = now(), processor_seconds()
     stack, tasks, level = _stack_of(instances, mechanism)
-    answer = solve_stack(stack, lambda: limits.late, _target(stack, mechanism, limits.promised))
+    answer = solve_stack(stack, lambda: limits.late, 0.0 if mechanism.unique else PROVES * limits.promised)
     share = 1.0 / len(instances)
     wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
     times = Times(solve=wall, wall=wall, cpu=cpu)
     x = answer.x * tasks[:, :, None]
     found = [_allocation(instance, mechanism, x[k], answer, k, level[k], times) for k, instance in enumerate(instances)]
     return [_judged(allocation, mechanism, limits) for allocation in found]
-
-
-def _target(stack: "Stack", mechanism: Mechanism, promise: float) -> float:
-    """The error from which on prices prove what is promised: for nb also of each user, for whom it is a root (user_error.py).
-
-    Whether the first round of several is all that there are is seen from the last digits alone.
-    """
-    if stack.income is not None:
-        return PROVES * min(promise, float(stack.income.min()) * allowed_user_error(promise) ** 2)
-    return 0.0 if mechanism.several_rounds else PROVES * promise
 
 
 def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack", Floats, Floats]:

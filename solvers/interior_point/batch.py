@@ -31,9 +31,7 @@ from fairalloc.solvers.kkt.schur import Factor
 __all__ = ["Stack", "StackAnswer", "solve_stack"]
 
 TARGET, ENOUGH = 1e-12, 1e-9
-"""The relative error at which an answer leaves the stack where no more is asked for, and that from which on it leaves where two
-steps do not halve it.
-"""
+"""The least relative error at which an answer leaves the stack, and that from which it does where two steps do not halve it."""
 
 PATIENCE, STEPS = 8, 60
 """Steps without a smaller error after which an answer leaves, and all steps."""
@@ -96,10 +94,7 @@ class StackAnswer:
 
 
 def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False, target: float = TARGET) -> StackAnswer:
-    """Tasks and prices of all programs of a stack, at the smallest error that each met, which need not be below the target.
-
-    `late` says whether the time is over.
-    """
+    """Tasks and prices of all programs of a stack, at the least error that each met down to a target; `late`: it is over."""
     B, N, K, R = stack.shape
     best = StackAnswer(np.zeros((B, N, K)), np.zeros((B, K, R)), np.full(B, np.inf), np.zeros(B, np.intp))
     since, here = np.zeros(B, np.intp), np.arange(B)  # steps without progress; the programs that are still worked on

@@ -20,12 +20,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point import reduction
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
@@ -65,9 +65,6 @@ NEAR, NEARER = 1e-7, 0.3
 
 SETTLED, PATIENCE, PROGRESS = 1e-11, 15, 0.5
 """The error from which on 2 iterations without PROGRESS end it; before PATIENCE, a third from ENOUGH on, thrice above CLOSE."""
-
-
-System: TypeAlias = ArrowSystem | WholeSystem
 
 
 def waits(least: float) -> int:
@@ -136,7 +133,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        self.arcs, self.few = KeptArcs.of(self.loads) if self.plain else None, None
+        self.arcs, self.few = KeptArcs(self.loads) if self.plain and len(self.loads) >= reduction.FEWEST else None, None
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -241,7 +238,7 @@ class ArrowProgram(ArrowEquations, ABC):
         whole = PrimalDual(np.concatenate([dx, step.primal[count:]]), np.concatenate([dd, step.dual[count:]]), step.g)
         return whole, lengths(few.pairs, own, step)
 
-    def _corrected(self, system: System, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
+    def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
         count, rough = float(self.central.sum()), self.corrections > 0
         tried = now.after(affine, *lengths(self.pairs, now, affine))
@@ -267,12 +264,12 @@ class ArrowProgram(ArrowEquations, ABC):
         lack = self.residuals(point)  # 1
         return point, lack, self.error(point, lack)
 
-    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[System, PrimalDual]:
+    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor; a cheap way that once leaves rows too far from what they are to be is left for good."""
         self.single = self.single and error > CLOSE
         for way in self._cheap(now, error):
             with suppress(np.linalg.LinAlgError):
-                system: System = ArrowSystem(self, now, way) if self.whole is None else WholeSystem(self, self.whole, now)
+                system = ArrowSystem(self, now, way) if self.whole is None else WholeSystem(self, self.whole, now)
                 affine = system.step(now, lack, self.towards(now))
                 x, s, _, _ = self.split(affine.primal)
                 if np.abs(self.loads.rows(x) + s - lack.rows).max() <= way.lacks:

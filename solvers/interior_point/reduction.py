@@ -51,11 +51,6 @@ class KeptArcs:
         self.loads, self.kept = loads, np.ones(len(loads), bool)
         self.before: Floats | None = None
 
-    @classmethod
-    def of(cls, loads: Loads) -> "KeptArcs | None":
-        """None where there are too few arcs for a choice to pay."""
-        return cls(loads) if len(loads) >= FEWEST else None
-
     @property
     def where(self) -> NDArray[np.intp]:
         """The places of the arcs that are kept."""
