@@ -47,6 +47,9 @@ ROWS = 60
 ARCS = 2_000
 """The same for users times servers."""
 
+PROVES = 0.01
+"""The part of the residual promised at which a stack ends where tasks are not unique; elsewhere the last digits bound them."""
+
 STACKED = (NashBargaining, Leximin, DominantResourceFairness, LexicographicMaxMin, MaxMin, SingleProgram)
 """What stacks compute; a class derived from one of these may be about another problem."""
 
@@ -147,7 +150,7 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
 
     wall, cpu = now(), processor_seconds()
     stack, tasks, level = _stack_of(instances, mechanism)
-    answer = solve_stack(stack, lambda: limits.late)
+    answer = solve_stack(stack, lambda: limits.late, 0.0 if mechanism.unique else PROVES * limits.promised)
     share = 1.0 / len(instances)
     wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
     times = Times(solve=wall, wall=wall, cpu=cpu)
@@ -158,7 +161,7 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
 
 def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack", Floats, Floats]:
     """The programs in units of users, (B, N) how many tasks one unit is, and (B,) what one unit of a price is."""
-    demand = np.array([np.concatenate(instance.demands) for instance in instances])
+    demand = np.array([instance.vectors.matrix.toarray() for instance in instances])
     pools, weights = (np.array([getattr(instance, name) for instance in instances]) for name in ("pools", "weights"))
     limit = np.array([instance.max_tasks for instance in instances])
     inverse = np.divide(1.0, pools, out=np.zeros_like(pools), where=pools > 0)

@@ -45,10 +45,8 @@ class HighsLeximinOptions(InteriorPointOptions):
 FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
 FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
 FIRST_FEW: Mapping[str, Any] = {**FIRST_SPARSE, "simplex_strategy": 4}
-"""No tasks are a feasible point, from which primal simplex takes down to half the time of dual simplex on few arcs."""
-
 FEW = 500
-"""Arcs up to which it does: measured."""
+"""No tasks are a feasible point, from which primal simplex takes down to half the time of dual simplex on so many arcs."""
 
 ON_BOUND = 1e-9
 """What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
@@ -64,13 +62,8 @@ COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
 """Where those end without an answer, as one of 2,000 rounds of zero demands did: dual simplex from no basis."""
 
 
-class Idle(threading.local):
-    """A HiGHS object that no session of this thread has: to make one takes a fifth of what a small linear program takes."""
-
-    highs: Any = None
-
-
-IDLE = Idle()
+IDLE = threading.local()
+"""Its `highs` is an object that no session of the thread has: to make one takes a fifth of a small linear program's time."""
 
 
 class HighsSession(Session):
@@ -128,8 +121,7 @@ class HighsSession(Session):
         """The same, after which the object is idle, unless it may have much memory."""
         if self.highs is not None and self.instance.A <= FEW:
             self.highs.clear()  # its options, too
-            IDLE.highs = self.highs
-        self.highs = None
+            IDLE.highs, self.highs = self.highs, None
         return super().as_answer(x, prices, termination, message)
 
     def _set(self, options: Mapping[str, Any]) -> None:
@@ -169,7 +161,7 @@ class HighsSession(Session):
                 lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
             highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
-            self.highs, IDLE.highs = IDLE.highs or highspy.Highs(), None
+            self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
             first = FIRST_DENSE if self.dense else FIRST_FEW if self.instance.A <= FEW else FIRST_SPARSE
             chosen = first if self.keep_model else self.chosen
             meant = solver_options(self.table, self.limits.accuracy)

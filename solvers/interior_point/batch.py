@@ -31,7 +31,7 @@ from fairalloc.solvers.kkt.schur import Factor
 __all__ = ["Stack", "StackAnswer", "solve_stack"]
 
 TARGET, ENOUGH = 1e-12, 1e-9
-"""The relative error at which an answer leaves the stack, and that from which on it leaves where two steps do not halve it."""
+"""The least relative error at which an answer leaves the stack, and that from which it does where two steps do not halve it."""
 
 PATIENCE, STEPS = 8, 60
 """Steps without a smaller error after which an answer leaves, and all steps."""
@@ -93,8 +93,8 @@ class StackAnswer:
     steps: NDArray[np.intp]
 
 
-def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False) -> StackAnswer:
-    """Tasks and prices of all programs of a stack, at the smallest error that each met; `late` says whether the time is over."""
+def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False, target: float = TARGET) -> StackAnswer:
+    """Tasks and prices of all programs of a stack, at the least error that each met down to a target; `late`: it is over."""
     B, N, K, R = stack.shape
     best = StackAnswer(np.zeros((B, N, K)), np.zeros((B, K, R)), np.full(B, np.inf), np.zeros(B, np.intp))
     since, here = np.zeros(B, np.intp), np.arange(B)  # steps without progress; the programs that are still worked on
@@ -108,7 +108,7 @@ def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False) -> Stack
             at = here[better]
             best.x[at], best.prices[at], best.error[at], best.steps[at] = work.x[better], work.p[better], error[better], step
             least = best.error[here]
-            stay = (least > TARGET) & (since[here] < np.where(least > ENOUGH, PATIENCE, 2)) & np.isfinite(error)
+            stay = (least > max(target, TARGET)) & (since[here] < np.where(least > ENOUGH, PATIENCE, 2)) & np.isfinite(error)
             if not stay.any() or step == STEPS or late():
                 break
             if stay.mean() <= CROWDED:
@@ -192,14 +192,15 @@ class _Points(ArrowEquations):
         """One Newton step of every program."""
         now, system = self.now, _System(self, self.now, Way("rows", refined=True, negligible=0.0))
         first = system.step(now, self.lack, self.towards(now))
-        ahead = self._length(now.primal, first.primal, 1.0), self._length(now.dual, first.dual, 1.0)
+        x, d = (np.divide(1.0, part, out=np.zeros_like(part), where=self.paired) for part in (now.primal, now.dual))
+        ahead = self._length(x, first.primal, 1.0), self._length(d, first.dual, 1.0)
         worth = now.g if self.stack.income is None else self.dot(now.primal[:, self.parts[2]], now.dual[:, self.parts[2]])
         wanted = self.mu(now.after(first, *ahead)) ** 3 / self.mu(now) ** 2
         wanted = np.maximum(wanted, FLOOR * worth / self.central.sum(axis=1, keepdims=True))
         second, least = system.step(now, NOTHING, self.second_order(now, first, wanted)), ahead[0] * ahead[1]
-        part = self._part(now.primal, first.primal, second.primal, least), self._part(now.dual, first.dual, second.dual, least)
+        part = self._part(x, first.primal, second.primal, least), self._part(d, first.dual, second.dual, least)
         step = first.after(second, *part)
-        self.now = now.after(step, self._length(now.primal, step.primal, BACK), self._length(now.dual, step.dual, BACK))
+        self.now = now.after(step, self._length(x, step.primal, BACK), self._length(d, step.dual, BACK))
 
     def dot(self, one: NDArray[Any], other: NDArray[Any]) -> Any:
         """(B, 1)"""
@@ -216,16 +217,16 @@ class _Points(ArrowEquations):
             over[:, self.parts[2]] += self.stack.income / now.dual[:, self.parts[2]]
         return over
 
-    def _part(self, values: Floats, first: Floats, second: Floats, least: Floats) -> Any:
+    def _part(self, inverse: Floats, first: Floats, second: Floats, least: Floats) -> Any:
         """(B, 1) the part of the correction, from `least` to 1, with which each can go farthest (Colombo and Gondzio 2008)."""
-        first, second = (np.divide(-step, values, out=np.zeros_like(values), where=self.paired) for step in (first, second))
+        first, second = first * inverse, second * inverse
         parts = [least + part * (1.0 - least) for part in PARTS]
-        fastest = [np.maximum(1.0, (first + part * second).max(axis=1, keepdims=True)) for part in parts]
-        return np.choose(np.argmin(fastest, axis=0), parts)
+        longest = [np.minimum((first + part * second).min(axis=1, keepdims=True), -1.0) for part in parts]
+        return np.choose(np.argmax(longest, axis=0), parts)
 
-    def _length(self, values: Floats, change: Floats, part: float) -> Any:
+    def _length(self, inverse: Floats, change: Floats, part: float) -> Any:
         """(B, 1) how far each goes: at most the whole step, and `part` of the way to the boundary."""
-        fastest = np.divide(-change, values, out=np.zeros_like(values), where=self.paired).max(axis=1, keepdims=True)
+        fastest = -(change * inverse).min(axis=1, keepdims=True)
         return np.minimum(1.0, part / np.maximum(fastest, 1e-300))
 
 

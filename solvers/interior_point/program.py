@@ -20,11 +20,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.interior_point import reduction
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, RISES, KeptArcs
@@ -64,9 +64,6 @@ NEAR, NEARER = 1e-7, 0.3
 
 SETTLED, PATIENCE, PROGRESS = 1e-11, 15, 0.5
 """The error from which on 2 iterations without PROGRESS end it; before PATIENCE, a third from ENOUGH on, thrice above CLOSE."""
-
-
-System: TypeAlias = ArrowSystem | WholeSystem
 
 
 def waits(least: float) -> int:
@@ -147,7 +144,8 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        self.arcs = None if not self.plain or isinstance(self.loads, SparseLoads) else KeptArcs.of(self.loads)
+        few = not self.plain or len(self.loads) < reduction.FEWEST
+        self.arcs = None if few or isinstance(self.loads, SparseLoads) else KeptArcs(self.loads)
         self.few = None
         self.target, settled = max(options.target, self.goal(limits)), False
         now = best = start
@@ -258,7 +256,7 @@ class ArrowProgram(ArrowEquations, ABC):
         whole = PrimalDual(np.concatenate([dx, step.primal[count:]]), np.concatenate([dd, step.dual[count:]]), step.g)
         return whole, lengths(few.pairs, own, step)
 
-    def _corrected(self, system: System, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
+    def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
         count, rough = float(self.central.sum()), self.corrections > 0
         tried = now.after(affine, *lengths(self.pairs, now, affine))
@@ -284,12 +282,12 @@ class ArrowProgram(ArrowEquations, ABC):
         lack = self.residuals(point)  # 1
         return point, lack, self.error(point, lack)
 
-    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[System, PrimalDual]:
+    def _predicted(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[ArrowSystem, PrimalDual]:
         """The system and the predictor; a cheap way that once leaves rows too far from what they are to be is left for good."""
         self.single = self.single and error > CLOSE
         for way in self._cheap(now, error):
             with suppress(np.linalg.LinAlgError):
-                system: System = ArrowSystem(self, now, way) if self.whole is None else WholeSystem(self, self.whole, now)
+                system = ArrowSystem(self, now, way) if self.whole is None else WholeSystem(self, self.whole, now)
                 affine = system.step(now, lack, self.towards(now))
                 x, s, _, _ = self.split(affine.primal)
                 if np.abs(self.loads.rows(x) + s - lack.rows).max() <= way.lacks:

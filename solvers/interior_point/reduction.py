@@ -56,11 +56,6 @@ class KeptArcs:
         self.before: Floats | None = None
         self.failures = 0
 
-    @classmethod
-    def of(cls, loads: Loads) -> "KeptArcs | None":
-        """None where there are too few arcs for a choice to pay."""
-        return cls(loads) if len(loads) >= FEWEST else None
-
     @property
     def where(self) -> NDArray[np.intp]:
         """The places of the arcs that are kept."""

@@ -339,7 +339,7 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
     arcs = instance.arcs
     plain = not uses_few(instance) and instance.single_variant and not instance.demands_on
     if plain and SPARSEST * len(arcs) >= instance.N * instance.K:
-        demand = arcs.demand[np.searchsorted(arcs.user, np.arange(instance.N))] * tasks[:, None]
+        demand = instance.vectors.matrix.toarray() * tasks[:, None]
         inverse = np.divide(1.0, instance.pools, out=np.zeros_like(instance.pools), where=instance.pools > 0)
         kind = GridLoads if len(arcs) == instance.N * instance.K else MaskedLoads
         return kind(demand, inverse, arcs.user, arcs.server)
