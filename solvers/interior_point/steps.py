@@ -44,7 +44,7 @@ def lengths(pairs: Pairs, now: PrimalDual, step: PrimalDual, part: float = 1.0) 
     """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary."""
 
     def length(values: Floats, change: Floats) -> float:
-        fastest = float((-change[pairs] / values[pairs]).max())
+        fastest = -float((change[pairs] / values[pairs]).min())
         return min(1.0, part / fastest) if fastest > 0 else 1.0
 
     return length(now.primal, step.primal), length(now.dual, step.dual)
@@ -55,9 +55,11 @@ def combined(pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: Primal
 
     def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
         values, first, second = values[pairs], first[pairs], second[pairs]
-        without, whole = -first / values, -(first + second) / values
-        near = np.flatnonzero(np.maximum(without, whole) > 0.1)  # the others bound no step much shorter than the whole one
-        without, more = without[near], (whole - without)[near]
+        without, more = first / values, second / values
+        near = np.flatnonzero(
+            np.minimum(without, without + more) < -0.1
+        )  # the others bound no step much shorter than the whole one
+        without, more = -without[near], -more[near]
         fastest = [float((without + part * more).max(initial=1.0)) for part in PARTS]
         best = int(np.argmin(fastest))
         return PARTS[best], 1.0 / fastest[best]
