@@ -44,7 +44,7 @@ def lengths(pairs: Pairs, now: PrimalDual, step: PrimalDual, part: float = 1.0) 
     """How far to go, primal and dual: at most the whole step, and `part` of the way to the boundary."""
 
     def length(values: Floats, change: Floats) -> float:
-        fastest = float((-change[pairs] / values[pairs]).max())
+        fastest = -float((change[pairs] / values[pairs]).min())
         return min(1.0, part / fastest) if fastest > 0 else 1.0
 
     return length(now.primal, step.primal), length(now.dual, step.dual)
@@ -55,10 +55,9 @@ def combined(pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: Primal
 
     def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
         values, first, second = values[pairs], first[pairs], second[pairs]
-        without, more = -first / values, -second / values
-        near = np.maximum(without, without + more) > 0.1  # the others bound no step much shorter than the whole one
-        without, more = without[near], more[near]
-        fastest = (without + PARTS[:, None] * more).max(axis=1, initial=1.0)
+        without, more = first / values, second / values
+        near = np.minimum(without, without + more) < -0.1  # the others bound no step much shorter than the whole one
+        fastest = -(without[near] + PARTS[:, None] * more[near]).min(axis=1, initial=-1.0)
         best = int(fastest.argmin())
         return float(PARTS[best]), 1.0 / float(fastest[best])
 

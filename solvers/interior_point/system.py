@@ -25,7 +25,7 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations
-from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
+from fairalloc.solvers.interior_point.iterates import NOTHING, PrimalDual, Residuals
 from fairalloc.solvers.kkt.dominant import Balance
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination, Plan
 
@@ -76,7 +76,8 @@ class Response(NamedTuple):
 
     def plus(self, other: "Response", times: float) -> "Response":
         """The sum with a multiple of another one."""
-        p, l, reduced, flow = (one + times * two for one, two in zip(self[:4], other[:4], strict=True))  # noqa: E741
+        pairs = zip(self[:4], other[:4], strict=True)
+        p, l, reduced, flow = (one + (two if times == 1.0 else times * two) for one, two in pairs)  # noqa: E741
         return Response(p, l, reduced, flow, self.g + times * other.g)
 
 
@@ -232,7 +233,8 @@ class ArrowSystem(Elimination):
         """
         program, t, v, f = self.program, self.t, self.v, self.f
         flow, rows, users, limits = program.split(over)
-        flow = flow + self.theta * lack.arcs
+        if lack is not NOTHING:
+            flow = flow + self.theta * lack.arcs
         short, slack = lack.users + users, limits - lack.limits
         own = f * (short - t * v * slack)
         right, others = np.where(program.left_out, 0.0, rows - lack.rows), own - self.loads.totals(flow)
@@ -240,10 +242,14 @@ class ArrowSystem(Elimination):
         filled = self._solve(right, others, h, flow) if rough else self.solve(right + program.rows(flow), others, h)
         p, l, reduced, away, g = filled  # noqa: E741
         z = v * (own + f * (program.raised * g - t * l) + slack)
-        dual, arcs = np.concatenate([reduced - lack.arcs, p, l + z, z], axis=-1), program.parts[0]
-        step = over - self.ratio * dual
-        step[..., arcs] = flow - away
-        dual[..., arcs] *= program.paired[..., arcs]
+        step, dual, arcs, rest = np.empty_like(over), np.empty_like(over), program.parts[0], slice(program.parts[0].stop, None)
+        np.subtract(reduced, lack.arcs, out=dual[..., arcs])
+        dual[..., rest] = np.concatenate([p, l + z, z], axis=-1)
+        np.subtract(flow, away, out=step[..., arcs])
+        step[..., rest] = over[..., rest] - self.ratio[..., rest] * dual[..., rest]
+        open_ = program.paired[..., arcs]
+        if not open_.all():
+            dual[..., arcs] *= open_
         if self.way.refined:
             at = self.pivot
             dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]
