@@ -11,6 +11,7 @@
 | rates | user -> {server: number}, or a list of numbers; 0 where left out | index = users, columns = servers | users x servers |
 | demands_on | (user, server) -> as in demands | | |
 
+Sparse demands of users with several variants are a pair: a matrix (variants x resources) and the user of each row, from 0 on.
 The names of `demands` and `capacities` are those of the instance, in that order, unless `users`, `servers` or `resources` give
 another order. Other sources give no other names. What weights, max_tasks, counts, eligible and rates leave out has its default;
 each demand and capacity, each user's {server: bool} and each table give all names. An index 0, 1, 2, .. names nothing. Tables are
