@@ -15,13 +15,11 @@ from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import named
 from fairalloc.models.errors import InstanceError, check_name, require
 from fairalloc.models.input import validation
-from fairalloc.models.input.demand_matrix import Vectors
 from fairalloc.models.input.named_input import plain_arguments
 from fairalloc.models.instance_data import InstanceData
 from fairalloc.models.numbers import Floats, frozen, is_vector
@@ -238,30 +236,6 @@ class Instance(InstanceData):
             "_given": {**NOTHING_GIVEN, "demands_on": on},
         }
         return self._changed(data, self.__dict__.keys() - {"name", "_resources"})
-
-    def part(self, users: NDArray[np.intp], arcs: NDArray[np.intp], rows: NDArray[np.intp]) -> "Instance":
-        """Some users on one server, whose resources are rows of `load` with the capacity 1 and whose variants are their arcs.
-
-        `users` (N',), `arcs` (A',) and `rows` (R',) are in rising order; every user has an arc among them, and every arc a row.
-        """
-        matrix = sp.csr_array(self.arcs.by_arc[arcs][:, rows])
-        matrix.sort_indices()
-        first = np.append(np.searchsorted(self.arcs.user[arcs], users), len(arcs))
-        data: dict[str, Any] = {
-            "_users": validation.NumberedNames("u", len(users)),
-            "_servers": validation.NumberedNames("s", 1),
-            "_resources": validation.NumberedNames("r", len(rows)),
-            "vectors": Vectors(matrix, first),
-            "capacities": np.ones((1, len(rows))),
-            "counts": np.ones(1, np.int64),
-            "weights": frozen(self.weights[users]),
-            "max_tasks": frozen(self.max_tasks[users]),
-            "_eligible": None,
-            "_rates": None,
-            "own": MappingProxyType({}),
-            "_given": {**NOTHING_GIVEN, "demands_on": {}},
-        }
-        return self._changed(data, self.__dict__.keys() - {"name"})
 
     def _changed(self, data: Mapping[str, Any], stale: Iterable[str]) -> "Instance":
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""

@@ -24,9 +24,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
-from fairalloc.solvers.interior_point.presolve import Presolve
 from fairalloc.solvers.interior_point.program import Result
-from fairalloc.solvers.kkt.loads import uses_few
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.warm_start import equal_partition
 
@@ -49,14 +47,14 @@ EVERYTHING = slice(None)
 
 @dataclass
 class Component:
-    """One component, its users, arcs and rows, or all of them together, which has the key "".
+    """One component, its users, servers and arcs, or all of them together, which has the key "".
 
     round, result, level : what was solved last, its answer, and the least share of its active users
     """
 
     users: Indices
+    servers: Indices
     arcs: Indices
-    rows: Indices
     key: bytes
     arrow: MaxMinArrow
     round: Round | None = None
@@ -74,7 +72,6 @@ class MaxMinComponents:
         self.rate, self.instance, self.options, self.aim = rate, instance, options, aim
         self.known: dict[bytes, Component] = {}
         self.x = np.empty(0)
-        self.presolve = Presolve(instance) if uses_few(instance) else None
 
     def compile(self) -> Self:
         """The arrows of the first round."""
@@ -93,22 +90,20 @@ class MaxMinComponents:
         for part in parts:
             iterations += self._solved(part, round, limits, offer)  # 3
             error = max(error, part.result.error)
-        level, prices = min((part.level for part in parts), default=np.inf), np.zeros(self.instance.K * self.instance.R)  # 4
-        for part in parts:
-            if part.level <= level * (1.0 + TIED):
-                prices[part.rows] = part.result.prices.ravel()
-        return Result(self.x, prices.reshape(self.instance.K, -1), error, iterations)
+        level = min(part.level for part in parts)  # 4
+        prices = sum(self._prices(part, part.result.prices) for part in parts if part.level <= level * (1.0 + TIED))
+        return Result(self.x, np.asarray(prices), error, iterations)
 
     def _solved(self, part: Component, round: Round, limits: Limits, offer: Callable[[Floats, Floats], None]) -> int:  # noqa: A002
         """Solve a component where its part of the round is new; the iterations that took."""
-        active, full = round.active[part.users], round.full[part.rows]
+        active, full = round.active[part.users], round.full.reshape(-1, self.instance.R)[part.servers].ravel()
         level = np.where(active, 0.0, round.level[part.users])
         own = replace(round, active=active, level=level, closed=round.closed[part.arcs], full=full)
         if own.is_like(part.round):
             return 0
 
         def offered(x: Floats, prices: Floats) -> None:
-            offer(self._with(part, x), prices if not part.key else np.zeros((self.instance.K, self.instance.R)))
+            offer(self._with(part, x), self._prices(part, prices))
 
         part.result, part.round = part.arrow.solve(own, self._limits(part, limits), offered), own
         self.x = self._with(part, part.result.x)
@@ -123,17 +118,21 @@ class MaxMinComponents:
         result[part.arcs] = x
         return result
 
+    def _prices(self, part: Component, prices: Floats) -> Floats:
+        """(K, R) with 0 for the servers of other components."""
+        result = np.zeros((self.instance.K, self.instance.R))
+        result[part.servers] = prices
+        return result
+
     def _limits(self, part: Component, limits: Limits) -> Limits:
         """With the component's part of a warm start."""
         if limits.start is None:
             return limits
-        prices = None if limits.start_prices is None else limits.start_prices.ravel()[part.rows]
+        prices = None if limits.start_prices is None else limits.start_prices[part.servers]
         return replace(limits, start=limits.start[part.arcs], start_prices=prices)
 
     def _parts(self, round: Round) -> list[Component]:  # noqa: A002
         """The components with active users; the whole where one of them has most arcs."""
-        if self.presolve is not None:
-            return self._parts_by_rows(self.presolve, round)
         arcs, users = self.instance.arcs, self.instance.N
         if not round.closed.any() and self.known:
             return [part for part in self.known.values() if round.active[part.users].any()]
@@ -149,39 +148,20 @@ class MaxMinComponents:
         of_arc = np.where(of_user[arcs.user] == of_server[arcs.server], of_user[arcs.user], count)
         if np.bincount(of_arc).max() > MOST * len(arcs):
             return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]
-        of_row = np.repeat(of_server, self.instance.R)
-        parts = [_sorted_by(labels, count) for labels in (of_user, of_arc, of_row)]
+        parts = [_sorted_by(labels, count) for labels in (of_user, of_server, of_arc)]
         chosen = [[part[label] for part in parts] for label in np.unique(of_user[round.active])]
-        return [self._component(part[0].tobytes() + b" " + part[2].tobytes(), *part) for part in chosen]
+        return [self._component(part[0].tobytes() + b" " + part[1].tobytes(), *part) for part in chosen]
 
-    def _parts_by_rows(self, presolve: Presolve, round: Round) -> list[Component]:  # noqa: A002
-        """The same by presolve.py; users that are left out there get their tasks."""
-        arcs, most = self.instance.arcs, np.where(round.active, self.instance.max_tasks, round.level / self.rate)
-        left = presolve.left(round, most)
-        if len(left.alone):
-            self.x = self.x if len(self.x) else equal_partition(self.instance)
-            user = arcs.user[left.alone]
-            self.x = np.where(np.isin(arcs.user, user), 0.0, self.x)
-            self.x[left.alone] = most[user]
-        if len(left.parts) == 1 and len(left.parts[0][1]) == len(arcs):
-            return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]
-        parts = [part for part in left.parts if round.active[part[0]].any()]
-        return [self._component(b" ".join(one.tobytes() for one in part), *part) for part in parts]
-
-    def _component(self, key: bytes, users: Indices, arcs: Indices, rows: Indices) -> Component:
+    def _component(self, key: bytes, users: Indices, servers: Indices, arcs: Indices) -> Component:
         if key not in self.known:
             one = self.instance
-            if not (isinstance(users, slice) or isinstance(arcs, slice) or isinstance(rows, slice)):
-                if self.presolve is not None:
-                    one = one.part(users, arcs, rows)
-                else:
-                    servers = rows[:: one.R] // one.R
-                    one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
+            if not isinstance(users, slice) and not isinstance(servers, slice):
+                one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
             arrow = MaxMinArrow(self.rate[users], one).compile(self.options)
             arrow.aim = self.aim
             if len(self.x):
                 arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
-            self.known[key] = Component(users, arcs, rows, key, arrow)
+            self.known[key] = Component(users, servers, arcs, key, arrow)
         return self.known[key]
 
 

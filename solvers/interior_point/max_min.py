@@ -9,10 +9,13 @@ an active user has above the common level g. On the right the dual variables:
                      owner x + r = limit          where there is one   z >= 0
     x, s, t, r >= 0                                                    d = load^T p - owner^T (y - z) >= 0,  sum of active y = 1
 
+Where a round is `unlimited` an active user with a limit below g has it in the place of g and of a limit: owner x - t = limit.
+
 1. Pose the round: which rows are equations, which users are active, which limits count.
 2. Start at about the same share for all, on arcs that are cheap at prices by load (`spread`); a later round near the tasks of
    the one before, which meet its equations.
-3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in program.py.
+3. Newton steps towards x d = s p = t y = r z = mu, with mu falling to 0, as in program.py. In an unlimited round each point
+   shows a level that is possible, and who has a lower limit.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
 `Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays above ENOUGH the

@@ -2,7 +2,8 @@ r"""The rounds of lexicographic max-min fairness (Z III-A): the iteration of LMM
 
 1. Everybody is active.
 2. Solve the round (formulations/lexicographic/linear_program.py): the largest g such that every active user has a weighted share
-   of at least g and the others keep their levels. It gives tasks x and dual prices p of the capacities.
+   of at least g and the others keep their levels. It gives tasks x and dual prices p of the capacities. Active users may exceed
+   their limits; those whose limits are below g are fixed there without a round each, and the round is solved again.
 3. From p and weak duality, bound how far each active share can rise above g, relative to g: the bound (*) of
    formulations/lexicographic/weak_duality.py.
 4. Fix the users for whom the bound is at most the tolerance, at their present share. Some user with a positive dual of its
