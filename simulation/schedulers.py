@@ -151,7 +151,8 @@ class Slots(Scheduler):
 
     def priority(self, state: TaskState, user: int) -> float:
         """Slots / weight."""
-        return state.used[user][-1] * state.per_weight[user]
+        result: float = state.used[user][-1] * state.per_weight[user]
+        return result
 
 
 ROUNDING = 1e-9  # parts of a slot that do not count: 0.3 / (1 / 10) is 3 slots

@@ -143,10 +143,12 @@ class TaskState:
 
     def rank(self, user: int) -> float:
         """The same times a constant, a whole number: equal shares are equal."""
-        return self._largest(user) * self.per_weight[user]
+        result: float = self._largest(user) * self.per_weight[user]
+        return result
 
     def _largest(self, user: int) -> int:
-        return max(map(mul, self.used[user], self._per_total))
+        result: int = max(map(mul, self.used[user], self._per_total))
+        return result
 
     @property
     def free(self) -> Floats:

@@ -77,7 +77,7 @@ def simulate_tasks(
     turns.check_on(cluster)
     chosen = find_scheduler(scheduler)
     state = TaskState(workload, cluster, chosen.sizes(workload.demand, cluster.capacities), turns, seed)
-    for j in np.flatnonzero(~state.allowed.any(axis=1)[state.shape])[:1]:
+    for j in np.flatnonzero(~np.any(state.allowed[state.shape], axis=1))[:1]:
         raise InstanceError(f"the tasks of job {j} fit on no machine as {chosen.id or 'the scheduler'} counts what they take")
     return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
 

@@ -30,8 +30,8 @@ they change of its costs, and the factor is that of LU.
 3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
 
-Where arcs use few of many resources (`SparseLoads`), the ways are 1 and 2, the blocks are single numbers, and the whole matrix is a
-sum of squares of arcs and of differences of a user's arcs.
+Where arcs use few of many resources (`SparseLoads`), the ways are 1 and 2, the blocks are single numbers, and the whole matrix
+is a sum of squares of arcs and of differences of a user's arcs.
 
 In the game the ways are 1 and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
 
@@ -205,7 +205,7 @@ def _coupled(loads: BlockLoads, head: "Elimination", kind: type[np.floating[Any]
     return _dense_product(loads, scaled, kind, many, matrix) if many.any() else matrix
 
 
-def _dense_product(loads: BlockLoads, scaled: Floats, kind: type[np.floating[Any]], users: Chosen, matrix: Dense | None) -> Dense:
+def _dense_product(loads: BlockLoads, scaled: Floats, kind: Any, users: Chosen, matrix: Dense | None) -> Dense:
     """(K R, K R) the part of some users, added to a matrix where there is one; the lower triangle of a symmetric one."""
     more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
     left = loads.coupling(scaled, kind, users).T
@@ -330,7 +330,7 @@ def _by_blocks(loads: BlockLoads, head: "Elimination") -> tuple[Solve, Solve]:
     return of_servers, _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
 
 
-def _by_balance(loads: Loads, head: "Elimination") -> tuple[Solve, Solve]:
+def _by_balance(loads: BlockLoads, head: "Elimination") -> tuple[Solve, Solve]:
     """The same where there is a balance (dominant.py)."""
     assert head.balance is not None
     p, l, rows, users = head.balance  # noqa: E741
