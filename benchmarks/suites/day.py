@@ -139,7 +139,7 @@ def resolved(mechanism: str, minutes: Sequence[int] = range(MINUTES), accuracy: 
 
 def _residual(last: Allocation, along: Moves, instance: Instance, item: Any) -> float:
     guess = predicted(last, along, instance)
-    return max(item.residual(guess), infeasibility(guess))
+    return max(float(item.residual(guess)), infeasibility(guess))
 
 
 CASES = [SuiteCase(f"{k:04d}/{name}", name, partial(at, k)) for name in ("drfh", "nb") for k in range(MINUTES)]

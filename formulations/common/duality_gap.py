@@ -52,7 +52,7 @@ def _least_bound(total: float, most: Floats, marginal: Floats, q: Floats, kinks:
     larger = after[np.searchsorted(kinks[order], candidates, side="right")]
     best = int(np.argmax(total >= larger)) if total >= larger[-1] else len(candidates) - 1
     near = candidates[max(best - 1, 0) : best + 2]
-    return min(s * total + float(np.maximum(marginal - s * q, 0.0) @ most) for s in near.tolist())
+    return float(min(s * total + np.maximum(marginal - s * q, 0.0) @ most for s in near.tolist()))
 
 
 def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = np.inf) -> Floats:

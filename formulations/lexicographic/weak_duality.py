@@ -70,7 +70,8 @@ def _gaps(worth: float, y: Floats, v: Floats, rounding: float) -> Floats:
     kept = (own * level).cumsum(dtype=np.longdouble) + level * (upto[-1] - upto)  # what is left of the difference below decides
     gap, result = np.empty(len(v)), np.full(len(v), np.inf)
     gap[order] = worth - kept
-    return np.divide(np.maximum(gap, rounding), y, out=result, where=y > 0)
+    np.divide(np.maximum(gap, rounding), y, out=result, where=y > 0)
+    return result
 
 
 def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Floats, float]]:

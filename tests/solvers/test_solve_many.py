@@ -110,8 +110,8 @@ def test_limits_placement_and_zero_capacities_are_stacked():
 def test_what_its_prices_do_not_prove_is_not_claimed(name, part, monkeypatch):
     """A thousandth less of one server, or of its prices: those instances are solved one by one."""
 
-    def perturbed(stack, late):
-        answer = solve_stack(stack, late)
+    def perturbed(stack, *asked):
+        answer = solve_stack(stack, *asked)
         values = getattr(answer, part).copy()
         if part == "x":
             values[::2, :, 0] *= 1 - 1e-3
@@ -125,9 +125,21 @@ def test_what_its_prices_do_not_prove_is_not_claimed(name, part, monkeypatch):
     assert all(answer.claims_success and answer.residual <= RESIDUAL for answer in answers)
 
 
+@pytest.mark.parametrize("name", ["mmf", "drfh-lp"])
+def test_one_round_is_stacked_in_every_family_and_ends_at_the_accuracy(name):
+    given = [getattr(generators, family)(8, 3, 2, seed) for family in FAMILIES for seed in (1, 2)]
+    steps = {}
+    for accuracy, promise in {"low": 1e-3, "high": 1e-8}.items():
+        answers = fa.solve_many(given, name, accuracy)
+        assert all(map(is_stacked, answers))
+        assert max(answer.residual for answer in answers) <= promise
+        steps[accuracy] = sum(answer.iterations for answer in answers)
+    assert steps["low"] < 0.8 * steps["high"]
+
+
 def test_points_that_are_no_numbers_are_not_claimed(monkeypatch):
-    def nowhere(stack, late):
-        answer = solve_stack(stack, late)
+    def nowhere(stack, *asked):
+        answer = solve_stack(stack, *asked)
         return replace(answer, x=np.full_like(answer.x, np.nan), prices=np.full_like(answer.prices, np.nan))
 
     monkeypatch.setattr("fairalloc.solvers.interior_point.batch.solve_stack", nowhere)
