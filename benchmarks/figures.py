@@ -6,6 +6,7 @@
 | data-profile | the part that it solves within so many seconds |
 | pareto | time against verified residual, and the front |
 | traces | for each mechanism with traces how the algorithms' own measures fall with time, on one case |
+| growth | for each mechanism CPU seconds by decade of arcs, the median over the families where most have a verified answer |
 | memory | peak memory of the methods |
 """
 
@@ -19,6 +20,7 @@ from fairalloc.analysis.plots import measured, panels
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.growth import medians_by_decade
 from fairalloc.benchmarks.ranking import pareto
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
@@ -52,6 +54,12 @@ def _traces(summary: Summary, mechanism: str) -> list[Panel]:
     return [Panel(case, tuple(found), partial(measured.histories, found, order=summary.methods, key=False))]
 
 
+def _growth(summary: Summary, mechanism: str) -> list[Panel]:
+    points = medians_by_decade(summary, mechanism)
+    draw = partial(measured.growth, points, order=summary.methods, key=False)
+    return [Panel(mechanism, tuple(points), draw)] if points else []
+
+
 def _memory(summary: Summary) -> list[Panel]:
     groups = metrics.grouped((r for r in summary.records if r.peak_mb), lambda record: record.method)
     peaks = {method: [record.peak_mb for record in own] for method, own in groups.items()}
@@ -64,6 +72,7 @@ BY_MECHANISM: Mapping[str, Callable[[Summary, str], list[Panel]]] = {
     "data-profile": partial(_curves, metrics.data_profile, data_profiles),
     "pareto": _fronts,
     "traces": _traces,
+    "growth": _growth,
 }
 
 FIGURES = (*BY_MECHANISM, "memory")

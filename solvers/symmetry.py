@@ -21,10 +21,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.aggregation import positions
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.transformations.aggregation import positions
 
 FEWEST = 2_000
 """Arcs from which identical users and servers are looked for: smaller instances are solved in about the same time."""

@@ -7,10 +7,10 @@ from profiles import drawn
 from strategies import allocations, instances
 
 from fairalloc.models import Allocation, Instance, NotApplicable
-from fairalloc.models.aggregation import aggregate, aggregate_allocation, expand, pooled
 from fairalloc.models.examples.published import example
 from fairalloc.models.feasibility import infeasibility, overloads
 from fairalloc.models.files.jsonio import fingerprint
+from fairalloc.models.transformations.aggregation import aggregate, aggregate_allocation, expand, pooled
 from fairalloc.solvers import solve
 
 ROUNDING = 1e-14
