@@ -217,9 +217,7 @@ class ArrowProgram(ArrowEquations, ABC):
             found = self._with_error(now.after(step, *lengths(self.pairs, now, step, BACK)))
             if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= RISES * error:
                 return found
-        self.few = None
-        if not arcs.try_again():
-            self.arcs = None
+        self.arcs = self.few = None
         return None
 
     def _with_arcs(self, arcs: KeptArcs) -> "ArrowProgram":

@@ -14,8 +14,7 @@ costs as much for it as for the others. So
 
 So all equations hold as after a Newton step; what is left out is how x_a answers to the change of d_a. An arc whose d falls is
 kept in the next iteration. Where the others shorten the step, as those of many equal answers do, or the error rises, as it does
-where a server has too few arcs left to fix its prices, the iteration is done again with all arcs. After FAILURES such iterations
-all arcs are kept.
+where a server has too few arcs left to fix its prices, the iteration is done again with all arcs, and so are those after it.
 """
 
 import numpy as np
@@ -35,11 +34,8 @@ FALLING, STALE = 0.5, 0.5
 FOLLOWING = 0.03
 """The part of mu that the products of the other arcs are to have: about what mu is after the next one or two steps."""
 
-BLOCKED, RISES = 0.5, 1.5
+BLOCKED, RISES = 0.5, 3.0
 """The part of a step on the arcs that are kept which the others must allow, and how many times its error a point may have."""
-
-FAILURES = 3
-"""Iterations that had to be done again from which on all arcs are kept."""
 
 WORTHWHILE, GRID, FEWEST = 0.7, 0.4, 3000
 """The part of the arcs of a list, and of a grid (BLAS-3), up to which fewer are faster; the arcs from which on choosing pays."""
@@ -54,7 +50,6 @@ class KeptArcs:
     def __init__(self, loads: BlockLoads) -> None:
         self.loads, self.kept = loads, np.ones(len(loads), bool)
         self.before: Floats | None = None
-        self.failures = 0
 
     @property
     def where(self) -> NDArray[np.intp]:
@@ -66,12 +61,6 @@ class KeptArcs:
         """Whether these are so few that the step is faster."""
         part = WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID
         return int(np.count_nonzero(self.kept)) <= part * len(self.kept)
-
-    def try_again(self) -> bool:
-        """Count a step that led nowhere and keep all arcs until the next choice; whether there is to be one."""
-        self.failures += 1
-        self.kept = np.ones(len(self.loads), bool)
-        return self.failures < FAILURES
 
     def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
         """Step 1 at x, d (A,), where users pay (N,); whether the arcs that are kept are others than before."""
