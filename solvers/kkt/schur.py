@@ -210,9 +210,9 @@ def _dense_product(loads: BlockLoads, scaled: Floats, kind: Any, users: Chosen, 
     more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
     left = loads.coupling(scaled, kind, users).T
     if loads.charges is None:
-        return blas("syrk", kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return, arg-type]
+        return blas("syrk", kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
     right = loads.charging.coupling(scaled, kind, users).T
-    return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return, arg-type]
+    return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
 
 
 def _scaled(loads: BlockLoads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
