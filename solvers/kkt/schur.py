@@ -30,8 +30,8 @@ they change of its costs, and the factor is that of LU.
 3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
    one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
 
-Where arcs use few of many resources (`SparseLoads`), the ways are 1 and 2, the blocks are single numbers, and the whole matrix is a
-sum of squares of arcs and of differences of a user's arcs.
+Where arcs use few of many resources (`SparseLoads`), the ways are 1 and 2, the blocks are single numbers, and the whole matrix is
+a sum of squares of arcs and of differences of a user's arcs.
 
 In the game the ways are 1 and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
 
