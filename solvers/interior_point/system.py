@@ -37,11 +37,8 @@ GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
 REFINEMENTS, GRADIENTS = 4, 100
 """The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
 
-ROUNDING, LEAST_PAID = 1e-12, 1e-2
-"""The part of a cost below which d differs from it by rounding; the part of y that l counts as, at least, in a balance."""
-
-HARMLESS = 1e-3
-"""The part of the error at which the iteration ends that rows may lack."""
+ROUNDING, LEAST_PAID, HARMLESS = 1e-12, 1e-2, 1e-3
+"""The part of a cost that is rounding in d, the least part of y that l counts as in a balance, and that of `target` left in rows."""
 
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""

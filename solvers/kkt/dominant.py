@@ -39,12 +39,8 @@ class Balance(NamedTuple):
 
 
 def factor_of_dominant(matrix: Dense, v: Floats, e: Floats) -> Dense:
-    """The lower factor, written into the matrix, of which only the numbers below the diagonal are read; e = A v.
-
-    LinAlgError where a pivot is not positive.
-    """
-    e = e.copy()
-    _eliminate(matrix, v, e, 0, len(e))
+    """The lower factor, written over the numbers below the diagonal, from e = A v; LinAlgError where a pivot is not positive."""
+    _eliminate(matrix, v, e.copy(), 0, len(e))
     return matrix
 
 
