@@ -38,7 +38,7 @@ REFINEMENTS, GRADIENTS = 4, 100
 """The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
 
 ROUNDING, LEAST_PAID, HARMLESS = 1e-12, 1e-2, 1e-3
-"""The part of a cost that is rounding in d, the least part of y that l counts as in a balance, and that of `target` left in rows."""
+"""The part of a cost that is rounding in d, the least part of y that l counts as, and the part of `target` that rows may lack."""
 
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""
