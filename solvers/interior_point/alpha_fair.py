@@ -83,6 +83,7 @@ class AlphaFairArrow(ArrowProgram):
 
     def solve(self, session: "AlphaFairSession") -> Result:
         """X and prices, at the smallest error that was met; the session is offered each point that is better."""
+        self.target = 0.1 * allowed_user_error(session.limits.promised) ** 2
         point, error, iterations = self.iterate(
             self.start(session.limits), session.limits, lambda now: session.offer(*self._tasks_and_prices(now))
         )
@@ -147,19 +148,14 @@ class AlphaFairArrow(ArrowProgram):
         x *= of(np.minimum(1.0, OFFERED * self.limit / loads.totals(x)))
         return x, np.maximum(p, mu / (1.0 - loads.rows(x))), z, mu / x
 
-    def goal(self, limits: Limits) -> float:
-        """A tenth of the square of what users may be off."""
-        return 0.1 * allowed_user_error(limits.promised) ** 2
-
-    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
-        """Whether the judge can bound what users are off by: the gap is small, limits are met, and tasks hardly changed."""
+    def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+        """Whether the judge can bound what users are off by, too: the gap is small, limits are met, and tasks hardly changed."""
         (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), self.split(before.primal)[2]
-        allowed = allowed_user_error(limits.promised)
-        paid = self.c * t ** (1.0 - self.alpha)
+        allowed, paid = allowed_user_error(limits.promised), self.c * t ** (1.0 - self.alpha)
         small = BOUNDED * self.alpha * min(allowed, FLAT) * float(paid.min() / paid.sum())
-        bounded = error <= max(small, self.options.target)
         met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
-        return bounded and met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
+        near = met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
+        return near and error <= max(small, self.options.target) and super().ended(before, now, error, limits)
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""

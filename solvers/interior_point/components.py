@@ -63,13 +63,10 @@ class Component:
 
 
 class MaxMinComponents:
-    """The rounds of one instance in the units of the solver.
+    """The rounds of one instance in the units of the solver; `rate` (N,) is the weighted share of one task."""
 
-    `rate` (N,) is the weighted share of one task, `aim` as that of every arrow of max_min.py.
-    """
-
-    def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions, aim: float = 0.0) -> None:
-        self.rate, self.instance, self.options, self.aim = rate, instance, options, aim
+    def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions, target: float = 0.0) -> None:
+        self.rate, self.instance, self.options, self.target = rate, instance, options, target
         self.known: dict[bytes, Component] = {}
         self.x = np.empty(0)
 
@@ -158,7 +155,7 @@ class MaxMinComponents:
             if not isinstance(users, slice) and not isinstance(servers, slice):
                 one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
             arrow = MaxMinArrow(self.rate[users], one).compile(self.options)
-            arrow.aim = self.aim
+            arrow.target = self.target
             if len(self.x):
                 arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
             self.known[key] = Component(users, servers, arcs, key, arrow)
@@ -179,13 +176,13 @@ class MaxMinSession(Session):
     def __post_init__(self) -> None:
         with self.phase("build"):
             rate, options = self.mechanism.rate(self.instance), self.limits.own(InteriorPointOptions)
-            aim = 0.0 if self.mechanism.several_rounds else AIM
-            self.components = MaxMinComponents(rate, self.instance, options, aim)
+            target = 0.0 if self.mechanism.several_rounds else AIM * self.limits.promised
+            self.components = MaxMinComponents(rate, self.instance, options, target)
         with self.phase("compile"):
             self.components.compile()
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
-        """One round; what stays above ENOUGH, or above what one round promises, is "inaccurate", or late."""
+        """One round; what stays above ENOUGH, or the target of a round that is the only one, is "inaccurate", or late."""
         with self.phase("solve"):
             now = round or Round.first(self.instance)
             first = now.active.all()  # later rounds start from a worse point than the one that is there
@@ -194,6 +191,6 @@ class MaxMinSession(Session):
             self.x = result.x
             self.count(result.iterations)
         self.note(iterations=result.iterations, error=result.error)
-        enough = result.error <= max(ENOUGH, self.components.aim * self.limits.promised)
+        enough = result.error <= max(ENOUGH, self.components.target)
         self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
         return result.x, result.prices

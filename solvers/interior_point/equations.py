@@ -40,7 +40,7 @@ class ArrowEquations:
     central : the same for those whose product goes to mu
     right : (K R,) of the rows;  left_out : those that are no equations
     dense_rows : the most rows that the dense part of a factor may have
-    target : the error at which the iteration ends
+    target : the error at which the iteration ends, where that of the options is smaller
     raised : (N,) 1 where g is part of what the user gets;  level : (N,) what else is;  most : (N,) limits where there are
     """
 

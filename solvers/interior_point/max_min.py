@@ -56,14 +56,13 @@ LIGHT = 1e-4
 class MaxMinArrow(ArrowProgram):
     """The rounds of one instance in weighted shares, measured in `unit`, which is of the order of the level.
 
-    `rate` (N,) is the weighted share of one task, `before` (A,) what arcs added to shares in the round before, `aim` the part of
-    the promised residual at which a round ends; 0 where who is stuck has to be told, for which all digits are needed.
+    `rate` (N,) is the weighted share of one task, `before` (A,) what arcs added to shares in the round before.
     """
 
     def __init__(self, rate: Floats, instance: Instance) -> None:
         self.unit = instance.K * instance.R / (cheapest(instance, np.ones(instance.K * instance.R)) / rate).sum()
         super().__init__(instance, self.unit / rate)
-        self.before, self.g, self.aim = np.zeros(instance.A), 0.0, 0.0
+        self.before, self.g = np.zeros(instance.A), 0.0
 
     def solve(
         self,
@@ -148,16 +147,6 @@ class MaxMinArrow(ArrowProgram):
         load = loads.rows(x)
         p = np.maximum(load, 0.1 * load.max())
         return x * loads.of_users(np.minimum(FILLED / load.max(), 0.9 * self.cap)), p / p.sum()
-
-    def goal(self, limits: Limits) -> float:
-        """The part `aim` of what is promised."""
-        return self.aim * limits.promised
-
-    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
-        """Where the accuracy says when to end: whether what arcs lack lowers the sum of y, which a bound divides by, little."""
-        del before, error
-        lack = float(self.loads.most(np.abs(self.residuals(now).arcs)).sum())
-        return not self.aim or lack <= self.goal(limits)
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap and the residuals; nan counts as inf."""

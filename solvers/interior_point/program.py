@@ -88,7 +88,6 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
-    It ends where the error is at its `goal` and it is `settled`, or where the error no longer decreases.
     Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; `whole` is the matrix
     of those in which nothing is eliminated, None where it is too large. `arcs` are those that iterations need, `few` the program
     with these alone; None where all are needed, or not few enough.
@@ -119,15 +118,10 @@ class ArrowProgram(ArrowEquations, ABC):
     def floor(self, now: PrimalDual) -> float:
         """The gap below which mu is not pushed."""
 
-    def goal(self, limits: Limits) -> float:
-        """The error that the accuracy asks for; 0 = all digits."""
-        del limits
-        return 0.0
-
-    def settled(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
-        """Whether the iteration that led from `before` to `now`, and the error, say that users have what is promised."""
-        del before, now, error, limits
-        return True
+    def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+        """Whether the error, and the iteration from `before` to the best point `now`, say that it is what was promised."""
+        del before, now, limits
+        return error <= max(self.options.target, self.target)
 
     def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
         """Tasks (A,), prices (K R,) with the sum 1, and how far inside they are: of a warm start, else the x and p given."""
@@ -147,13 +141,12 @@ class ArrowProgram(ArrowEquations, ABC):
         few = not self.plain or len(self.loads) < reduction.FEWEST
         self.arcs = None if few or isinstance(self.loads, SparseLoads) else KeptArcs(self.loads)
         self.few = None
-        self.target, settled = max(options.target, self.goal(limits)), False
-        now = best = start
+        before = now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
         since, iteration, near = 0, 0, SETTLED if self.loose else NEAR
         with np.errstate(all="ignore"):  # what overflows is no smaller error
-            while (least > self.target or not settled) and iteration < options.max_iterations and not limits.late:
+            while not (self.ended(before, best, least, limits) or iteration >= options.max_iterations or limits.late):
                 if since >= waits(least):
                     break
                 try:
@@ -171,7 +164,6 @@ class ArrowProgram(ArrowEquations, ABC):
                     since = since if PROGRESS * least < least_here <= SETTLED else 0
                     best, least = found, least_here
                     better(best)
-                settled = least <= self.target and self.settled(before, best, least, limits)
         return best, least, iteration
 
     def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:

@@ -37,11 +37,8 @@ GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
 REFINEMENTS, GRADIENTS = 4, 100
 """The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
 
-ROUNDING, LEAST_PAID = 1e-12, 1e-2
-"""The part of a cost below which d differs from it by rounding; the part of y that l counts as, at least, in a balance."""
-
-HARMLESS = 1e-3
-"""The part of the error at which the iteration ends that rows may lack."""
+ROUNDING, LEAST_PAID, HARMLESS = 1e-12, 1e-2, 1e-3
+"""The part of a cost that is rounding in d, the least part of y that l counts as, and the part of `target` that rows may lack."""
 
 NEVER = 1e30
 """Stands for S of a row that is left out: its price stays 0."""
@@ -161,14 +158,12 @@ class ArrowSystem(Elimination):
         """
         if self.way.loose:
             return self._solve_by_gradients(rows, users, h)
-        first, harmless = (self.refined_once, 0.0) if self.balance is None else (self._solve, HARMLESS * self.program.target)
-        answer, nothing = first(rows, users, h), np.zeros(len(users))
+        balanced = self.balance is not None
+        answer, nothing = (self._solve if balanced else self.refined_once)(rows, users, h), np.zeros(len(users))
         if not self.way.refined:
             return answer
-        lack, least = (
-            rows - self._rows(answer),
-            max(np.abs(rows).max() * self.program.options.target, harmless),
-        )
+        lack, harmless = rows - self._rows(answer), HARMLESS * self.program.target if balanced else 0.0
+        least = max(np.abs(rows).max() * self.program.options.target, harmless)
         direction, before = answer, np.inf
         for _ in range(REFINEMENTS):
             if not np.abs(lack).max() > least:
@@ -242,14 +237,14 @@ class ArrowSystem(Elimination):
         filled = self._solve(right, others, h, flow) if rough else self.solve(right + program.rows(flow), others, h)
         p, l, reduced, away, g = filled  # noqa: E741
         z = v * (own + f * (program.raised * g - t * l) + slack)
-        step, dual, arcs, rest = np.empty_like(over), np.empty_like(over), program.parts[0], slice(program.parts[0].stop, None)
-        np.subtract(reduced, lack.arcs, out=dual[..., arcs])
-        dual[..., rest] = np.concatenate([p, l + z, z], axis=-1)
+        dual, arcs, rest = np.concatenate([reduced, p, l + z, z], axis=-1), program.parts[0], slice(program.parts[0].stop, None)
+        if lack is not NOTHING:
+            dual[..., arcs] -= lack.arcs
+        step = np.empty_like(over)
         np.subtract(flow, away, out=step[..., arcs])
         step[..., rest] = over[..., rest] - self.ratio[..., rest] * dual[..., rest]
-        open_ = program.paired[..., arcs]
-        if not open_.all():
-            dual[..., arcs] *= open_
+        if not program.paired[..., arcs].all():
+            dual[..., arcs] *= program.paired[..., arcs]
         if self.way.refined:
             at = self.pivot
             dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]

@@ -1,14 +1,11 @@
 r"""Factors without cancellation of symmetric matrices that are diagonally dominant at known prices.
 
-Let no number of A off the diagonal be positive, and v > 0 and e = A v >= 0 be known. Then A is what these numbers and e say,
+Let no number of A off the diagonal be positive, and v > 0 and e = A v >= 0 be known. The diagonal follows from these, and
+elimination adds positive numbers alone (Grassmann, Taksar and Heyman 1985; Alfa, Xue and Ye 2002):
 
-    A_kk v_k = e_k + sum over j of |A_jk| v_j,
+    A_kk v_k = e_k + sum over j of |A_jk| v_j,    |A_ij| += |A_ik| |A_jk| / A_kk,    e_i += |A_ik| e_k / A_kk.
 
-and elimination adds positive numbers alone (Grassmann, Taksar and Heyman 1985; Alfa, Xue and Ye 2002):
-
-    |A_ij| += |A_ik| |A_jk| / A_kk,        e_i += |A_ik| e_k / A_kk.
-
-So the factor has all digits however near to a singular matrix A is, as e says how near.
+So the factor has all digits, however near to a singular matrix A is: e says how near.
 
 **The arrow of markets.** With one resource, and where no user is raised, the arrow of schur.py is such a matrix: at the prices p
 of rows and l = y - z of users, with flow = theta (load^T p - l), which is x where the dual equations hold,
@@ -42,12 +39,8 @@ class Balance(NamedTuple):
 
 
 def factor_of_dominant(matrix: Dense, v: Floats, e: Floats) -> Dense:
-    """The lower factor, written into the matrix, of which only the numbers below the diagonal are read; e = A v.
-
-    LinAlgError where a pivot is not positive.
-    """
-    e = e.copy()
-    _eliminate(matrix, v, e, 0, len(e))
+    """The lower factor, written over the numbers below the diagonal, from e = A v; LinAlgError where a pivot is not positive."""
+    _eliminate(matrix, v, e.copy(), 0, len(e))
     return matrix
 
 

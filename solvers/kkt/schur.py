@@ -28,7 +28,8 @@ they change of its costs, and the factor is that of LU.
 1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 C^T, dense with K R rows, formed by one symmetric product (BLAS-3).
 2. "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
 3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
-   one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed.
+   one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed; not with one
+   resource, where dominant.py keeps them.
 
 Where arcs use few of many resources (`SparseLoads`), the ways are 1 and 2, the blocks are single numbers, and the whole matrix
 is a sum of squares of arcs and of differences of a user's arcs.
