@@ -108,7 +108,7 @@ def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: 
     data[loads], data[fair], data[last], data[g] = load.data, rate[arcs.user], 1.0, -1.0
     index[loads], index[fair], index[last], index[g] = load.indices, rows + arcs.user, limit[arcs.user[with_limit]], rows + rising
     shape = (rows + instance.N + int(capped.sum()), len(arcs) + 1)
-    matrix = sp.csc_array((data, index, np.append(start, len(data))), shape=shape)
+    matrix = sp.csc_array((data, index, np.append(start, np.int32(len(data)))), shape=shape)
     return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *round_bounds(instance, round))
 
 

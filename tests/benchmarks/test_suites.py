@@ -13,8 +13,8 @@ from fairalloc.models.errors import InstanceError, NotInstalled
 from fairalloc.models.examples import traces
 from fairalloc.solvers import METHODS, solve
 
-HEAVY = ("random", "scaling", "limits", "game-size", "fisher", "wan")
-"""Suites whose largest instances are not built in a test."""
+HEAVY = ("random", "scaling", "limits", "game-size", "fisher", "wan", "day")
+"""Suites whose largest instances, or thousands of small ones, are not built in a test."""
 
 
 def test_every_mechanism_and_method_is_in_smoke():

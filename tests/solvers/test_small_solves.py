@@ -11,7 +11,7 @@ import fairalloc as fa
 from fairalloc.models.examples import generators
 from fairalloc.solvers.running.cpu_time import processor_seconds
 
-CALLS = {"drfh": 1000, "nb": 2600}
+CALLS = {"drfh": 525, "nb": 1250}
 """Calls of functions of this package in a solve of 20 users, 5 servers and 2 resources: a half more than there are for drfh, a
 tenth for nb."""
 
