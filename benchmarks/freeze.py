@@ -14,6 +14,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.examples.library import MANIFEST, Frozen
 from fairalloc.models.examples.published import EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint
+from fairalloc.models.files.writing import write_file
 from fairalloc.solvers import solve
 
 SMALL, MIDDLE, LARGE = ({"n_users": n, "n_servers": k, "n_resources": r} for n, k, r in ((20, 5, 2), (100, 20, 3), (300, 100, 4)))
@@ -109,7 +110,7 @@ def main() -> None:
         row = completed(source, arguments, known)
         rows[row["name"]] = row
         left = [known[name] for name in known if name not in rows]
-        MANIFEST.write_text("[\n" + ",\n".join(map(json.dumps, [*rows.values(), *left])) + "\n]\n", encoding="utf-8")
+        write_file(MANIFEST, "[\n" + ",\n".join(map(json.dumps, [*rows.values(), *left])) + "\n]\n")
         print(row["name"], *row["answers"], flush=True)
 
 

@@ -4,7 +4,7 @@ workload.py     the data: machines, and jobs that arrive
 log.py          what happened: starts and ends of tasks
 state.py        what a scheduler sees
 schedulers.py   who goes first, and on which machine       tasks.py   the simulation of tasks
-fluid.py        the simulation of divisible tasks under any mechanism      level_start.py  its warm start
+fluid.py        the simulation of divisible tasks under any mechanism
 accounting.py   what must hold for every log                metrics.py   what it is judged by
 workloads/      real samples, what is generated, clusters   experiments/ those of the papers, with a verdict each
 """

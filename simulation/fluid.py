@@ -9,8 +9,7 @@
    and what a job that ended has taken stays idle.
 
 With `each_job`, jobs take part instead of users, each with the weight of its user, as in K 6.1 ("each user only submits one
-job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/symmetry.py), and
-rules with rounds start from the level of the allocation before (level_start.py).
+job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/symmetry.py).
 """
 
 from collections.abc import Callable, Mapping
@@ -26,9 +25,9 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
-from fairalloc.simulation.level_start import LevelStart
 from fairalloc.simulation.log import ServerEvents
 from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.solvers import solve
 
 __all__ = ["FluidLog", "FluidStep", "simulate_fluid"]
 
@@ -74,7 +73,7 @@ class FluidLog:
     done : (J,) work done of each job, in seconds of tasks
     completed : (J,) seconds at which each job was completed; nan where it was not
     cancelled : (J,) work that was not done because the user left
-    solves, started : how many allocations were computed, and how many of them from the level of the one before
+    solves : how many allocations were computed
     residual : the largest residual of any of them; inf where one was not judged
     """
 
@@ -89,7 +88,6 @@ class FluidLog:
     completed: Floats
     cancelled: Floats
     solves: int
-    started: int
     residual: float
 
 
@@ -140,7 +138,7 @@ def simulate_fluid(
             raise InstanceError(f"{name} is {shown(value)}, but it must be positive")
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
-    fluid = _Fluid(workload, cluster, turns, LevelStart(mechanism, options), each_job, limited, every, measures or {})
+    fluid = _Fluid(workload, cluster, turns, (mechanism, options), each_job, limited, every, measures or {})
     return fluid.run(np.inf if until is None else float(until))
 
 
@@ -164,7 +162,7 @@ class _Fluid:
         workload: Workload,
         cluster: Cluster,
         events: ServerEvents,
-        solver: LevelStart,
+        solver: tuple[str | Mechanism | type[Mechanism], Mapping[str, Any]],
         each_job: bool,
         limited: bool,
         every: float | None,
@@ -173,7 +171,7 @@ class _Fluid:
         workload.check_on(cluster)
         self.workload, self.cluster, self.events, self.each_job, self.limited = workload, cluster, events, each_job, limited
         self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
-        self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""
+        self.id = solver[0] if isinstance(solver[0], str) else ""
         self.of_job = np.arange(len(workload)) if each_job else workload.job_user
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
@@ -204,7 +202,7 @@ class _Fluid:
         if until == np.inf:
             until = self.steps[-1].end if self.steps else 0.0
         arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
-        counts: tuple[Any, ...] = (self.solves, self.solver.started, self.residual)
+        counts: tuple[Any, ...] = (self.solves, self.residual)
         facts = (self.id, self.each_job, until, tuple(self.steps), *arrays, *counts)
         return FluidLog(self.workload, self.cluster, self.events, *facts)
 
@@ -237,7 +235,8 @@ class _Fluid:
             servers=[self.cluster.names[k] for k in classes.tolist()],
             resources=self.cluster.resources,
         )
-        answer = self.solver.solve(instance)
+        mechanism, options = self.solver
+        answer = solve(instance, mechanism, **options)
         if not answer.has_point:
             why = f"{answer.termination}, {answer.message}"
             raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")

@@ -510,7 +510,7 @@ def test_a_report_has_the_rows_of_its_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda p: run("nosuch", p), "there is no suite 'nosuch': the suites are approximations, degenerate, first, game"),
+        (lambda p: run("nosuch", p), "there is no suite 'nosuch': the suites are approximations, day, degenerate, first"),
         (lambda p: run(FAKES, p, methods=["nosuch"]), "there is no method 'nosuch': the methods are "),
         (lambda p: run(FAKES, p, cases=["nosuch"]), "there is no case 'nosuch'"),
         (lambda p: fake_run(p, "absent"), "the method 'absent' is not available: install <it> first"),

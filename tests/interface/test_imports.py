@@ -67,7 +67,6 @@ PARTS = {
         "state",
         "schedulers",
         "tasks",
-        "level_start",
         "fluid",
         "accounting",
         "metrics",
