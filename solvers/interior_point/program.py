@@ -25,10 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point import reduction
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, KeptArcs
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
@@ -89,9 +88,8 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
-    Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; `whole` is the matrix
-    of those in which nothing is eliminated, None where it is too large. `arcs` are those that iterations need, `few` the program
-    with these alone; None where all are needed, or not few enough.
+    Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; with `whole` nothing
+    is eliminated. `arcs` are those that iterations need, `few` the program with these alone; None where all are, or they are many.
     """
 
     pairs: Pairs
@@ -133,7 +131,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        self.arcs, self.few = KeptArcs(self.loads) if self.plain and len(self.loads) >= reduction.FEWEST else None, None
+        self.arcs, self.few = KeptArcs(self.loads) if self.plain and len(self.loads) >= FEWEST else None, None
         now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
