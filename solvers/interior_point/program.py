@@ -89,7 +89,7 @@ class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
     Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; with `whole` nothing
-    is eliminated. `arcs` are those that iterations need, `few` the program with these alone; None where all are, or they are many.
+    is eliminated. `arcs` are those that iterations need, `few` the program with these alone; None where all are, or many.
     """
 
     pairs: Pairs
