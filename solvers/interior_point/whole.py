@@ -16,6 +16,7 @@ from fairalloc.solvers.interior_point.equations import ArrowEquations
 from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 from fairalloc.solvers.interior_point.system import ArrowSystem
 from fairalloc.solvers.kkt.matrices import cholesky, solved
+from fairalloc.solvers.kkt.schur import Factor
 
 LARGEST = 250_000
 """Multiplications for the matrix up to which it is formed: BLAS takes one thread for them."""
@@ -40,7 +41,7 @@ class WholeSystem(ArrowSystem):
         matrix.ravel()[:: len(matrix) + 1] += self.ends
         if (factor := cholesky(matrix.T, overwrite=True)) is None:
             raise np.linalg.LinAlgError
-        self.solved = lambda right: solved(factor, right)
+        self.factor = Factor(lambda right: solved(factor, right))
 
     def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:  # noqa: ARG002
         """The Newton step; parameters as for that of system.py."""
@@ -48,10 +49,10 @@ class WholeSystem(ArrowSystem):
         flow, slack = flow + self.theta * lack.arcs, limits - lack.limits
         own = self.f * (lack.users + users - self.t * self.v * slack)
         right = self.whole @ flow + np.concatenate([rows - lack.rows, own])
-        q = self.solved(right)
+        q = self.factor.solve(right)
         reduced = q @ self.whole
         away = self.theta * reduced
-        more = self.solved(right - self.ends * q - self.whole @ away)
+        more = self.factor.solve(right - self.ends * q - self.whole @ away)
         q, further = q + more, more @ self.whole
         z = self.v * (own - self.t * self.f * q[len(rows) :] + slack)
         dual = np.concatenate([reduced + further - lack.arcs, q, z])
