@@ -47,9 +47,6 @@ ROWS = 60
 ARCS = 2_000
 """The same for users times servers."""
 
-PROVES = 0.01
-"""The part of the residual promised at which a stack ends where tasks are not unique; elsewhere the last digits bound them."""
-
 STACKED = (NashBargaining, Leximin, DominantResourceFairness, LexicographicMaxMin, MaxMin, SingleProgram)
 """What stacks compute; a class derived from one of these may be about another problem."""
 
@@ -150,7 +147,8 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
 
     wall, cpu = now(), processor_seconds()
     stack, tasks, level = _stack_of(instances, mechanism)
-    answer = solve_stack(stack, lambda: limits.late, 0.0 if mechanism.unique else PROVES * limits.promised)
+    enough = 0.0 if mechanism.unique else 0.01 * limits.promised  # the last digits bound tasks that are unique
+    answer = solve_stack(stack, lambda: limits.late, enough)
     share = 1.0 / len(instances)
     wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
     times = Times(solve=wall, wall=wall, cpu=cpu)

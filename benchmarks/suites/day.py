@@ -101,9 +101,8 @@ class Resolved:
         rows = []
         for way, steps in self.steps.items():
             seconds, iterations, residuals = np.array(steps or [Step(0.0, 0.0, 0.0)]).T
-            rows.append(
-                [way, f"{len(steps)}", f"{1e3 * np.median(seconds):.2f}", f"{iterations.mean():.1f}", f"{residuals.max():.1e}"]
-            )
+            spent, taken = f"{1e3 * np.median(seconds):.2f}", f"{iterations.mean():.1f}".replace("nan", "-")
+            rows.append([way, str(len(steps)), spent, taken, f"{residuals.max():.1e}"])
         derived = f"derivatives took {1e3 * np.median(self.derived or [0.0]):.1f} ms each, {len(self.derived)} times"
         notes = [f"A user came or went in {self.changed} minutes; {self.bad} predictions were bad; {derived}."]
         return Grid(f"{self.mechanism} by the minute", ["way", "steps", "ms", "iterations", "worst residual"], rows, notes)

@@ -57,7 +57,6 @@ ALONE: Mapping[str, Any] = {"run_crossover": "choose", "presolve": "off"}
 LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 """For the rounds after the first: primal simplex, because the last point stays feasible."""
 
-
 COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
 """Where those end without an answer, as one of 2,000 rounds of zero demands did: dual simplex from no basis."""
 

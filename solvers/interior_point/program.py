@@ -24,10 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point import reduction
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FOLLOWING, RISES, KeptArcs
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, RISES, KeptArcs
 from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
@@ -88,9 +87,8 @@ class Result:
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
-    Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; `whole` is the matrix
-    of those in which nothing is eliminated, None where it is too large. `arcs` are those that iterations need, `few` the program
-    with these alone; None where all are needed, or not few enough.
+    Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; with `whole` nothing
+    is eliminated. `arcs` are those that iterations need, `few` the program with these alone; None where all are, or many.
     """
 
     pairs: Pairs
@@ -138,7 +136,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = compact(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        few = not self.plain or len(self.loads) < reduction.FEWEST
+        few = not self.plain or len(self.loads) < FEWEST
         self.arcs = None if few or isinstance(self.loads, SparseLoads) else KeptArcs(self.loads)
         self.few = None
         before = now = best = start

@@ -8,8 +8,6 @@ Rounding of dq is up to 1e13 times as large in dx, so what the equations lack th
 gaps of 1e-12. Where they lack more, program.py goes on with system.py.
 """
 
-from functools import partial
-
 import numpy as np
 
 from fairalloc.models.instance import Instance
@@ -18,6 +16,7 @@ from fairalloc.solvers.interior_point.equations import ArrowEquations
 from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 from fairalloc.solvers.interior_point.system import ArrowSystem
 from fairalloc.solvers.kkt.matrices import cholesky, solved
+from fairalloc.solvers.kkt.schur import Factor
 
 LARGEST = 250_000
 """Multiplications for the matrix up to which it is formed: BLAS takes one thread for them."""
@@ -25,10 +24,8 @@ LARGEST = 250_000
 
 def whole_matrix(instance: Instance, tasks: Floats) -> Floats | None:
     """C (K R + N, A) in the users' units, tasks (N,); None where it is too large."""
-    arcs = instance.arcs
-    if (instance.K * instance.R + instance.N) ** 2 * instance.A > LARGEST:
-        return None
-    return np.concatenate([arcs.load.toarray() * tasks[arcs.user], -arcs.owner.toarray()])
+    arcs, few = instance.arcs, (instance.K * instance.R + instance.N) ** 2 * instance.A <= LARGEST
+    return np.concatenate([arcs.load.toarray() * tasks[arcs.user], -arcs.owner.toarray()]) if few else None
 
 
 class WholeSystem(ArrowSystem):
@@ -44,7 +41,7 @@ class WholeSystem(ArrowSystem):
         matrix.ravel()[:: len(matrix) + 1] += self.ends
         if (factor := cholesky(matrix.T, overwrite=True)) is None:
             raise np.linalg.LinAlgError
-        self.solved = partial(solved, factor)
+        self.factor = Factor(lambda right: solved(factor, right))
 
     def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:  # noqa: ARG002
         """The Newton step; parameters as for that of system.py."""
@@ -52,14 +49,14 @@ class WholeSystem(ArrowSystem):
         flow, slack = flow + self.theta * lack.arcs, limits - lack.limits
         own = self.f * (lack.users + users - self.t * self.v * slack)
         right = self.whole @ flow + np.concatenate([rows - lack.rows, own])
-        q = self.solved(right)
+        q = self.factor.solve(right)
         reduced = q @ self.whole
         away = self.theta * reduced
-        more = self.solved(right - self.ends * q - self.whole @ away)
+        more = self.factor.solve(right - self.ends * q - self.whole @ away)
         q, further = q + more, more @ self.whole
-        l = q[len(rows) :]  # noqa: E741 (the letter above)
-        z = self.v * (own - self.t * self.f * l + slack)
-        dual = np.concatenate([reduced + further - lack.arcs, q[: len(rows)], l + z, z])
+        z = self.v * (own - self.t * self.f * q[len(rows) :] + slack)
+        dual = np.concatenate([reduced + further - lack.arcs, q, z])
+        dual[self.program.parts[2]] += z
         step = over - self.ratio * dual
         step[self.program.parts[0]] = flow - (away + self.theta * further)
         return PrimalDual(step, dual, 0.0)
