@@ -159,14 +159,20 @@ class MaxMinArrow(ArrowProgram):
         return error if np.isfinite(error) and now.g > 0 else np.inf
 
     def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
-        """Who is raised is told anew at each point; t and the scale of the dual variables are made to follow."""
+        """Who is raised is told anew at each point of an unlimited round; t and the scale of the dual variables follow."""
         if self.unlimited:
             raised, level = self.raised, self.level
             self._level(self.split(point.primal)[0])
-            primal, dual = point.primal.copy(), point.dual / (self.split(point.dual)[2] @ self.raised)
-            self.split(primal)[2][:] += (raised - self.raised) * point.g + level - self.level
-            point = PrimalDual(primal, dual if (raised != self.raised).any() else point.dual, point.g)
+            if (raised != self.raised).any():
+                point = self._following(point, (raised - self.raised) * point.g + level - self.level)
         return super()._with_error(point)
+
+    def _following(self, point: PrimalDual, higher: Floats) -> PrimalDual:
+        """The point with t so much higher (N,), but positive, and with dual variables whose sum over the raised is 1."""
+        primal, paid = point.primal.copy(), float(self.split(point.dual)[2] @ self.raised)
+        t = self.split(primal)[2]
+        t[:] = np.maximum(t + higher, 0.1 * t)
+        return PrimalDual(primal, point.dual / paid if paid > 0 else point.dual, point.g)
 
     def floor(self, now: PrimalDual) -> float:
         """In parts of the level."""
