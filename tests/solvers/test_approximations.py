@@ -117,10 +117,11 @@ def test_one_part_is_exact(name):
 @pytest.mark.parametrize("name", ["lmmf", "nb"])
 @pytest.mark.parametrize("parts", [2, 3])
 def test_a_part_has_what_it_gets_alone_with_its_part_of_every_capacity(name, parts):
-    instance = generators.finite(7, 3, 2, 2)
+    instance = generators.finite(7, 3, 2, 7)
     found = fa.solve(instance, name, "pop", options={"parts": parts, "seed": 5})
     assert (found.termination, found.claims_success) == ("approximate", False)
     assert found.residual > RESIDUAL
+    assert np.any(found.tasks >= instance.max_tasks * (1 - SHARES)), "some limit is reached"
     order = np.random.default_rng(5).permutation(7)
     for part in np.array_split(order, parts):
         users = np.sort(part)
