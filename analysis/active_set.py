@@ -155,7 +155,6 @@ def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, unit
         A_eq=sp.hstack([owner, sp.csr_array((where.N, 1))], format="csr"),
         b_eq=np.ones(where.N),
         bounds=[(0, None)] * len(here) + [(None, 1.0)],
-        options={"primal_feasibility_tolerance": 1e-9},
     )
     return bool(loose.success and loose.x[-1] > STRICT)
 

@@ -7,6 +7,7 @@
 | pareto | time against verified residual, and the front |
 | loss | time against the worst and the mean part of their exact share that users have, where an approximation was asked |
 | traces | for each mechanism with traces how the algorithms' own measures fall with time, on one case |
+| growth | for each mechanism CPU seconds by decade of arcs, the median over the families where most have a verified answer |
 | memory | peak memory of the methods |
 """
 
@@ -20,6 +21,7 @@ from fairalloc.analysis.plots import measured, panels
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.growth import medians_by_decade
 from fairalloc.benchmarks.loss import losses
 from fairalloc.benchmarks.ranking import pareto
 from fairalloc.benchmarks.report import Summary
@@ -60,6 +62,12 @@ def _traces(summary: Summary, mechanism: str) -> list[Panel]:
     return [Panel(case, tuple(found), partial(measured.histories, found, order=summary.methods, key=False))]
 
 
+def _growth(summary: Summary, mechanism: str) -> list[Panel]:
+    points = medians_by_decade(summary, mechanism)
+    draw = partial(measured.growth, points, order=summary.methods, key=False)
+    return [Panel(mechanism, tuple(points), draw)] if points else []
+
+
 def _memory(summary: Summary) -> list[Panel]:
     groups = metrics.grouped((r for r in summary.records if r.peak_mb), lambda record: record.method)
     peaks = {method: [record.peak_mb for record in own] for method, own in groups.items()}
@@ -73,6 +81,7 @@ BY_MECHANISM: Mapping[str, Callable[[Summary, str], list[Panel]]] = {
     "pareto": _fronts,
     "loss": _losses,
     "traces": _traces,
+    "growth": _growth,
 }
 
 FIGURES = (*BY_MECHANISM, "memory")

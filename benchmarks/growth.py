@@ -100,6 +100,22 @@ def growth_grids(summary: Summary) -> list[Grid]:
     return grids
 
 
+def medians_by_decade(summary: Summary, mechanism: str) -> dict[str, list[tuple[float, float]]]:
+    """For each method (10^k arcs, CPU seconds): the median over families, where no verified answer counts as inf."""
+    asked: dict[int, set[str]] = defaultdict(set)
+    spent: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for item in growths(summary):
+        for arcs, seconds in item.seconds.items() if item.mechanism == mechanism else ():
+            asked[_decade(arcs)].add(item.family)
+            spent[item.method][_decade(arcs)].append(seconds)
+    found = {}
+    for method, by_decade in spent.items():
+        padded = {k: sorted([*by_decade[k], *[np.inf] * (len(asked[k]) - len(by_decade[k]))]) for k in sorted(by_decade)}
+        points = [(10.0**k, float(np.median(values))) for k, values in padded.items()]
+        found[method] = [point for point in points if point[1] < np.inf]
+    return {method: points for method, points in found.items() if points}
+
+
 def _decade(arcs: int) -> int:
     return round(log(arcs) / log(10))
 

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from fairalloc.formulations.game.marginal import Utility
     from fairalloc.formulations.lexicographic.rule import Leximin
     from fairalloc.models import Allocation, Instance, Overview
-    from fairalloc.models.aggregation import aggregate, expand
     from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
     from fairalloc.models.examples import generators, traces
     from fairalloc.models.examples.published import EXAMPLES, Example, example
     from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
+    from fairalloc.models.transformations.aggregation import aggregate, expand
+    from fairalloc.models.transformations.own_time import with_own_time
     from fairalloc.solvers import METHODS, Method, options, solve, solve_many
     from fairalloc.solvers.catalogue.own import method
     from fairalloc.solvers.export import export, read_allocation
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = ["EXAMPLES", "Example", "Instance", "example", "read_instance", "write_instance"]
-__all__ += ["aggregate", "expand", "generators", "traces"]
+__all__ += ["aggregate", "expand", "generators", "traces", "with_own_time"]
 __all__ += ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"]
 __all__ += ["MECHANISMS", "Leximin", "Mechanism", "ModelPage", "Utility", "cvxpy_tasks", "export", "mechanism", "pyomo_tasks"]
 __all__ += ["METHODS", "Method", "SolutionSet", "method", "options", "solution_set", "solve", "solve_many"]
@@ -80,7 +81,8 @@ PLACES = {
     "fairalloc.formulations.lexicographic.rule": "Leximin",
     "fairalloc.models": "Allocation Instance Overview",
     "fairalloc.models.errors": "FairallocError InstanceError NotApplicable NotInstalled UnknownName",
-    "fairalloc.models.aggregation": "aggregate expand",
+    "fairalloc.models.transformations.aggregation": "aggregate expand",
+    "fairalloc.models.transformations.own_time": "with_own_time",
     "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
     "fairalloc.models.examples.published": "EXAMPLES Example example",
     "fairalloc.solvers": "METHODS Method options solve solve_many",

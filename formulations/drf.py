@@ -8,9 +8,9 @@ The pool need not exist: on the servers of W Fig. 1 the DRF tasks of the pool ca
 """
 
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.models.aggregation import pooled
 from fairalloc.models.exact import rationals
 from fairalloc.models.shares import global_dominant_share
+from fairalloc.models.transformations.aggregation import pooled
 
 mechanism = Leximin(
     "drf",

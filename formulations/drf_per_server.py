@@ -55,6 +55,7 @@ def pairs(instance: Instance) -> Instance:
         weights=[exact.weights[a] for a in n],
         eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
         max_tasks=None,
+        rates=None,
         demands_on=None,
         users=[f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)],
     )

@@ -22,12 +22,12 @@ from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.shares import global_dominant_share
+from fairalloc.models.transformations.aggregation import pooled
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -34,7 +34,6 @@ import scipy.sparse as sp
 from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
-from fairalloc.models.aggregation import pooled
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require, shown
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
@@ -42,6 +41,7 @@ from fairalloc.models.feasibility import infeasibility, slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, rational
 from fairalloc.models.shares import global_dominant_share
+from fairalloc.models.transformations.aggregation import pooled
 
 if TYPE_CHECKING:
     import cvxpy as cp

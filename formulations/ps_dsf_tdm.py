@@ -83,7 +83,7 @@ def mixed(instance: Instance) -> Instance:
         total = sum(tasks)
         demands_on[n, i] = [sum(y * v[r] for y, v in zip(tasks, vectors, strict=True)) / total for r in range(instance.R)]
     eligible = [[(n, i) in of for i in range(instance.K)] for n in range(instance.N)]
-    return instance.replace(demands=[d[0] for d in exact.demands], eligible=eligible, demands_on=demands_on)
+    return instance.replace(demands=[d[0] for d in exact.demands], eligible=eligible, rates=None, demands_on=demands_on)
 
 
 @lru_cache(maxsize=8)
@@ -96,9 +96,8 @@ def time_shared(instance: Instance) -> Instance:
         pool = [c * int(instance.counts[i]) for c in exact.capacities[i]]
         demands_on[n, i] = [max(d / c for d, c in zip(vector, pool, strict=True) if d > 0)]
     tasks, servers = [[1]] * instance.N, [[1]] * instance.K
-    return instance.replace(
-        demands=tasks, capacities=servers, counts=None, eligible=instance.eligible, demands_on=demands_on, resources=["time"]
-    )
+    changed = {"demands": tasks, "capacities": servers, "counts": None, "resources": ["time"]}
+    return instance.replace(**changed, eligible=instance.eligible, rates=None, demands_on=demands_on)
 
 
 mechanism = TimeShared()

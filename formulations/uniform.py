@@ -85,6 +85,7 @@ def partitioned(instance: Instance) -> Instance:
         weights=[1 / tasks for tasks in monopoly(instance)],
         eligible=alone,
         servers=[f"{s} for {u}" for s in instance.servers for u in instance.users],
+        rates=None,
         demands_on={(n, i * instance.N + n): v for (n, i), v in exact.demands_on.items()},
     )
 

@@ -38,8 +38,10 @@ class Instance(InstanceData):
     eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}; or, where
         users may use few servers, a sparse matrix of SciPy (N x K), or a list or array of pairs (user, server), by name or number
         from 0 (what has the shape (N, K) is read as true and false)
+    rates : (N, K) >= 0, dense, sparse, by name or a table: where its rate is q, a task of the user takes its demands / q, that is
+        1 / q of the time; with 0, or what a sparse matrix leaves out, it may not run there. Default 1 (markets, Gavel)
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
-    demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV)
+    demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV), whatever the rate
     name, users, servers, resources : names; default u1.., s1.., r1..
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.
@@ -72,6 +74,7 @@ class Instance(InstanceData):
         weights: Any = None,
         counts: Any = None,
         eligible: Any = None,
+        rates: Any = None,
         max_tasks: Any = None,
         demands_on: Mapping[tuple[int | str, int | str], Any] | None = None,
         name: str = "",
@@ -80,7 +83,8 @@ class Instance(InstanceData):
         resources: Iterable[str] | None = None,
     ) -> None:
         given = {"demands": demands, "capacities": capacities, "weights": weights, "counts": counts, "eligible": eligible}
-        given |= {"max_tasks": max_tasks, "demands_on": demands_on, "users": users, "servers": servers, "resources": resources}
+        given |= {"rates": rates, "max_tasks": max_tasks, "demands_on": demands_on}
+        given |= {"users": users, "servers": servers, "resources": resources}
         self._read(name, plain_arguments(given))
 
     def _read(self, name: str, given: Mapping[str, Any]) -> None:
@@ -105,14 +109,16 @@ class Instance(InstanceData):
         data["vectors"] = validation.read_demands(demands, users, resources)
         data["weights"] = validation.read_weights(given["weights"], users)
         data["max_tasks"] = validation.read_limits(given["max_tasks"], users)
-        data["allowed"] = validation.read_placement(given["eligible"], users, servers)
+        data["_eligible"] = validation.read_placement(given["eligible"], users, servers)
+        data["_rates"] = validation.read_rates(given["rates"], users, servers)
         own = {} if given["demands_on"] is None else given["demands_on"]
-        data["demands_on"] = MappingProxyType(validation.read_own_demands(own, users, servers, resources, self.vectors.counts))
+        data["own"] = MappingProxyType(validation.read_own_demands(own, users, servers, resources, self.vectors.counts))
         data["_given"] = {key: validation.source_of(given[key]) for key in NOTHING_GIVEN}
         data["_given"]["demands_on"] = copy.deepcopy(dict(own))
         self._check_totals()
         for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
-            raise InstanceError(f"user {users[n]!r} has no eligible server: its placement allows no server")
+            what = "placement allows" if self.rates is None else "placement and rates allow"
+            raise InstanceError(f"user {users[n]!r} has no eligible server: its {what} no server")
         self._check_every_user_fits_somewhere()
 
     def __setattr__(self, key: str, value: Any) -> None:
@@ -143,10 +149,11 @@ class Instance(InstanceData):
     @property
     def _content(self) -> tuple[Any, ...]:
         """Name, counts, placement and the floats, which follow from the exact data: quicker to compare than that."""
-        on = tuple((pair, _bytes(d)) for pair, d in sorted(self.demands_on.items()))
+        on = tuple((pair, _bytes(d)) for pair, d in sorted(self.own.items()))
         allowed = self.allowed
         placed = None if allowed is None else tuple(part.astype(np.int64).tobytes() for part in (allowed.indptr, allowed.indices))
-        floats = map(_bytes, (self.capacities, self.weights, self.max_tasks))
+        rates = () if self.rates is None else (self.rates.data,)  # their places are those of placement
+        floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates))
         return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content())
 
     def _has_names_of(self, other: "Instance") -> bool:
@@ -157,7 +164,7 @@ class Instance(InstanceData):
     @property
     def _floats_are_exact(self) -> bool:
         """Whether nothing was given that floats do not hold."""
-        return not self.demands_on and all(value is None for key, value in self._given.items() if key != "demands_on")
+        return not self.own and all(value is None for key, value in self._given.items() if key != "demands_on")
 
     def __repr__(self) -> str:
         sizes = f"{self.N} users, {len(self.servers)} servers, {self.R} resources, {self.A} arcs"
@@ -193,13 +200,13 @@ class Instance(InstanceData):
         data: dict[str, Any] = {"weights": weights, "_given": dict(NOTHING_GIVEN)}
         if unit is not None:
             data["vectors"] = self.vectors.in_units(unit)
-            data["demands_on"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.demands_on.items()})
+            data["own"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.own.items()})
             data["max_tasks"] = limits = frozen(self.max_tasks / unit)
             for n in np.flatnonzero(~(limits > 0))[:1]:
                 raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
             data["arcs"] = self._arcs_in(unit)
-        data["_given"]["demands_on"] = data.get("demands_on", self.demands_on)
-        stale = ("exact", "_hash", *(("demands",) if unit is not None else ()))
+        data["_given"]["demands_on"] = data.get("own", self.own)
+        stale = ("exact", "_hash", *(("demands", "demands_on") if unit is not None else ()))
         return self._changed(data, stale)
 
     def chosen(
@@ -212,9 +219,9 @@ class Instance(InstanceData):
         users, servers : (N',) and (K',) which, in rising order; every user has a server among them
         weights, max_tasks, counts : (N',), (N',) and (K',) what these have there
         """
-        allowed = None if self.allowed is None else self.allowed[users][:, servers]
-        user, server = ({int(n): k for k, n in enumerate(kept)} if self.demands_on else {} for kept in (users, servers))
-        on = {(user[n], server[i]): d for (n, i), d in self.demands_on.items() if n in user and i in server}
+        allowed, rates = (None if part is None else part[users][:, servers] for part in (self.allowed, self.rates))
+        user, server = ({int(n): k for k, n in enumerate(kept)} if self.own else {} for kept in (users, servers))
+        on = {(user[n], server[i]): d for (n, i), d in self.own.items() if n in user and i in server}
         data: dict[str, Any] = {
             "_users": tuple(self._users[n] for n in users),
             "_servers": tuple(self._servers[i] for i in servers),
@@ -223,8 +230,9 @@ class Instance(InstanceData):
             "counts": frozen(counts),
             "weights": frozen(weights),
             "max_tasks": frozen(max_tasks),
-            "allowed": None if allowed is None or allowed.nnz == len(users) * len(servers) else allowed,
-            "demands_on": MappingProxyType(on),
+            "_eligible": None if allowed is None or allowed.nnz == len(users) * len(servers) else allowed,
+            "_rates": rates,
+            "own": MappingProxyType(on),
             "_given": {**NOTHING_GIVEN, "demands_on": on},
         }
         return self._changed(data, self.__dict__.keys() - {"name", "_resources"})
@@ -245,11 +253,12 @@ class Instance(InstanceData):
             "_servers": ("pool",),
             "capacities": frozen(np.array([[float(c) for c in totals]])),
             "counts": frozen(np.ones(1, dtype=np.int64)),
-            "allowed": None,
-            "demands_on": MappingProxyType({}),
-            "_given": {**self._given, "capacities": [totals], "demands_on": {}},
+            "_eligible": None,
+            "_rates": None,
+            "own": MappingProxyType({}),
+            "_given": {**self._given, "capacities": [totals], "demands_on": {}, "rates": None},
         }
-        stale = ["servers", "K", "placement", "exact", "_hash"]
+        stale = ["servers", "K", "placement", "allowed", "rates", "exact", "demands_on", "_hash"]
         if self.K > 1 or self.counts[0] > 1:
             stale += ["eligible", "pools", "totals", "arcs", "A"]
         result = self._changed(data, stale)
@@ -261,13 +270,14 @@ class Instance(InstanceData):
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
         limits = None if np.isinf(self.max_tasks).all() else self.max_tasks
         values = {"demands": self.vectors, "capacities": self.capacities, "weights": self.weights, "max_tasks": limits}
+        values["rates"] = self._rates
         given = {key: value if self._given[key] is None else self._given[key] for key, value in values.items()}
-        given |= {"name": self.name, "counts": self.counts, "eligible": self.allowed, "demands_on": self._given["demands_on"]}
+        given |= {"name": self.name, "counts": self.counts, "eligible": self._eligible, "demands_on": self._given["demands_on"]}
         names = {"users": self._users, "servers": self._servers, "resources": self._resources}
         return given | {kind: None if isinstance(own, validation.NumberedNames) else own for kind, own in names.items()}
 
 
-NOTHING_GIVEN: Mapping[str, Any] = {"demands": None, "capacities": None, "weights": None, "max_tasks": None}
+NOTHING_GIVEN: Mapping[str, Any] = {"demands": None, "capacities": None, "weights": None, "max_tasks": None, "rates": None}
 """Where the floats are the exact data."""
 
 

@@ -1,11 +1,10 @@
 """What an instance holds, and what follows from it: sizes, arcs with their sparse matrices, and the data as rationals."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +24,7 @@ class Arcs:
     load : ((K R) x A) sparse, by columns; the fraction of that server's resource a task takes, row i R + r
     owner : (N x A) sparse 0/1; `owner @ x` is the number of tasks of each user
     gamma : (A,) tasks the arc could run if it had the server for itself, 1 / max_r load (K 8)
-    vectors, row : (M x R) sparse and (A,); a task on arc a takes the resource vectors[row[a]]
+    vectors, row, time : (M x R) sparse, (A,), and (A,) or 1; a task on arc a takes the resource vectors[row[a]] * time[a]
     """
 
     user: NDArray[np.intp]
@@ -36,6 +35,7 @@ class Arcs:
     gamma: Floats
     vectors: sp.csr_array
     row: NDArray[np.intp]
+    time: Floats
 
     def __len__(self) -> int:
         return len(self.user)
@@ -54,7 +54,48 @@ class Arcs:
     @cached_property
     def demand(self) -> Floats:
         """(A, R) resource a task takes there: dense, for instances of a size that people look at."""
-        return frozen(self.vectors[self.row].toarray())
+        return frozen(self.vectors[self.row].toarray() * self.time[..., None])
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class DemandsOn(Mapping[tuple[int, int], T], Generic[T]):
+    """The demands of (user, server) where they are not those of the user alone: of its own there, or at a rate.
+
+    own : given for the pair
+    rates : (N x K) sparse; None where there are none
+    at_rate : what a user demands on a server at its rate
+    """
+
+    own: Mapping[tuple[int, int], T]
+    rates: sp.csr_array | None
+    at_rate: Callable[[int, int], T]
+
+    @cached_property
+    def _rated(self) -> dict[tuple[int, int], None]:
+        pairs = () if self.rates is None else zip(*(part.tolist() for part in self.rates.nonzero()), strict=True)
+        return dict.fromkeys(pairs)
+
+    def __getitem__(self, pair: tuple[int, int]) -> T:
+        if pair in self.own:
+            return self.own[pair]
+        if pair in self._rated:
+            return self.at_rate(*pair)
+        raise KeyError(pair)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self._rated | dict.fromkeys(self.own))
+
+    def __len__(self) -> int:
+        return len(self._rated.keys() | self.own.keys())
+
+    def __bool__(self) -> bool:
+        return bool(self.own) or self.rates is not None
+
+    def __repr__(self) -> str:
+        return f"DemandsOn({len(self)} pairs)"
 
 
 class ExactData:
@@ -88,13 +129,36 @@ class ExactData:
 
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
+        return DemandsOn(self.own, self._instance.rates, self._at_rate)
+
+    def _at_rate(self, n: int, i: int) -> tuple[tuple[Fraction, ...], ...]:
+        rate = self.rate(n, i)
+        return tuple(tuple(d / rate for d in vector) for vector in self.demands[n])
+
+    @cached_property
+    def own(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
+        """The demands that were given for a pair."""
         user, server = Places(self._instance.users, "user"), Places(self._instance.servers, "server")
-        return MappingProxyType({(user(n), server(i)): _rationals(v) for (n, i), v in self._given["demands_on"].items()})
+        return {(user(n), server(i)): _rationals(v) for (n, i), v in self._given["demands_on"].items()}
+
+    def rate(self, n: int, i: int) -> Fraction:
+        """That of a user on a server, where placement allows it."""
+        rates, given = self._instance.rates, self._given["rates"]
+        if rates is None:
+            return Fraction(1)
+        return rational(rates[n, i] if given is None else given[n][i], "the rate")
+
+    @cached_property
+    def rates(self) -> Mapping[tuple[int, int], Fraction]:
+        """Those of all pairs that placement allows; empty where all are 1."""
+        rates = self._instance.rates
+        pairs = () if rates is None else zip(*(part.tolist() for part in rates.nonzero()), strict=True)
+        return {pair: self.rate(*pair) for pair in pairs}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactData):
             return NotImplemented
-        names = ("capacities", "weights", "max_tasks", "demands_on", "demands")
+        names = ("capacities", "weights", "max_tasks", "own", "demands", "rates")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
@@ -111,9 +175,10 @@ class InstanceData:
     capacities: Floats
     counts: NDArray[np.int64]
     weights: Floats
-    allowed: sp.csr_array | None
+    _eligible: sp.csr_array | None
+    _rates: sp.csr_array | None
     max_tasks: Floats
-    demands_on: Mapping[tuple[int, int], Floats]
+    own: Mapping[tuple[int, int], Floats]
     _given: dict[str, Any]
 
     @cached_property
@@ -157,6 +222,31 @@ class InstanceData:
         return self.vectors.dense()
 
     @cached_property
+    def rates(self) -> sp.csr_array | None:
+        """(N x K) sparse, > 0 where placement lets users run; None where a task takes its demands everywhere."""
+        rates = self._rates
+        if rates is None or self._eligible is None:
+            return rates
+        rates = sp.csr_array(rates.multiply(self._eligible))
+        frozen(rates.data)
+        return rates
+
+    @cached_property
+    def allowed(self) -> sp.csr_array | None:
+        """(N x K) sparse bool, where placement lets users run; None where it lets all run everywhere."""
+        rates = self.rates
+        if rates is None:
+            return self._eligible
+        if rates.nnz == self.N * self.K:
+            return None
+        return sp.csr_array((frozen(np.ones(rates.nnz, dtype=bool)), rates.indices, rates.indptr), shape=rates.shape)
+
+    @cached_property
+    def demands_on(self) -> Mapping[tuple[int, int], Floats]:
+        """{(user, server): (V_n, R)} where a task takes something else than `demands`."""
+        return DemandsOn(self.own, self.rates, lambda n, i: frozen(self.demands[n] / self.rates[n, i]))  # type: ignore[index]
+
+    @cached_property
     def placement(self) -> NDArray[np.bool_]:
         """(N, K) bool, where placement constraints let users run: dense, as `allowed` is not."""
         return frozen(np.ones((self.N, self.K), dtype=bool) if self.allowed is None else self.allowed.toarray())
@@ -174,64 +264,82 @@ class InstanceData:
     @cached_property
     def arcs(self) -> Arcs:
         """The eligible (user, variant, server) triples with their sparse matrices."""
-        source, server = self._placed()
-        vectors, row = self._with_own_demands(source, server)
+        source, server, time = self._placed()
+        vectors, row = self._with_own_demands(source, server, time)
         if not self.capacities.all():
             each = vectors[row]
             there = self.capacities.ravel()[_entries(each, server, self.R)] > 0
             keep = np.logical_and.reduceat(there, each.indptr[:-1])  # whether the server has every resource that a task takes
-            source, server, row = source[keep], server[keep], row[keep]
+            source, server, row, time = source[keep], server[keep], row[keep], time[keep] if time.ndim else time
         count, user = len(source), source if self.vectors.is_single else self.vectors.user[source]
         start = np.concatenate(([0], np.cumsum(np.bincount(user, minlength=self.N))))
         owner = sp.csr_array((np.ones(count), small_range(count), small(start)), shape=(self.N, count))
         variant = np.zeros(count, dtype=np.intp) if self.vectors.is_single else source - self.vectors.first[user]
-        for array in (owner.data, user, variant, server, row):
+        for array in (owner.data, user, variant, server, row, time):
             frozen(array)
-        load, gamma = self._loads(vectors, row, user, server)
-        return Arcs(user, variant, server, load, owner, gamma, vectors, row)
+        load, gamma = self._loads(vectors, row, user, server, time)
+        return Arcs(user, variant, server, load, owner, gamma, vectors, row, time)
 
-    def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Row of `vectors` and server of everything that placement allows."""
-        count = self.vectors.matrix.shape[0]
-        if self.allowed is None:
-            return np.repeat(np.arange(count), self.K), np.tile(np.arange(self.K), count)
-        allowed = self.allowed if self.vectors.is_single else self.allowed[self.vectors.user]
-        return np.repeat(np.arange(count), np.diff(allowed.indptr)), allowed.indices.astype(np.intp)
+    def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """Row of `vectors`, server and 1 / rate of everything that placement allows; one number where all rates are 1."""
+        count, one = self.vectors.matrix.shape[0], np.ones(())
+        there = self.allowed if self.rates is None else self.rates
+        if there is None:
+            return np.repeat(np.arange(count), self.K), np.tile(np.arange(self.K), count), one
+        there = there if self.vectors.is_single else there[self.vectors.user]
+        with np.errstate(over="ignore"):  # what is out of range is said of loads
+            time = one if self.rates is None else 1.0 / there.data
+        return np.repeat(np.arange(count), np.diff(there.indptr)), there.indices.astype(np.intp), time
 
-    def _with_own_demands(self, source: NDArray[np.intp], server: NDArray[np.intp]) -> tuple[sp.csr_array, NDArray[np.intp]]:
-        """All demand vectors, those of `demands_on` below the others, and which of them each (row of `vectors`, server) takes."""
+    def _with_own_demands(
+        self, source: NDArray[np.intp], server: NDArray[np.intp], time: Floats
+    ) -> tuple[sp.csr_array, NDArray[np.intp]]:
+        """All demand vectors, those of `own` below the others, and which of them each (row of `vectors`, server) takes.
+
+        The rate, and so `time`, is 1 where a pair has demands of its own.
+        """
         matrix, row, first = self.vectors.matrix, source, self.vectors.first
-        if not self.demands_on:
+        if not self.own:
             return matrix, row
-        keys = np.concatenate([(first[n] + np.arange(len(d))) * self.K + i for (n, i), d in self.demands_on.items()])
+        keys = np.concatenate([(first[n] + np.arange(len(d))) * self.K + i for (n, i), d in self.own.items()])
         place = np.minimum(np.searchsorted(source * self.K + server, keys), len(source) - 1)
         here = (source * self.K + server)[place] == keys
         row = source.copy()
         row[place[here]] = matrix.shape[0] + np.flatnonzero(here)
-        own = Vectors.of(np.concatenate(list(self.demands_on.values())))
+        if time.ndim:
+            time[place[here]] = 1.0
+        own = Vectors.of(np.concatenate(list(self.own.values())))
         return sp.vstack([matrix, own.matrix], format="csr"), row
 
     def _arcs_in(self, unit: Floats) -> Arcs:
         """The arcs with tasks in other units."""
         arcs = self.arcs
-        rows = np.concatenate([unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.demands_on.items())])
+        rows = np.concatenate([unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.own.items())])
         vectors = scaled_rows(arcs.vectors, rows)
-        load, gamma = self._loads(vectors, arcs.row, arcs.user, arcs.server, arcs.load)
+        load, gamma = self._loads(vectors, arcs.row, arcs.user, arcs.server, arcs.time, arcs.load)
         return replace(arcs, load=load, gamma=gamma, vectors=vectors)
 
     def _loads(
-        self, vectors: sp.csr_array, row: NDArray[np.intp], user: Any, server: Any, like: sp.csc_array | None = None
+        self,
+        vectors: sp.csr_array,
+        row: NDArray[np.intp],
+        user: Any,
+        server: Any,
+        time: Floats,
+        like: sp.csc_array | None = None,
     ) -> tuple[sp.csc_array, Floats]:
-        """`load` and `gamma` of arcs that take vectors[row]; `like` has the places of these loads, where they are known."""
+        """`load` and `gamma` of arcs that take vectors[row] * time; `like` has their places, where they are known."""
         with np.errstate(over="ignore"):
             if vectors.nnz == vectors.shape[0] * self.R:
-                share, largest = _parts_of_all(vectors.data.reshape(-1, self.R), self.pools, row, server)
+                share, largest = _parts_of_all(vectors.data.reshape(-1, self.R), self.pools, row, server, time)
                 start = small_range((len(row) + 1) * self.R, self.R) if like is None else like.indptr
                 place = _places_of_all(server, self.R) if like is None else like.indices
             else:
                 each = vectors[row]
                 start, place = each.indptr, _entries(each, server, self.R) if like is None else like.indices
                 share = each.data / self.pools.ravel()[place]
+                if time.ndim:
+                    share *= np.repeat(time, np.diff(start))
                 largest = np.maximum.reduceat(share, start[:-1]) if len(row) else np.empty(0)
         for a in np.flatnonzero(~((largest > 1e-300) & (largest < 1e300)))[:1]:
             where = f"user {self.users[user[a]]!r} on server {self.servers[server[a]]!r}"
@@ -269,14 +377,18 @@ def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArra
     return result
 
 
-def _parts_of_all(demands: Floats, pools: Floats, row: NDArray[np.intp], server: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """demands[row] / pools[server] (A R,), and the largest of each arc, where every vector (M, R) takes of every resource."""
+def _parts_of_all(
+    demands: Floats, pools: Floats, row: NDArray[np.intp], server: NDArray[np.intp], time: Floats
+) -> tuple[Floats, Floats]:
+    """demands[row] / pools[server] * time (A R,), and the largest of each arc, where all vectors (M, R) take of all."""
     width = demands.shape[1]
     share, largest = np.empty((len(row), width)), np.empty(len(row))
     step = max(1, AT_ONCE // width)
     for start in range(0, len(row), step):
         part = slice(start, start + step)
         np.divide(demands.take(row[part], axis=0), pools.take(server[part], axis=0), out=share[part])
+        if time.ndim:
+            share[part] *= time[part, None]
         largest[part] = reduce(np.maximum, share[part].T)
     return share.ravel(), largest
 

@@ -14,7 +14,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import without_rounding
+from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid
 
 HEAD = 20
@@ -47,7 +47,7 @@ class Overview(_Tables):
     def users(self) -> list[list[int]]:
         """The users by classes of equal ones, in the order of the first of each."""
         instance, own = self.instance, self._own(0)
-        rows = zip(instance.demands, instance.weights.tolist(), instance.max_tasks.tolist(), instance.placement, strict=True)
+        rows = zip(instance.demands, instance.weights.tolist(), instance.max_tasks.tolist(), self._rates, strict=True)
         facts = ((d.shape, d.tobytes(), w, most, placed.tobytes()) for d, w, most, placed in rows)
         return _classes((*fact, *own.get(n, [])) for n, fact in enumerate(facts))
 
@@ -55,13 +55,19 @@ class Overview(_Tables):
     def servers(self) -> list[list[int]]:
         """The servers by classes of equal ones."""
         instance, own = self.instance, self._own(1)
-        columns = zip(instance.capacities, instance.counts.tolist(), instance.placement.T, strict=True)
+        columns = zip(instance.capacities, instance.counts.tolist(), self._rates.T, strict=True)
         return _classes((c.tobytes(), q, placed.tobytes(), *own.get(i, [])) for i, (c, q, placed) in enumerate(columns))
+
+    @property
+    def _rates(self) -> Floats:
+        """(N, K) 0 where placement does not let users run."""
+        rates = self.instance.rates
+        return self.instance.placement.astype(float) if rates is None else rates.toarray()
 
     def _own(self, side: int) -> dict[int, list[Hashable]]:
         """The demands of their own that users (side 0) or servers (side 1) have."""
         own: dict[int, list[Hashable]] = {}
-        for pair, vectors in self.instance.demands_on.items():
+        for pair, vectors in self.instance.own.items():
             own.setdefault(pair[side], []).append((pair[1 - side], vectors.tobytes()))
         return own
 
@@ -102,7 +108,7 @@ class Overview(_Tables):
         result: dict[str, Any] = {"user": instance.users[n], "demands": vectors.tolist(), "weight": float(instance.weights[n])}
         result |= {"max_tasks": limit if np.isfinite(limit) else None, "servers": int(instance.eligible[n].sum())}
         result |= {"alone": alone, "dominant": None, "share": None}
-        if len(vectors) == 1 and not any(n == own for own, _ in instance.demands_on):
+        if len(vectors) == 1 and instance.rates is None and not any(n == own for own, _ in instance.own):
             parts = np.divide(vectors[0], instance.totals, out=np.zeros(instance.R), where=vectors[0] > 0)
             r = int(parts.argmax())
             result |= {"dominant": instance.resources[r], "share": alone * float(parts[r])}
@@ -143,8 +149,10 @@ class Overview(_Tables):
             pairs = f"{facts['pairs']} of {self.instance.N * self.instance.K} pairs of user and server"
             why = f"{facts['not_placed']} by placement, {facts['lacking']} because the server lacks what a task takes"
             notes = [f"{pairs} are eligible, {facts['fewest']} to {facts['most']} servers for each user.", f"Excluded: {why}."]
-        if self.instance.demands_on:
-            notes.append(f"Demands differ on the server for {len(self.instance.demands_on)} pairs of user and server.")
+        if self.instance.own:
+            notes.append(f"Demands differ on the server for {len(self.instance.own)} pairs of user and server.")
+        if (rates := self.instance.rates) is not None:
+            notes.append(f"Rates go from {rates.data.min():.3g} to {rates.data.max():.3g}: a task takes its demands / rate.")
         notes.append("alone: the tasks that a user could run with all its servers for itself.")
         notes.append("share alone: what these tasks take of all there is of the user's dominant resource.")
         return notes

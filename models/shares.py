@@ -37,7 +37,10 @@ def _alone(instance: Instance, start: int, stop: int) -> Floats:
         here = slice(demand.indptr[r], demand.indptr[r + 1])
         taken = demand.indices[here]
         result[taken] = np.minimum(result[taken], instance.pools[:, r] / demand.data[here, None])
-    for (n, i), vectors in instance.demands_on.items():
+    if instance.rates is not None:
+        rates = instance.rates[start:stop].toarray()
+        result *= np.where(rates > 0, rates, 1.0)
+    for (n, i), vectors in instance.own.items():
         needed = vectors[0] > 0
         if start <= n < stop:
             result[n - start, i] = (instance.pools[i, needed] / vectors[0, needed]).min()
@@ -91,7 +94,7 @@ def _parts(instance: Instance) -> tuple[Floats, NDArray[Any]]:
     """d_nr / c_r of all resources that users demand, one user after the other, and where each user's begin."""
     one_vector(instance, "the dominant share")
     if instance.demands_on:
-        raise NotApplicable("the dominant share is not defined where demands depend on the server (demands_on)")
+        raise NotApplicable("the dominant share is not defined where demands depend on the server (demands_on, rates)")
     matrix = instance.vectors.matrix
     return matrix.data / instance.totals[matrix.indices], matrix.indptr[:-1]
 

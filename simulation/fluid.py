@@ -125,7 +125,7 @@ def simulate_fluid(
 
     Raises
     ------
-    InstanceError : an argument breaks a rule, or there was no allocation
+    InstanceError : a task fits on no machine, an argument breaks a rule, or there was no allocation
     NotApplicable : the jobs of one user may run on different machines (then `each_job`), or the mechanism places nothing
 
     Examples
@@ -170,7 +170,7 @@ class _Fluid:
         every: float | None,
         measures: Mapping[str, Callable[[Allocation], Any]],
     ) -> None:
-        workload.fitting(cluster)  # the same resources and classes
+        workload.check_on(cluster)
         self.workload, self.cluster, self.events, self.each_job, self.limited = workload, cluster, events, each_job, limited
         self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
         self.id = solver.mechanism if isinstance(solver.mechanism, str) else ""

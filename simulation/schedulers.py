@@ -60,8 +60,8 @@ class Scheduler:
         """Called once, before anything happens."""
 
     def priority(self, state: TaskState, user: int) -> float:
-        """The lowest goes first; while tasks only start it must not fall. Default: the global dominant share / weight."""
-        return state.share(user)
+        """The lowest goes first; while tasks only start it must not fall. Default: as the global dominant share / weight."""
+        return state.rank(user)
 
     def server(self, state: TaskState, job: int) -> int:
         """The number of a machine with room for a task of the job, or -1 where there is none; default the first one."""
@@ -99,7 +99,7 @@ class BestFitDRFH(Scheduler):
     def server(self, state: TaskState, job: int) -> int:
         """The first of those with the least H(i, l)."""
         there = state.with_room(job).nonzero()[0]
-        return int(there[state.fitness(job, there).argmin()]) if len(there) else NOWHERE
+        return state.best_fit(job, there) if len(there) else NOWHERE
 
 
 class TwoChoiceDRFH(Scheduler):
@@ -112,16 +112,16 @@ class TwoChoiceDRFH(Scheduler):
         there = state.with_room(job).nonzero()[0]
         if len(there) == 0:
             return NOWHERE
-        pair = there[state.rng.integers(len(there), size=2)]
-        return int(pair[state.fitness(job, pair).argmin()])
+        return state.best_fit(job, there[state.rng.integers(len(there), size=2)])
 
 
 class Slots(Scheduler):
     """W 6.2: machines are divided into slots of a fixed part of every resource, as in Hadoop's Fair Scheduler.
 
     The largest machine, with the most of each resource, has `per_maximum` slots, any other as many as fit in it. W does not say
-    how a task that is larger than a slot is treated: here it takes as many slots as cover it, or, with `one_each`, always one
-    slot, where machines must also have the resources. The user with the fewest slots / weight goes first.
+    how a task that is larger than a slot is treated: here it takes as many slots as cover it, but no more than the largest of
+    the machines that have the resources; or, with `one_each`, always one slot, where machines must also have the resources. The
+    user with the fewest slots / weight goes first.
 
     Parameters
     ----------
@@ -144,11 +144,14 @@ class Slots(Scheduler):
             ones = np.ones(len(demand))
             return np.column_stack([demand, ones]), np.column_stack([capacities, held])
         needed = np.ceil(_per_slot(demand, slot, 0.0).max(axis=1) - ROUNDING)
-        return np.maximum(needed, 1.0)[:, None], held[:, None]
+        most = np.ones(len(demand))
+        for capacity, slots in zip(capacities, held, strict=True):
+            most = np.where(np.all(demand <= capacity, axis=1), np.maximum(most, slots), most)
+        return np.clip(needed, 1.0, most)[:, None], held[:, None]
 
     def priority(self, state: TaskState, user: int) -> float:
         """Slots / weight."""
-        return state.used[user][-1] / state.weights[user]
+        return state.used[user][-1] * state.per_weight[user]
 
 
 ROUNDING = 1e-9  # parts of a slot that do not count: 0.3 / (1 / 10) is 3 slots
@@ -171,33 +174,37 @@ class BestFitPSDSF(Scheduler):
     by_machine = True
 
     def begin(self, state: TaskState) -> None:
-        """(F, K) parts of a machine that a task of each shape takes."""
-        sizes, capacities = state.sizes[:, None, :], state.capacities[None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self._part: Floats = np.where(sizes > 0, sizes / capacities, 0.0).max(axis=2)
-        self._known: dict[int, tuple[int, Floats]] = {}
+        """Parts of a machine of each class that tasks of each shape take, as whole numbers; where it lacks a resource, too."""
+        sizes, capacities = state.sizes[:, None, :], state.capacities.astype(object)
+        common = math.lcm(*filter(None, capacities.ravel()))
+        part = (sizes * (common // np.maximum(capacities, 1))).max(axis=2)
+        largest = int(part.max(initial=0)) * int(state.workload.tasks.sum())
+        self._part = part.astype(np.int64) if largest < 1 << 62 else part
+        self._lacking = np.any((sizes > 0) & (capacities == 0), axis=2)
+        self._known: dict[int, tuple[int, list[float]]] = {}
 
     def priority(self, state: TaskState, user: int) -> float:
         """The least over all classes of machines: a lower bound of what `choose` finds."""
-        return float(self._shares(state, user).min())
+        return min(self._shares(state, user))
 
     def choose(self, state: TaskState, user: int, job: int) -> tuple[float, int]:
         """The classes with room that have the least virtual dominant share, and of their machines the best fit."""
         there = state.with_room(job).nonzero()[0]
         if len(there) == 0:
             return math.inf, NOWHERE
-        shares = self._shares(state, user)[state.server_class[there]]
-        least = float(shares.min())
-        there = there[shares == least]
-        return least, int(there[state.fitness(job, there).argmin()])
+        shares, classes = self._shares(state, user), state.server_class[there]
+        here = np.bincount(classes, minlength=len(shares)).tolist()
+        least = min(share for share, machines in zip(shares, here, strict=True) if machines)
+        return least, state.best_fit(job, there[np.array([share == least for share in shares])[classes]])
 
-    def _shares(self, state: TaskState, user: int) -> Floats:
-        """(K,) s_ni / phi_n by class; sums are rounded once, so that the order of the tasks does not matter."""
+    def _shares(self, state: TaskState, user: int) -> list[float]:
+        """(K,) s_ni / phi_n by class, as whole numbers."""
         changes = state.changes[user]
         if user not in self._known or self._known[user][0] != changes:
-            shapes, tasks = [*state.running[user]], np.array([*state.running[user].values()], dtype=float)
-            taken = self._part[shapes] * tasks[:, None]
-            shares = np.array([math.fsum(column) for column in taken.T.tolist()]) / state.weights[user]
+            shapes, tasks = [*state.running[user]], np.array([*state.running[user].values()], dtype=self._part.dtype)
+            taken, lacking = tasks @ self._part[shapes], self._lacking[shapes].any(axis=0)
+            weight = state.per_weight[user]
+            shares = [math.inf if off else part * weight for part, off in zip(taken.tolist(), lacking.tolist(), strict=True)]
             self._known[user] = changes, shares
         return self._known[user][1]
 

@@ -1,10 +1,15 @@
 """What is free, what runs and what waits in a simulation of tasks: what a scheduler sees.
 
-Sizes are whole numbers of 1e-12 of the largest machine, rounded down, so that what is taken and given back adds up exactly, and
-whatever fits in the given numbers fits in these. Jobs with the same size and the same machines are of one *shape*.
+Sizes are whole numbers of a power of ten, of which the largest machine has 15 digits, or of a multiple of it: decimals with no
+more digits are exact, of others the rest is left out. So what is taken and given back adds up exactly, seven tasks of 0.1 fill a
+machine of 0.7, and whatever fits in the given numbers fits in these. Shares are compared as whole numbers too, so that equal ones
+are equal. Jobs with the same size and the same machines are of one *shape*.
 """
 
+import math
+from fractions import Fraction
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +20,9 @@ from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["DOWN", "TaskState"]
 
-UNITS = 1e12  # units of size in the largest machine
+DIGITS = 15  # of the largest machine
+LONGEST = 1 << 12  # bits of a common multiple of all weights; where they have more, shares are compared as floats
+CLOSE = 1e-9  # H(i, l) that differ by less are compared in rationals
 DOWN = -1  # the room of a machine that is down: less than any task takes
 
 
@@ -27,6 +34,7 @@ class TaskState:
     time : seconds
     workload, cluster : what is simulated
     weights : of users, a list
+    per_weight : of users whole numbers (or floats) in the proportion of 1 / weight
     rng : for what a scheduler draws
     shape : (J,) the shape of each job
     sizes, size : (F, Q) units that a task of each shape takes of what the scheduler counts, whole numbers; the same as lists
@@ -46,15 +54,20 @@ class TaskState:
         self.time = 0.0
         self.workload, self.cluster, self.rng = workload, cluster, np.random.default_rng(seed)
         self.weights: list[float] = workload.weights.tolist()
+        self.per_weight = _per_weight(workload.weights)
         demand, capacities = counted
-        unit = np.where(capacities.max(axis=0) > 0, capacities.max(axis=0), 1.0) / UNITS
-        self.capacities = np.floor(capacities / unit).astype(np.int64)
-        self._shapes(np.floor(demand / unit).astype(np.int64), workload.fitting(cluster))
+        self._power = DIGITS - 1 - np.floor(np.log10(np.maximum(capacities.max(axis=0), 1e-300))).astype(int)
+        whole, sizes = _whole(capacities, self._power), _whole(demand, self._power)
+        self._unit = np.maximum(np.gcd.reduce(np.concatenate([whole, sizes])), 1)
+        self.capacities = whole // self._unit
+        self._shapes(sizes // self._unit, workload.fitting(cluster))
         self.server_class = cluster.server_class
         self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
         self.room[:, ~events.first_up(len(self.server_class))] = DOWN
-        total = cluster.counts @ self.capacities
-        self._inverse: list[float] = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0).tolist()
+        total = cluster.counts.astype(object) @ self.capacities.astype(object)
+        common = math.lcm(*filter(None, total))
+        self._per_total: list[int] = [common // t if t else 0 for t in total]
+        self._common = float(common)
         N, Q = len(workload.users), len(total)
         self.used = [[0] * Q for _ in range(N)]
         self.running: list[dict[int, int]] = [{} for _ in range(N)]
@@ -73,7 +86,7 @@ class TaskState:
         self.size: list[list[int]] = self.sizes.tolist()
         self._placed: list[bool] = np.any(self.allowed != within, axis=1).tolist()  # where it is small enough is not all
 
-    def _of_heuristic(self, total: NDArray[np.int64]) -> None:
+    def _of_heuristic(self, total: NDArray[Any]) -> None:
         """Of each shape the first resource it demands, and D_r / D_1 of (9) in shares of the cluster."""
         self._first: list[int] = (self.sizes > 0).argmax(axis=1).tolist()
         share, scale = np.array(total, dtype=float), np.zeros((len(total), len(total)))
@@ -97,7 +110,7 @@ class TaskState:
     def fitness(self, job: int, servers: NDArray[np.intp]) -> Floats:
         """H(i, l) of W (9) for some machines: sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c, in shares of all.
 
-        Where the task takes nothing of resource 1, the first that it does take stands in its place.
+        Where the task takes nothing of resource 1, the first that it does take stands in its place. `best_fit` has no rounding.
         """
         shape = self.shape[job]
         q, ratio = self._first[shape], self._ratio[shape]
@@ -108,14 +121,59 @@ class TaskState:
                 result += np.abs(ratio[r] - room[r] / room[q] * scale)
         return result
 
+    def best_fit(self, job: int, servers: NDArray[np.intp]) -> int:
+        """The first of some machines with the least H(i, l), in rationals where rounding could decide."""
+        fitness = self.fitness(job, servers)
+        least = int(fitness.argmin())
+        near = np.flatnonzero(fitness <= fitness[least] + CLOSE * (1.0 + fitness[least] + sum(self._ratio[self.shape[job]])))
+        if len(near) > 1 and np.any(fitness[near] != fitness[least]):
+            first = near[np.sort(np.unique(fitness[near], return_index=True)[1])]
+            least = min(first, key=lambda k: self._exact_fitness(job, int(servers[k])))
+        return int(servers[least])
+
+    def _exact_fitness(self, job: int, server: int) -> Fraction:
+        """D_1 H(i, l), times a number that no machine changes."""
+        size, q, room = self.size[self.shape[job]], self._first[self.shape[job]], self.room[:, server].tolist()
+        apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self._per_total))
+        return Fraction(apart, room[q])
+
     def share(self, user: int) -> float:
         """The global dominant share / weight of what the user's running tasks take together."""
-        largest: float = max(map(mul, self.used[user], self._inverse))
-        return largest / self.weights[user]
+        return self._largest(user) / self._common / self.weights[user]
+
+    def rank(self, user: int) -> float:
+        """The same times a constant, a whole number: equal shares are equal."""
+        return self._largest(user) * self.per_weight[user]
+
+    def _largest(self, user: int) -> int:
+        return max(map(mul, self.used[user], self._per_total))
 
     @property
     def free(self) -> Floats:
         """(S, R) what is free on each machine, where the scheduler counts the resources; 0 where it is down."""
-        unit = self.cluster.capacities.max(axis=0) / UNITS
-        free: Floats = np.maximum(self.room[: len(unit)].T, 0) * unit
-        return free
+        R = self.cluster.capacities.shape[1]
+        whole = np.maximum(self.room[:R].T, 0) * self._unit[:R]
+        return _scaled(whole.astype(float), -self._power[:R])
+
+
+def _scaled(values: Floats, power: NDArray[np.intp]) -> Floats:
+    """Values * 10^power by column, rounded once where the powers of ten are exact."""
+    return np.where(power < 0, values / 10.0 ** np.maximum(-power, 0), values * 10.0 ** np.maximum(power, 0))
+
+
+def _whole(values: Floats, power: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Values * 10^power by column: exactly that of a decimal that is whole then, of others rounded down."""
+    scaled = _scaled(values, power)
+    nearest = np.rint(scaled)
+    return np.where(_scaled(nearest, -power) == values, nearest, np.floor(scaled)).astype(np.int64)
+
+
+def _per_weight(weights: Floats) -> list[Any]:
+    """Whole numbers in the proportion of 1 / weight, of decimals; floats where these would have thousands of digits."""
+    exact = {w: Fraction(repr(w)) for w in set(weights.tolist())}
+    common = 1
+    for weight in exact.values():
+        common = math.lcm(common, weight.numerator)
+        if common.bit_length() > LONGEST:
+            return [1.0 / w for w in weights.tolist()]
+    return [common // exact[w].numerator * exact[w].denominator for w in weights.tolist()]

@@ -77,6 +77,8 @@ def simulate_tasks(
     turns.check_on(cluster)
     chosen = find_scheduler(scheduler)
     state = TaskState(workload, cluster, chosen.sizes(workload.demand, cluster.capacities), turns, seed)
+    for j in np.flatnonzero(~state.allowed.any(axis=1)[state.shape])[:1]:
+        raise InstanceError(f"the tasks of job {j} fit on no machine as {chosen.id or 'the scheduler'} counts what they take")
     return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
 
 
@@ -129,6 +131,8 @@ class _Simulation:
                 happens[time][k].append(number)
         left = sorted(happens, reverse=True)
         while True:
+            while self.ends and self.outcome[self.ends[0][1]] != RUNNING:
+                heapq.heappop(self.ends)  # they ended before: their machine went down, or their user left
             time = min(left[-1] if left else np.inf, self.ends[0][0] if self.ends else np.inf)
             if time == np.inf or time > self.until:
                 return
@@ -141,7 +145,7 @@ class _Simulation:
     def _end_tasks(self, time: float, freed: set[int]) -> None:
         while self.ends and self.ends[0][0] == time:
             _, b = heapq.heappop(self.ends)
-            if self.outcome[b] == RUNNING:
+            if self.outcome[b] == RUNNING:  # two may end together, and one not have run
                 self._stop(b, FINISHED)
                 freed.add(self.server[b])
 
@@ -276,6 +280,8 @@ class _Simulation:
         state = self.state
         f = state.shape[j]
         used, room = state.used[n], state.room
+        if not (isinstance(s, int | np.integer) and 0 <= s < room.shape[1]):
+            raise InstanceError(f"the scheduler chose machine {shown(s)} for a task of job {j}, but there are {room.shape[1]}")
         for q, size in enumerate(state.size[f]):
             room[q, s] -= size
             used[q] += size

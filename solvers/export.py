@@ -99,6 +99,7 @@ def _arguments(instance: Instance) -> str:
         "eligible": instance.placement.tolist(),
         "max_tasks": [user["max_tasks"] for user in users],
         **({"demands_on": on} if on else {}),
+        **({} if instance.rates is None else {"rates": [[user["rates"].get(s, 0) for s in instance.servers] for user in users]}),
         "name": instance.name,
         **{kind: list(getattr(instance, kind)) for kind in ("users", "servers", "resources")},
     }

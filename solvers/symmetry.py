@@ -17,13 +17,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.aggregation import positions
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.transformations.aggregation import positions
 
 FEWEST = 2_000
 """Arcs from which identical users and servers are looked for: smaller instances are solved in about the same time."""
@@ -105,8 +106,8 @@ def _same_users(instance: Instance) -> NDArray[np.intp]:
     rows = _hashed(vectors.matrix.indptr, vectors.matrix.indices, vectors.matrix.data)
     variant = np.arange(len(rows)) - vectors.first[vectors.user]
     keys: list[NDArray[Any]] = [_hashed(vectors.first, variant, rows)]
-    if instance.allowed is not None:
-        keys.append(_hashed(instance.allowed.indptr, instance.allowed.indices, instance.allowed.data))
+    if (there := _where(instance)) is not None:
+        keys.append(_hashed(there.indptr, there.indices, there.data))
     limited = np.isfinite(instance.max_tasks)
     if limited.any():
         mantissa, exponent = np.frexp(np.where(limited, instance.max_tasks / instance.weights, 0.0))
@@ -117,20 +118,25 @@ def _same_users(instance: Instance) -> NDArray[np.intp]:
 def _same_servers(instance: Instance) -> NDArray[np.intp]:
     start = np.arange(instance.K + 1) * instance.R
     keys = [_hashed(start, np.tile(np.arange(instance.R), instance.K), instance.capacities.ravel())]
-    if instance.allowed is not None:
-        columns = instance.allowed.tocsc()
+    if (there := _where(instance)) is not None:
+        columns = there.tocsc()
         keys.append(_hashed(columns.indptr, columns.indices, columns.data))
     return _numbered([*keys, *_own_demands(instance, 1, instance.K)])
 
 
+def _where(instance: Instance) -> sp.csr_array | None:
+    """The rates of the pairs that placement allows, or which these are; None where it allows all."""
+    return instance.allowed if instance.rates is None else instance.rates
+
+
 def _own_demands(instance: Instance, axis: int, size: int) -> list[NDArray[np.uint64]]:
-    """What demands_on says of each user (axis 0) or server (axis 1)."""
-    if not instance.demands_on:
+    """What demands of their own say of each user (axis 0) or server (axis 1)."""
+    if not instance.own:
         return []
     result = np.zeros(size, dtype=np.uint64)
-    of = np.array([pair[axis] for pair in instance.demands_on])
-    other = np.array([pair[1 - axis] for pair in instance.demands_on])
-    content = np.array([hash(vectors.tobytes()) for vectors in instance.demands_on.values()])
+    of = np.array([pair[axis] for pair in instance.own])
+    other = np.array([pair[1 - axis] for pair in instance.own])
+    content = np.array([hash(vectors.tobytes()) for vectors in instance.own.values()])
     np.add.at(result, of, _mixed(other, content))
     return [result]
 

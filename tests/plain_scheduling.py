@@ -4,6 +4,7 @@ The oracle of simulation/tasks.py: it shares no code with it, and is to start th
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,16 +12,22 @@ SEED = 7
 """Of what `two-choice-drfh` draws: one pair of the machines with room for each task that starts."""
 
 
+def kept(value, largest):
+    """The decimal that is printed, as far as the largest machine has 15 digits."""
+    unit = Fraction(10) ** (math.floor(math.log10(largest)) - 14)
+    return math.floor(Fraction(repr(float(value))) / unit) * unit
+
+
 class PlainCluster:
-    """Machines as lists of whole numbers, tasks one by one."""
+    """Machines as lists of rationals, tasks one by one."""
 
     def __init__(self, workload, cluster, rule, events):
         self.workload, self.cluster, self.rule = workload, cluster, rule
         classes = [k for k, count in enumerate(cluster.counts) for _ in range(count)]
         demand, capacities = self.counted()
         largest = [max(c[q] for c in capacities) or 1.0 for q in range(len(capacities[0]))]
-        whole = [[math.floor(c / (top / 1e12)) for c, top in zip(row, largest, strict=True)] for row in capacities]
-        self.size = [[math.floor(d / (top / 1e12)) for d, top in zip(row, largest, strict=True)] for row in demand]
+        whole = [[kept(c, top) for c, top in zip(row, largest, strict=True)] for row in capacities]
+        self.size = [[kept(d, top) for d, top in zip(row, largest, strict=True)] for row in demand]
         self.fits = workload.fitting(cluster)
         self.class_of, self.whole = classes, [whole[k] for k in classes]
         self.total = [sum(row[q] for row in self.whole) for q in range(len(largest))]
@@ -43,6 +50,9 @@ class PlainCluster:
         if self.rule.endswith("each"):
             return [[*row, 1] for row in demand], [[*row, h] for row, h in zip(capacities, held, strict=True)]
         need = [max(1, math.ceil(max(v / t for v, t in zip(d, top, strict=True)) - 1e-9)) for d in demand]
+        for j, d in enumerate(demand):
+            fitting = [h for c, h in zip(capacities, held, strict=True) if all(v <= most for v, most in zip(d, c, strict=True))]
+            need[j] = max(1, min(need[j], max(fitting)))
         return [[n] for n in need], [[h] for h in held]
 
     def running(self):
@@ -65,10 +75,10 @@ class PlainCluster:
             shapes = {}
             for shape in ((*self.size[j], *self.fits[j]) for j in mine):
                 shapes[shape] = shapes.get(shape, 0) + 1
-            value = math.fsum(self.part(shape[: len(used)], s) * count for shape, count in shapes.items())
+            value = sum(self.part(shape[: len(used)], s) * count for shape, count in shapes.items())
         else:
-            value = max(u * (1 / t if t else 0.0) for u, t in zip(used, self.total, strict=True))
-        return value / self.workload.weights[n]
+            value = max(u / t if t else 0 for u, t in zip(used, self.total, strict=True))
+        return value / Fraction(repr(float(self.workload.weights[n])))
 
     def part(self, size, s):
         return max((d / c if c else math.inf) for d, c in zip(size, self.whole[s], strict=True) if d)
@@ -77,7 +87,7 @@ class PlainCluster:
         """H(i, l) of W (9)."""
         size, room = self.size[j], self.free(s)
         q = next(q for q, d in enumerate(size) if d)
-        value = 0.0
+        value = Fraction(0)
         for r in range(len(size)):
             if r != q and self.total[r]:
                 scale = self.total[q] / self.total[r]

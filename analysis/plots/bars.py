@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.shares import dominant_share, system_parts
-from fairalloc.models.aggregation import aggregate_allocation
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
+from fairalloc.models.transformations.aggregation import aggregate_allocation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

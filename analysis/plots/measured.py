@@ -1,4 +1,4 @@
-"""What was measured of solvers: time, accuracy, losses, residuals over time, and memory. Plain numbers in, Axes out."""
+"""What was measured of solvers: time, accuracy, losses, residuals over time, growth, and memory. Plain numbers in, Axes out."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["front", "histories", "losses", "memory", "swatch"]
+__all__ = ["front", "growth", "histories", "losses", "memory", "swatch"]
 
 EXACT = 1e-17
 """Where a residual of 0 stands on a logarithmic axis."""
@@ -145,9 +145,41 @@ def histories(
     return ax
 
 
-def _scale(ax: "Axes", measure: str) -> None:
-    """Seconds to the right and what is to be small upwards, both logarithmic."""
-    style.tidy(ax, "both", "seconds", measure)
+@checked
+def growth(
+    seconds: Mapping[str, Sequence[tuple[float, float]]],
+    ax: "Axes | None" = None,
+    *,
+    order: Sequence[str] = (),
+    key: bool = True,
+) -> "Axes":
+    """How time grows with the size of instances.
+
+    Parameters
+    ----------
+    seconds : for each method (arcs, seconds) of each size
+    ax, order, key : as in `front`
+
+    Examples
+    --------
+    >>> axes = growth({"one": [(1e3, 0.1), (1e4, 1.2)]})
+    >>> axes.lines[0].get_xdata().tolist()
+    [1000.0, 10000.0]
+    """
+    ax = style.one_axes_beside(ax, 4.0, list(seconds)) if key else style.one_axes(ax, 4.0, 3.2)
+    styles, handles = style.lines(order or sorted(seconds)), []
+    for method, points in sorted(seconds.items()):
+        told = ", ".join(f"{spent:.3g} s at {arcs:.0e}" for arcs, spent in points)
+        handles += ax.plot(*np.maximum(np.array(points).T, 1e-6), label=method, gid=hint(f"{method}: {told}"), **styles[method])
+    _scale(ax, "seconds", "arcs")
+    if key:
+        style.legend(ax, handles, sorted(seconds))
+    return ax
+
+
+def _scale(ax: "Axes", measure: str, across: str = "seconds") -> None:
+    """What grows to the right and what is to be small upwards, both logarithmic."""
+    style.tidy(ax, "both", across, measure)
     ax.set(xscale="log", yscale="log")
     style.decades(ax.xaxis, *ax.get_xlim())
     style.decades(ax.yaxis, *ax.get_ylim())

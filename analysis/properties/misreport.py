@@ -37,7 +37,7 @@ class Misreport:
     def reported(self, instance: Instance) -> Instance:
         """The instance as reported; InstanceError where a user has no eligible server as reported."""
         demands: list[Any] = list(instance.exact.demands)
-        own = dict(instance.exact.demands_on)
+        own = dict(instance.exact.own)
         placement, limits = instance.placement.copy(), list(instance.exact.max_tasks)
         for n, vectors, allowed, most in self.of_each:
             if vectors is not None:

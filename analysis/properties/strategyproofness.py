@@ -210,6 +210,7 @@ def without(instance: Instance, n: int) -> Instance:
         max_tasks=[exact.max_tasks[m] for m in stay],
         eligible=instance.placement[stay],
         users=[instance.users[m] for m in stay],
+        rates=None,
         demands_on={(stay.index(m), i): rows for (m, i), rows in exact.demands_on.items() if m != n},
     )
 

@@ -1,4 +1,4 @@
-"""Instances and allocations as JSON (schemas fairalloc-instance/1 and fairalloc-allocation/1, files beside this one).
+"""Instances and allocations as JSON (schemas fairalloc-instance/2 and fairalloc-allocation/1, files beside this one).
 
 Numbers are JSON numbers, read as the decimals they show, or strings that hold rationals ("1/5").
 """
@@ -21,7 +21,9 @@ from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import as_json, finite, rational
 
-INSTANCE_SCHEMA = "fairalloc-instance/1"
+INSTANCE_SCHEMA = "fairalloc-instance/2"
+SINCE_2, RESERVED = ("rates",), ("user_rows", "min_tasks", "groups")
+"""The fields of a user that fairalloc-instance/1 does not have, and names that no other field may get."""
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 
 LARGEST = 1 << 29
@@ -89,23 +91,25 @@ def write_json(document: Mapping[str, Any], path: str | Path) -> None:
 
 @checked
 def read_instance(path: str | Path) -> Instance:
-    """The instance in a file of schema fairalloc-instance/1."""
+    """The instance in a file of schema fairalloc-instance/2 or fairalloc-instance/1."""
     return parse_instance(read_json(path))
 
 
 @checked
 def write_instance(instance: Instance, path: str | Path) -> None:
-    """Write the instance to a file of schema fairalloc-instance/1, which `read_instance` reads back to an equal one."""
+    """Write the instance to a file of schema fairalloc-instance/2, which `read_instance` reads back to an equal one."""
     write_json(instance_document(instance), path)
 
 
 def parse_instance(document: Any) -> Instance:
     """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
-    known = ("schema", "name", "resources", "servers", "users")
-    _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
-    require(document["schema"] == INSTANCE_SCHEMA, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
+    _object(document, "the instance", None, required=("schema", "resources", "servers", "users"))
+    schemas = ("fairalloc-instance/1", INSTANCE_SCHEMA)
+    require(document["schema"] in schemas, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
+    new = SINCE_2 if document["schema"] == INSTANCE_SCHEMA else ()
+    _object(document, "the instance", ("schema", "name", "resources", "servers", "users"), required=())
     servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
-    fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on")
+    fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on", *new)
     users = _objects(document["users"], "user", fields, ("name", "demands"))
     names = [s["name"] for s in servers]
     named = {name for name in names if isinstance(name, str)}
@@ -123,6 +127,7 @@ def parse_instance(document: Any) -> Instance:
         weights=[u.get("weight", 1) for u in users],
         counts=[s.get("count", 1) for s in servers],
         eligible={n: _allowed(u, names, named) for n, u in enumerate(users)},
+        rates=_rates(users, len(names)),
         max_tasks=[u.get("max_tasks") for u in users],
         demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
         name=document.get("name", ""),
@@ -138,9 +143,12 @@ def instance_document(instance: Instance) -> dict[str, Any]:
     rows = zip(instance.servers, exact.capacities, instance.counts.tolist(), strict=True)
     servers = [{"name": s, "capacity": list(map(_number, c)), "count": q} for s, c, q in rows]
     on: dict[int, dict[str, Any]] = {}
-    for (n, i), vectors in exact.demands_on.items():
+    for (n, i), vectors in exact.own.items():
         on.setdefault(n, {})[instance.servers[i]] = [list(map(_number, v)) for v in vectors]
     users: list[dict[str, Any]] = []
+    rates: dict[int, dict[str, Any]] = {}
+    for (n, i), rate in exact.rates.items():
+        rates.setdefault(n, {})[instance.servers[i]] = _number(rate)
     allowed: list[list[str] | None] = [None] * instance.N  # the servers that placement allows, None for all
     if instance.allowed is not None:
         ends = pairwise(instance.allowed.indptr.tolist())
@@ -151,6 +159,7 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         user: dict[str, Any] = {"name": name, "demands": [list(map(_number, d)) for d in exact.demands[n]]}
         user |= {"weight": _number(exact.weights[n]), "max_tasks": None if limit is None else _number(limit)}
         user["eligible"] = allowed[n]
+        user |= {"rates": rates[n]} if rates else {}
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
     head = {"schema": INSTANCE_SCHEMA, "name": instance.name, "resources": list(instance.resources)}
     return {**head, "servers": servers, "users": users}
@@ -349,6 +358,8 @@ def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequen
     for field in [field for field in required if field not in value][:1]:
         raise InstanceError(f"{what} has no field {field!r}")
     for field in [field for field in value if known and field not in known][:1]:
+        if field in RESERVED:
+            raise InstanceError(f"{what} has the field {field!r}, which is reserved: this version does not read it")
         raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known or ())}")
 
 
@@ -382,6 +393,15 @@ def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
     vectors = isinstance(value, dict) and all(map(_vectors, value.values()))
     require(vectors, f"demands_on of user {user['name']!r} is", value, "it must give each server a list of vectors")
     return cast(Mapping[str, Any], value)
+
+
+def _rates(users: Sequence[Mapping[str, Any]], servers: int) -> dict[int, Any] | None:
+    """Those of the users who have any; 1 everywhere for the others."""
+    given = {n: user["rates"] for n, user in enumerate(users) if user.get("rates") is not None}
+    for n, rates in given.items():
+        about = f"rates of user {users[n]['name']!r} are"
+        require(isinstance(rates, dict) and rates, about, rates, "they must give servers their rates, or be null")
+    return {n: given.get(n, [1] * servers) for n in range(len(users))} if given else None
 
 
 def _position(names: Sequence[str], name: Any, kind: str) -> int:

@@ -31,11 +31,11 @@ class Vectors:
         return cls._frozen(matrix, np.arange(len(rows) + 1) if first is None else first)
 
     @classmethod
-    def of_sparse(cls, matrix: sp.csr_array) -> "Vectors":
-        """Those of a matrix of SciPy that is nobody else's, one variant for each user."""
+    def of_sparse(cls, matrix: sp.csr_array, first: NDArray[np.intp] | None = None) -> "Vectors":
+        """Those of a matrix of SciPy that is nobody else's; by default one variant for each user."""
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-        return cls._frozen(matrix, np.arange(matrix.shape[0] + 1))
+        return cls._frozen(matrix, np.arange(matrix.shape[0] + 1) if first is None else first)
 
     @classmethod
     def _frozen(cls, matrix: sp.csr_array, first: NDArray[np.intp]) -> "Vectors":

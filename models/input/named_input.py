@@ -8,11 +8,12 @@
 | max_tasks | user -> number, None or nan = unlimited | Series by user; pandas writes nan for None | |
 | counts | server -> number | Series by server | |
 | eligible | user -> list of servers, {server: bool}, or None = all | index = users, columns = servers | users x servers |
+| rates | user -> {server: number}, or a list of numbers; 0 where left out | index = users, columns = servers | users x servers |
 | demands_on | (user, server) -> as in demands | | |
 
 The names of `demands` and `capacities` are those of the instance, in that order, unless `users`, `servers` or `resources` give
-another order. Other sources give no other names. What weights, max_tasks, counts and eligible leave out has its default; each
-demand and capacity, each user's {server: bool} and each table give all names. An index 0, 1, 2, .. names nothing. Tables are
+another order. Other sources give no other names. What weights, max_tasks, counts, eligible and rates leave out has its default;
+each demand and capacity, each user's {server: bool} and each table give all names. An index 0, 1, 2, .. names nothing. Tables are
 recognised by their attributes (`index`, `columns`, `to_numpy`), so nothing here needs pandas.
 """
 
@@ -93,6 +94,7 @@ def plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     for what, names, default in (("weights", users, 1), ("max_tasks", users, None), ("counts", servers, 1)):
         result[what] = _partial(arguments[what], what, names, default)
     result["eligible"] = _eligible(arguments["eligible"], users, servers)
+    result["rates"] = _rates(arguments["rates"], users, servers)
     if isinstance(on := arguments["demands_on"], Mapping):
         resources.gather(chain.from_iterable(map(_named, on.values())), "demands_on")
         result["demands_on"] = {key: _vectors(value, f"the demand on {shown(key)}", resources) for key, value in on.items()}
@@ -181,6 +183,14 @@ def _eligible(value: Any, users: _Names, servers: _Names) -> Any:
     rows = [_allowed(chosen, users.label(k), servers, place) for k, chosen in enumerate(_partial(value, "eligible", users, None))]
     owner = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     return allowed_pairs((len(rows), len(known)), owner, np.fromiter(chain.from_iterable(rows), dtype=int))
+
+
+def _rates(value: Any, users: _Names, servers: _Names) -> Any:
+    if _is_table(value):
+        return _cells(value, "rates", users, servers)
+    value = _partial(value, "rates", users, {})
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    return [_partial(row, f"rates of {users.label(k)}", servers, 0) for k, row in enumerate(value)] if listed else value
 
 
 def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence[int]:

@@ -286,6 +286,30 @@ def _read_array_of_pairs(value: NDArray[Any], users: Sequence[str], servers: Seq
     return allowed_pairs(shape, value[:, 0], value[:, 1])
 
 
+def read_rates(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.csr_array | None:
+    """(N x K) sparse, the positive rates, from rows for each user or a matrix of NumPy or SciPy; None where all are exactly 1."""
+    if value is None:
+        return None
+    shape, machine = (len(users), len(servers)), sp.issparse(value) or plain(value)
+    if not machine:
+        require(is_vector(value) and len(value) == len(users), "rates are", value, f"they must be {shape[0]} lists (users)")
+        named = zip(value, users, strict=True)
+        value = np.array([row(rates, servers, f"the rates of user {u!r}", "the rate on server") for rates, u in named])
+    if value.shape != shape or value.dtype.kind not in "fiu":
+        size = " x ".join(map(str, value.shape))
+        raise InstanceError(f"rates are {size} of type {value.dtype}, but they must be {shape[0]} x {shape[1]} numbers")
+    result = sp.csr_array(value, dtype=float, copy=True)
+    result.sum_duplicates()
+    for e in np.flatnonzero(~((result.data >= 0) & np.isfinite(result.data)))[:1]:
+        user = users[int(np.searchsorted(result.indptr, e, side="right")) - 1]
+        where = f"the rate of user {user!r} on server {servers[result.indices[e]]!r}"
+        raise InstanceError(f"{where} is {result.data[e]:g}, but it must be a finite number, at least 0")
+    result.eliminate_zeros()
+    for array in (result.data, result.indices, result.indptr):
+        frozen(array)
+    return None if machine and result.nnz == shape[0] * shape[1] and np.all(result.data == 1) else result
+
+
 def allowed_pairs(shape: tuple[int, int], user: Any, server: Any) -> sp.csr_array | None:
     """(N x K) sparse bool of the allowed pairs (P,) in any order, also repeated, rows sorted; None where all are allowed."""
     result = sp.csr_array((np.ones(len(user), dtype=bool), (small(np.asarray(user)), small(np.asarray(server)))), shape=shape)

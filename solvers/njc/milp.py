@@ -21,7 +21,7 @@ from fairalloc.solvers.method import Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
 from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
 
-GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-10, "mip_feasibility_tolerance": 1e-9, "threads": 1}
+GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.0, "threads": 1}
 
 
 class MilpSession(CvxpySession):

@@ -15,9 +15,9 @@ from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.aggregation import pooled
 from fairalloc.models.examples.published import example
 from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.transformations.aggregation import pooled
 from fairalloc.solvers import solve
 
 VISIBLE = TOLERANCE + 2e-6

@@ -234,3 +234,9 @@ def test_the_number_of_arcs_is_a_positive_integer(largest):
 def test_answers_are_of_an_instance(given):
     with pytest.raises(InstanceError, match="but it must be an Instance"):
         solution_set(given, "njc")
+
+
+def test_a_marginal_with_both_parameters_by_hand():
+    """(A / z)^alpha + B / z is 6 at 1/2 and 2 at 1, with alpha = 2 and A = B = 1."""
+    game = mechanism("alpha-pf-vds").configure(alpha=2, A=1, B=1).game(Instance([[1]], [[1]]))
+    assert game_answers._marginal(game, 0, Fraction(1, 2), Fraction(1)) == 3

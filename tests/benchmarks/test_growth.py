@@ -7,7 +7,7 @@ import pytest
 from hand_made import record, summary_of
 
 from fairalloc.benchmarks import find_suite, report_text
-from fairalloc.benchmarks.growth import growth_grids, growths, speedup_grid
+from fairalloc.benchmarks.growth import growth_grids, growths, medians_by_decade, speedup_grid
 from fairalloc.benchmarks.suites.suite import is_ours
 
 SIZES = {"f-a/drfh": 100, "f-b/drfh": 1000, "f-c/drfh": 10_000, "f-d/drfh": 100_000}
@@ -72,3 +72,17 @@ def test_the_suite_grows_in_every_family_and_its_largest_are_for_ours():
     first = next(case for case in suite.cases if case.family == "sparse")
     assert len(first.build().arcs) == 100
     assert first.after == ""
+
+
+def test_the_median_over_families_counts_no_answer_as_endless():
+    """At 1,000 arcs of two families one method has 1 and 3 seconds, and the other only one answer."""
+    cases = {"a/drfh": "f", "b/drfh": "g"}
+    late = {"termination": "time_limit", "claims": False, "definition": np.inf}
+    rows = [record(case=case, method="one", arcs=1000, cpu=cpu) for case, cpu in zip(cases, (1.0, 3.0), strict=True)]
+    rows += [
+        record(case="a/drfh", method="two", arcs=1000, cpu=0.1),
+        record(case="b/drfh", method="two", arcs=1000, cpu=9.0, **late),
+    ]
+    made = summary_of(rows, families=cases)
+    assert medians_by_decade(made, "drfh") == {"one": [(1000.0, 2.0)]}
+    assert medians_by_decade(made, "nb") == {}

@@ -249,12 +249,13 @@ def large():
     trace = tuple((0.001 * 2**k, 10.0**-k) for k in range(12))
     rows = [
         record(method=name, case=f"{mechanism}-{case}", mechanism=mechanism, wall=0.01 * (k + 1) * (case + 1), peak_mb=90.0 + k,
-               definition=1e-9 / (k + 1) if k < 23 else 1.0, quantities=(1.0,), trace=trace)
+               definition=1e-9 / (k + 1) if k < 23 else 1.0, quantities=(1.0,), trace=trace, arcs=10 ** (case + 2))
         for k, name in enumerate(MANY)
         for mechanism in ("drfh", "alpha-pf-vds alpha=3")[: 1 + (k < 4)]
         for case in range(3)
     ]  # fmt: skip
-    return summary_of([*rows, record(method=UNDEFINED, case="none", termination="undefined", message="not <defined>")])
+    undefined = record(method=UNDEFINED, case="none", termination="undefined", message="not <defined>")
+    return summary_of([*rows, undefined], families={row.case: "generic" for row in rows})
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from tolerances import BARGAINING, DEGENERATE, EXACT, GRADIENTS, RESIDUAL, SHARE
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.models import FairallocError, Instance
-from fairalloc.models.aggregation import expand
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES
+from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 
 CHOOSY = {

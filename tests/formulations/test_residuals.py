@@ -10,7 +10,8 @@ from scipy.optimize import linprog
 from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
-from fairalloc.formulations.common.user_error import _risen
+from fairalloc.formulations.common import user_error
+from fairalloc.formulations.common.user_error import _moved, _risen
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.examples import generators
@@ -152,3 +153,20 @@ def test_what_proofs_of_single_users_let_pools_take_more():
     instance = Instance([[1], [2], [3]], [[6]])
     rise = np.array([1.0, 1.0, 1.0])
     assert [_risen(instance, rise, proofs)[0] for proofs in (1, 2, 9)] == pytest.approx([1 / 2, 1, 1])
+
+
+def test_what_a_user_moves_from_a_full_pool_by_hand():
+    """A task frees 1/2 of the first pool and loads 1/5 of the second; whoever has one pool moves nothing."""
+    instance = Instance([[1], [1]], [[2], [5]], eligible=[[1, 1], [1, 0]])
+    for x, full, most in ((1, 1), (1, 1), 2.5), ((1, 1), (1, 0), 1.0), ((0, 1), (1, 1), 2.5), ((0, 1), (1, 0), 0.0):
+        assert _moved(instance, np.array([*x, 1.0]), np.array(full, bool)) == pytest.approx(most, rel=ROUNDING)
+
+
+def test_far_loads_count_in_the_errors_of_levels(monkeypatch):
+    instance = Instance([[1], [1]], [[2], [5]], eligible=[[1, 1], [1, 0]])
+    x, rise = np.array([0.0, 5.0, 2.0]), np.full(2, 1e-6)
+    errors = {}
+    for moved in (500.0, 2000.0):
+        monkeypatch.setattr(user_error, "_moved", lambda *_, moved=moved: moved)
+        errors[moved] = user_error.errors_of_levels(instance, x, np.array([5.0, 2.0]), rise, 2)
+    assert errors[2000.0] == pytest.approx(errors[500.0] * 2000.0 / user_error.SAFETY, rel=ROUNDING)

@@ -29,7 +29,7 @@ LONGEST = 120
 DEEP = "[" * 50_000 + "]" * 50_000
 
 BASE = {
-    "schema": "fairalloc-instance/1",
+    "schema": "fairalloc-instance/2",
     "name": "base",
     "resources": ["cpu", "memory"],
     "servers": [{"name": "s1", "capacity": [2, 12]}, {"name": "s2", "capacity": [12, 2]}],

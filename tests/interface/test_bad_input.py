@@ -202,7 +202,7 @@ DOCUMENTS = [
         "the demand of user 'u1' for 'cpu' is nan, but it must be a finite number",
     ),
     ("json list", lambda: parse_instance([]), "the instance is [], but it must be a JSON object"),
-    ("json schema", lambda: instance_with(at("schema", "x")), "the schema is 'x', but it must be 'fairalloc-instance/1'"),
+    ("json schema", lambda: instance_with(at("schema", "x")), "the schema is 'x', but it must be 'fairalloc-instance/2'"),
     (
         "json unknown",
         lambda: instance_with(at("wieght", 1)),
@@ -213,7 +213,7 @@ DOCUMENTS = [
     (
         "json user unknown",
         lambda: instance_with(at("users", 0, "wieght", 1)),
-        "user 'u1' has the unknown field 'wieght': the fields are name, demands, weight, max_tasks, eligible, demands_on",
+        "user 'u1' has the unknown field 'wieght': the fields are name, demands, weight, max_tasks, eligible, demands_on, rates",
     ),
     ("json user no demands", lambda: instance_with(at("users", 0, "demands", GONE)), "user 'u1' has no field 'demands'"),
     ("json user no name", lambda: instance_with(at("users", 0, "name", GONE)), "user 1 has no field 'name'"),

@@ -391,7 +391,7 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     ask = ["bench", "run", ".", "-m", "drfh", "-m", "nb", "--method", "highs", "--repeats", "1", "--records", "r.sqlite"]
     assert main(ask) == 0
     said = capsys.readouterr()
-    assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/1'" in said.err
+    assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/2'" in said.err
     assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
     assert "answer-drfh" not in said.out
 

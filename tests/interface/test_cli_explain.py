@@ -82,7 +82,7 @@ def test_errors_are_one_sentence_and_code_2(run, arguments, sentence):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "fairalloc-instance/1"}', '{"schema": 3, "users": []}', "\x00"])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "fairalloc-instance/2"}', '{"schema": 3, "users": []}', "\x00"])
 @pytest.mark.parametrize("command", ["explain", "show"])
 def test_what_is_no_instance_is_one_sentence(run, command, text, tmp_path):
     path = tmp_path / "bad.json"

@@ -60,7 +60,7 @@ def test_names_that_terminals_would_obey_are_refused(tmp_path, name):
 )
 def test_numbers_beyond_reason_are_one_sentence(tmp_path, number):
     text = (
-        '{"schema": "fairalloc-instance/1", "resources": ["r"], "servers": [{"name": "s", "capacity": [1]}], '
+        '{"schema": "fairalloc-instance/2", "resources": ["r"], "servers": [{"name": "s", "capacity": [1]}], '
         f'"users": [{{"name": "u", "demands": [[{number}]]}}]}}'
     )
     (tmp_path / "a.json").write_text(text)

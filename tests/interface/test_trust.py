@@ -118,7 +118,7 @@ def test_no_word_in_an_instance_is_code(ran, capsys):
     for word in words():
         user = {"name": word, "demands": [[word]]}
         document = {
-            "schema": "fairalloc-instance/1",
+            "schema": "fairalloc-instance/2",
             "resources": ["r"],
             "servers": [{"name": "s", "capacity": [1]}],
             "users": [user],

@@ -7,10 +7,10 @@ from profiles import drawn
 from strategies import allocations, instances
 
 from fairalloc.models import Allocation, Instance, NotApplicable
-from fairalloc.models.aggregation import aggregate, aggregate_allocation, expand, pooled
 from fairalloc.models.examples.published import example
 from fairalloc.models.feasibility import infeasibility, overloads
 from fairalloc.models.files.jsonio import fingerprint
+from fairalloc.models.transformations.aggregation import aggregate, aggregate_allocation, expand, pooled
 from fairalloc.solvers import solve
 
 ROUNDING = 1e-14
@@ -122,7 +122,7 @@ def test_the_pool_has_the_exact_totals(instance):
 def test_pools_need_free_placement_and_equal_demands():
     with pytest.raises(NotApplicable, match="under placement constraints: user 'u2' may not use server 's3'"):
         pooled(TWINS.replace(eligible=[[1, 1, 1, 1], [1, 1, 0, 1]]))
-    with pytest.raises(NotApplicable, match=r"where demands depend on the server \(demands_on\)"):
+    with pytest.raises(NotApplicable, match=r"where demands depend on the server \(demands_on, rates\)"):
         pooled(TWINS.replace(demands_on={(0, 0): [1, 1]}))
 
 

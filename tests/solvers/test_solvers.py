@@ -16,9 +16,9 @@ from tolerances import RESIDUAL, SHARES
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations import _by_id as mechanisms_by_id
 from fairalloc.models import Allocation, NotInstalled, Times
-from fairalloc.models.aggregation import expand
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
+from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.backends import cvxpy_nlp
 from fairalloc.solvers.catalogue.method_registry import _add as add_method

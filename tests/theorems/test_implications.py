@@ -13,8 +13,8 @@ from fairalloc.analysis import PROPERTIES, check
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models import Allocation, FairallocError
-from fairalloc.models.aggregation import pooled
 from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.transformations.aggregation import pooled
 from fairalloc.solvers import solve
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, IMPLICATIONS, Implication

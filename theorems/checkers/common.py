@@ -12,7 +12,6 @@ import numpy as np
 
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
-from fairalloc.analysis.certificates.nash_bargaining import nb_gap
 from fairalloc.analysis.holdings import Holdings, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
@@ -25,6 +24,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, attempted, certified_allocation, once, proved
+from fairalloc.theorems.definitions import EXACT
+from fairalloc.theorems.definitions.allocation import feasible
+from fairalloc.theorems.definitions.per_server import equilibrium
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """A name, the printed text, and the computed value."""
@@ -248,10 +250,18 @@ def _distance(printed: str, value: Fraction) -> Fraction:
 
 
 def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
-    """Whether prices (K R,) in parts of capacity prove that x is the nb allocation, exactly: a gap of 0."""
-    arcs = exact_arcs(instance)
-    feasible = all(load <= 1 for load in arcs.loads(x)) and all(v >= 0 for v in x)
-    return feasible and nb_gap(arcs, instance.exact.weights, arcs.tasks(x), tuple(prices), (Fraction(0),) * instance.N) == 0
+    """Whether x is the equilibrium of the market in which income is the weight, with prices (K R,) in parts of capacity."""
+    arcs, (rows, users) = exact_arcs(instance), (range(instance.K * instance.R), instance.arcs.user.tolist())
+    names = [(n, a, int(i)) for a, (n, i) in enumerate(zip(users, instance.arcs.server, strict=True))]
+    need = {name: {row % instance.R: part for row, part in load} for name, load in zip(names, arcs.load, strict=True)}
+    room = {divmod(row, instance.R): Fraction(1) for row in rows}
+    tasks, income = arcs.tasks(x), instance.exact.weights
+    if not all(tasks):
+        return False
+    worth = {name: income[name[0]] / tasks[name[0]] for name in names}
+    y = dict(zip(names, x, strict=True))
+    paid = equilibrium(need, room, worth, y, dict(zip(room, prices, strict=True)), *EXACT)
+    return bool(feasible(need, room, y, *EXACT) and paid)
 
 
 def others_changed(instance: Instance, x: Rationals, i: int) -> tuple[Instance, Rationals]:

@@ -148,6 +148,7 @@ def test_prices_prove_a_bargain_and_no_other_allocation():
     assert judges.is_nash_bargain(instance, (F(6, 5), F(4, 5)), (F(1, 2), F(3, 2)))
     assert not judges.is_nash_bargain(instance, (F(6, 5), F(79, 100)), (F(1, 2), F(3, 2)))
     assert not judges.is_nash_bargain(instance, (F(6, 5), F(4, 5)), (F(1), F(1)))
+    assert not judges.is_nash_bargain(instance, (F(6, 5), F(0)), (F(1, 2), F(3, 2)))
     assert not judges.is_nash_bargain(instance, (F(2), F(2)), (F(1, 2), F(3, 2))), "not feasible"
 
 

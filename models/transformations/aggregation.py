@@ -46,7 +46,7 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
 def pooled(instance: Instance) -> Instance:
     """All servers as one server "pool" with the summed capacities (W section 2, K Def 1)."""
     if instance.demands_on:
-        raise NotApplicable("the servers cannot be pooled where demands depend on the server (demands_on)")
+        raise NotApplicable("the servers cannot be pooled where demands depend on the server (demands_on, rates)")
     if instance.allowed is not None:
         n, i = np.argwhere(~instance.placement)[0]
         where = f"user {instance.users[n]!r} may not use server {instance.servers[i]!r}"
@@ -79,7 +79,8 @@ def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
         names.append(name)
     on = {(n, k): v for (n, j), v in instance.exact.demands_on.items() for k in np.flatnonzero(rows == j)}
     capacities, eligible = [instance.exact.capacities[i] for i in rows], instance.placement[:, rows]
-    return instance.replace(capacities=capacities, counts=counts, eligible=eligible, servers=names, demands_on=on)
+    changed = {"capacities": capacities, "counts": counts, "eligible": eligible, "servers": names}
+    return instance.replace(**changed, demands_on=on, rates=None)
 
 
 def positions(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:

@@ -1,0 +1,1 @@
+"""Instances made of others, and allocations taken along."""
