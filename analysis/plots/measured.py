@@ -1,4 +1,4 @@
-"""What was measured of solvers: time, accuracy, losses, residuals over time, growth, memory. Plain numbers in, Axes out."""
+"""What was measured of solvers: time, accuracy, losses, residuals over time, growth, and memory. Plain numbers in, Axes out."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

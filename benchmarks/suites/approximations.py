@@ -17,14 +17,14 @@ from fairalloc.solvers.approximate import geometric_binner, pop, proportional_re
 from fairalloc.solvers.method import Method
 
 
-def random_paths(flows: int, links: int, paths: int, seed: int) -> Instance:
+def _random_paths(flows: int, links: int, paths: int, seed: int) -> Instance:
     """Paths of two to six random links."""
     rng = np.random.default_rng(seed)
     drawn = ((rng.choice(links, rng.integers(2, 7), replace=False) for _ in range(paths)) for _ in range(flows))
     return _network(rng, [_ways(links, found) for found in drawn])
 
 
-def grid(flows: int, side: int, paths: int, seed: int) -> Instance:
+def _grid(flows: int, side: int, paths: int, seed: int) -> Instance:
     """A grid of side x side nodes, two random nodes a flow, random shortest paths."""
     rng = np.random.default_rng(seed)
     links = 2 * side * (side - 1)
@@ -61,7 +61,7 @@ def _network(rng: np.random.Generator, demands: list[NDArray[np.float64]]) -> In
     return Instance(demands, [rng.uniform(5.0, 15.0, links)], max_tasks=rng.exponential(4.0, len(demands)) + 0.01)
 
 
-def market(buyers: int, goods: int, seed: int) -> Instance:
+def _market(buyers: int, goods: int, seed: int) -> Instance:
     """A Fisher market in which a buyer wants about a fifth of the goods."""
     rng = np.random.default_rng(seed)
     wanted = rng.random((buyers, goods)) < 0.2
@@ -88,12 +88,12 @@ _OF_LEVELS = ("highs:leximin", *(method.id for method in (*_BINS, *_PARTS)))
 def _cases() -> Iterator[SuiteCase]:
     for seed in range(1, 4):
         for name, build in (
-            (f"paths-300x60x4-{seed}", partial(random_paths, 300, 60, 4, seed)),
-            (f"grid-300x60x4-{seed}", partial(grid, 300, 6, 4, seed)),
+            (f"paths-300x60x4-{seed}", partial(_random_paths, 300, 60, 4, seed)),
+            (f"grid-300x60x4-{seed}", partial(_grid, 300, 6, 4, seed)),
         ):
             yield SuiteCase(f"{name}/lmmf", "lmmf", build, methods=_OF_LEVELS)
             yield SuiteCase(f"{name}/nb", "nb", build)
-        yield SuiteCase(f"market-200x50-{seed}/nb", "nb", partial(market, 200, 50, seed))
+        yield SuiteCase(f"market-200x50-{seed}/nb", "nb", partial(_market, 200, 50, seed))
 
 
 SUITE = Suite(
