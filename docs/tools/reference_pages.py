@@ -16,7 +16,7 @@ GROUPS = {
     "data": (
         "Instances",
         "Instance read_instance write_instance show Overview ModelPage Example example EXAMPLES Frozen library generators traces "
-        "aggregate expand",
+        "aggregate expand with_own_time",
     ),
     "solving": (
         "Solving",
