@@ -21,9 +21,9 @@ FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
     generators.generic: ("drf", "drfh", "nb", "ps-dsf", "alpha-pf-vds"),
     generators.tied: ("nb",),
     generators.zero_demand: ("lmmf", "nb"),
-    generators.finite: ("drfh", "nb"),
-    generators.badly_scaled: ("drfh", "nb", "alpha-pf-vds"),
-    generators.placement: ("tsf", "nb", "ps-dsf"),
+    generators.finite: ("nb",),
+    generators.badly_scaled: ("drfh", "nb"),
+    generators.placement: ("tsf", "nb"),
     generators.racks: ("lmmf", "tsf", "fds"),
     generators.variants: ("nb",),
 }
