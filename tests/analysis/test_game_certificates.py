@@ -199,6 +199,7 @@ def test_a_bound_for_one_alpha_is_no_proof_of_ps_dsf():
     assert "not about a game with parameters" in verdict.sentence
 
 
+@pytest.mark.deep
 @pytest.mark.few(2)
 @pytest.mark.parametrize("alpha", [0.5, 3, 50, [1, 2, np.inf]], ids=str)
 def test_no_number_of_a_proved_residual_can_be_changed(alpha):

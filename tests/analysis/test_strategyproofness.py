@@ -109,6 +109,7 @@ def test_the_smallest_gain_counts_in_rationals_and_not_in_floating_point():
         assert misreporting(SINGLE, misreport, lambda _, rest=answers: next(rest)).holds is holds
 
 
+@pytest.mark.deep
 def test_gains_agree_with_the_laboratorys_judge():
     """plain_judges.py computes them by other code; misreports of the laboratory's sampler, several variants and placement."""
     rng, seen = np.random.default_rng(0), set()

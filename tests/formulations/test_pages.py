@@ -255,6 +255,7 @@ def test_arrays_cvxpy_and_pyomo_are_one_program_in_every_round(name):
     assert compared >= 600
 
 
+@pytest.mark.deep
 def test_k_as_printed_and_in_levels_are_the_same_conditions():
     """gamma_ni f_ni = g_i'(z_ni) (exp(beta_i E_ni) - 1), and c_ir slack_ir = f_ir, in both layers."""
     compared = 0

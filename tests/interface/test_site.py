@@ -187,6 +187,7 @@ def test_every_cell_of_the_matrix_leads_to_a_page():
         assert known if not folder else (ROOT / "docs" / "theory" / file.replace(".html", ".md")).exists(), name
 
 
+@pytest.mark.deep
 def test_the_code_of_every_witness_rebuilds_its_case():
     codes = {name: re.findall(r"```python\n(.*?)\n```", page, re.DOTALL) for name, page in pages_of_statements().items()}
     found = [code for name in codes for code in codes[name] if not code.startswith("def ")]  # a definition has no case

@@ -80,6 +80,7 @@ def test_each_object_goes_through_the_api(folder):
     assert any(method != "cvxpy:highs" for _, method in cases), "the own method took part"
 
 
+@pytest.mark.deep
 def test_solve_takes_mechanism_edit_and_method(folder):
     solved = fairalloc(folder, "solve", "khamse-fig1", "-m", "stranger.py:most_tasks", "--format", "json")
     assert json.loads(solved.stdout)["mechanism"] == "most-tasks"

@@ -288,6 +288,7 @@ def test_documents_with_an_entry_twice_or_more_entries():
             agree(altered(DOCUMENT, path, inner[:-1]))
 
 
+@pytest.mark.deep
 @settings(max_examples=drawn(200), deadline=None)
 @given(instances(), st.data())
 def test_random_documents_with_random_damage(instance, data):

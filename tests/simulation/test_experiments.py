@@ -197,6 +197,7 @@ def test_experiments_are_found_by_the_beginning_of_their_ids():
 # ---- records ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_a_killed_run_resumes(tmp_path):
     records = tmp_path / "r.sqlite"
     words = [sys.executable, "-P", "-m", "fairalloc", "simulate", "P.Table4", "--small", "--records", str(records)]

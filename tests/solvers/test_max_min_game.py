@@ -126,6 +126,7 @@ def test_methods_agree_on_one_server(seed):
     np.testing.assert_allclose(other.tasks, answers[0], rtol=SHARES)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", range(4))
 def test_it_is_the_limit_of_alpha_fairness(seed):
     instance = game_with_variants(seed, servers=1)

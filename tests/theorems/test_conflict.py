@@ -180,6 +180,7 @@ def test_nb_is_not_strategyproof_at_2x1x2():
 # ---- instances --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_the_smallest_instance_without_such_an_allocation(capsys):
     found = conflict(["pareto", "total-envy-freeness"], "3x3x2", trials=400, time_limit=AMPLE)
     assert found.instance is not None

@@ -76,6 +76,7 @@ def alone(code, folder):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.deep
 def test_the_code_of_a_claim_runs_alone_with_its_mechanism_and_what_lies_beside_it(mine, capsys, tmp_path):
     code, out, _ = exported(capsys, "mine.py:nobody_idle", "--trials", "12", "--time-limit", "60s")
     assert code == 0

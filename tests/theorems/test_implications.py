@@ -133,6 +133,7 @@ def tried(cases):
     return forwards, backwards
 
 
+@pytest.mark.deep
 def test_no_arrow_is_contradicted_on_the_first_allocations():
     forwards, backwards = tried(islice(cases(), 12))
     assert len(forwards) > 10
@@ -200,6 +201,7 @@ def test_arrows_stay_where_they_are_true():
     assert "single-server-reduction" in reached("drfh", Allocation(pool, [35 / 3, 35 / 3]))
 
 
+@pytest.mark.deep
 def test_a_wrong_arrow_is_seen():
     """The test of all arrows would reject one that is not true: K Table 1, drfh has no sharing incentive."""
     wrong = Implication("drfh", "sharing-incentive", "it is not true")

@@ -168,6 +168,7 @@ def search(statement, seed=0, trials=400, seconds=AMPLE):
     return made.run(), made
 
 
+@pytest.mark.deep
 def test_the_search_finds_a_planted_falsehood_and_shrinks_it():
     for seed in range(3):
         found, made = search(planted(), seed, trials=400, seconds=AMPLE)
@@ -200,6 +201,7 @@ def test_shrinking_ends_at_the_least_number_that_will_do():
     assert found.case.instance.exact.capacities == ((Fraction(101),),)
 
 
+@pytest.mark.deep
 def test_a_search_is_deterministic_by_its_seed():
     first, second, other = (search(planted(), seed, trials=300, seconds=AMPLE) for seed in (5, 5, 6))
     assert first[0].case.document() == second[0].case.document()

@@ -71,6 +71,7 @@ def test_a_true_claim_is_not_refuted():
     assert "no proof" in str(result)
 
 
+@pytest.mark.deep
 def test_a_false_claim_is_refuted_by_code_that_runs(capsys):
     """LMMF is not strategyproof (Z Proposition 6)."""
     result = searched("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere")
