@@ -56,7 +56,8 @@ class TaskState:
         self.weights: list[float] = workload.weights.tolist()
         self.per_weight = _per_weight(workload.weights)
         demand, capacities = counted
-        self._power = DIGITS - 1 - np.floor(np.log10(np.maximum(capacities.max(axis=0), 1e-300))).astype(int)
+        largest = np.where(capacities.max(axis=0) > 0, capacities.max(axis=0), 1.0)
+        self._power = DIGITS - 1 - np.floor(np.log10(largest)).astype(int)
         whole, sizes = _whole(capacities, self._power), _whole(demand, self._power)
         self._unit = np.maximum(np.gcd.reduce(np.concatenate([whole, sizes])), 1)
         self.capacities = whole // self._unit
@@ -159,15 +160,17 @@ class TaskState:
 
 
 def _scaled(values: Floats, power: NDArray[np.intp]) -> Floats:
-    """Values * 10^power by column, rounded once where the powers of ten are exact."""
-    return np.where(power < 0, values / 10.0 ** np.maximum(-power, 0), values * 10.0 ** np.maximum(power, 0))
+    """Values * 10^power by column, rounded once where the powers of ten are exact; in two steps where one is out of range."""
+    size = np.abs(power)
+    one, two = 10.0 ** np.minimum(size, 300), 10.0 ** np.maximum(size - 300, 0)
+    result: Floats = np.where(power < 0, values / one / two, values * np.where(power < 0, 1.0, one) * two)
+    return result
 
 
 def _whole(values: Floats, power: NDArray[np.intp]) -> NDArray[np.int64]:
     """Values * 10^power by column: exactly that of a decimal that is whole then, of others rounded down."""
-    scaled = _scaled(values, power)
-    nearest = np.rint(scaled)
-    return np.where(_scaled(nearest, -power) == values, nearest, np.floor(scaled)).astype(np.int64)
+    nearest = np.rint(_scaled(values, power))
+    return (nearest - (_scaled(nearest, -power) > values)).astype(np.int64)
 
 
 def _per_weight(weights: Floats) -> list[Any]:

@@ -213,3 +213,12 @@ def test_what_was_lost_does_not_happen_later():
     log = simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "first-fit-drfh", events=ServerEvents([2], [0], [False]))
     assert log.until == 2
     assert log.waiting.tolist() == [1]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_resource_that_no_machine_has_and_very_small_ones(rule):
+    """A task of nothing of the second resource runs; machines of 1e-305 hold two tasks of a half."""
+    jobs = Workload(["cpu", "gpu"], ["u"], [1], [0], [0], [3], [5], [[5e-306, 0]])
+    log = simulate_tasks(jobs, Cluster(["cpu", "gpu"], [[1e-305, 0]]), RULES[rule], until=100)
+    assert log.start.tolist()[0] == 0
+    assert log.tasks.sum() == 3
