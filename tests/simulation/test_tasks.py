@@ -41,7 +41,7 @@ def many_users(seed, decimal=False):
     weights, owners = rng.choice([1, 2], users), rng.integers(users, size=2 * users)
     if decimal:
         parts, weights = 10.0 ** rng.integers(-3, 5, 2), rng.choice([0.3, 0.7, 1.1, 2, 3], users)
-        capacities, demand = rng.choice([7, 8, 12, 30], (3, 2)) / parts, rng.choice([0, 1, 2, 3], (2 * users, 2)) / parts
+        capacities, demand = rng.choice([8, 12, 16, 30], (3, 2)) / parts, rng.choice([0, 1, 2, 3], (2 * users, 2)) / parts
         demand[~demand.any(axis=1), 0] = 1 / parts[0]
     arrival, tasks, duration = (rng.choice(values, 2 * users) for values in ([0, 1, 2], [1, 2, 3, 4], [1, 2.5, 3]))
     names = [f"u{n}" for n in range(users)]
