@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.tasks import canonical, cvxpy_tasks, linear_rows, pyomo_tasks
-from fairalloc.formulations.lexicographic.linear_program import LP
+from fairalloc.formulations.lexicographic.linear_program import LP, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -65,8 +65,9 @@ class Utilitarian(Mechanism):
         result: Floats = given[-1] * (domain.weights[0] * unit / scaled.weights[0])
         return result
 
-    def lp(self, instance: Instance) -> LP:
-        """The program as sparse arrays: capacity rows, then limits."""
+    def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002
+        """The program as sparse arrays: capacity rows, then limits. It has no rounds."""
+        del round
         arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
         matrix = sp.vstack([arcs.load, arcs.owner[capped]], format="csc")
         upper = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])

@@ -75,8 +75,7 @@ class DemandsOn(Mapping[tuple[int, int], T], Generic[T]):
 
     @cached_property
     def _rated(self) -> dict[tuple[int, int], None]:
-        pairs = () if self.rates is None else zip(*(part.tolist() for part in self.rates.nonzero()), strict=True)
-        return dict.fromkeys(pairs)
+        return dict.fromkeys(_pairs(self.rates))
 
     def __getitem__(self, pair: tuple[int, int]) -> T:
         if pair in self.own:
@@ -151,9 +150,7 @@ class ExactData:
     @cached_property
     def rates(self) -> Mapping[tuple[int, int], Fraction]:
         """Those of all pairs that placement allows; empty where all are 1."""
-        rates = self._instance.rates
-        pairs = () if rates is None else zip(*(part.tolist() for part in rates.nonzero()), strict=True)
-        return {pair: self.rate(*pair) for pair in pairs}
+        return {pair: self.rate(*pair) for pair in _pairs(self._instance.rates)}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactData):
@@ -241,6 +238,11 @@ class InstanceData:
             return None
         return sp.csr_array((frozen(np.ones(rates.nnz, dtype=bool)), rates.indices, rates.indptr), shape=rates.shape)
 
+    @property
+    def open_pairs(self) -> sp.csr_array | None:
+        """(N x K) sparse, the rates of the pairs that placement allows, or which these are; None where all are allowed, at 1."""
+        return self.allowed if self.rates is None else self.rates
+
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], Floats]:
         """{(user, server): (V_n, R)} where a task takes something else than `demands`."""
@@ -283,7 +285,7 @@ class InstanceData:
     def _placed(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         """Row of `vectors`, server and 1 / rate of everything that placement allows; one number where all rates are 1."""
         count, one = self.vectors.matrix.shape[0], np.ones(())
-        there = self.allowed if self.rates is None else self.rates
+        there = self.open_pairs
         if there is None:
             return np.repeat(np.arange(count), self.K), np.tile(np.arange(self.K), count), one
         there = there if self.vectors.is_single else there[self.vectors.user]
@@ -406,6 +408,12 @@ def _places_of_all(server: NDArray[np.intp], width: int) -> NDArray[Any]:
     first = server.astype(index_type((int(server.max(initial=0)) + 1) * width))
     result: NDArray[Any] = (first * width)[:, None] + np.arange(width, dtype=first.dtype)
     return result.ravel()
+
+
+def _pairs(rates: sp.csr_array | None) -> Iterator[tuple[int, int]]:
+    """The (user, server) that have a rate."""
+    places = ((), ()) if rates is None else rates.nonzero()
+    return zip(*(np.asarray(part, dtype=int).tolist() for part in places), strict=True)
 
 
 def _rationals(value: Any) -> tuple[tuple[Fraction, ...], ...]:

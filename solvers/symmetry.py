@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.mechanism import Mechanism
@@ -106,7 +105,7 @@ def _same_users(instance: Instance) -> NDArray[np.intp]:
     rows = _hashed(vectors.matrix.indptr, vectors.matrix.indices, vectors.matrix.data)
     variant = np.arange(len(rows)) - vectors.first[vectors.user]
     keys: list[NDArray[Any]] = [_hashed(vectors.first, variant, rows)]
-    if (there := _where(instance)) is not None:
+    if (there := instance.open_pairs) is not None:
         keys.append(_hashed(there.indptr, there.indices, there.data))
     limited = np.isfinite(instance.max_tasks)
     if limited.any():
@@ -118,15 +117,10 @@ def _same_users(instance: Instance) -> NDArray[np.intp]:
 def _same_servers(instance: Instance) -> NDArray[np.intp]:
     start = np.arange(instance.K + 1) * instance.R
     keys = [_hashed(start, np.tile(np.arange(instance.R), instance.K), instance.capacities.ravel())]
-    if (there := _where(instance)) is not None:
+    if (there := instance.open_pairs) is not None:
         columns = there.tocsc()
         keys.append(_hashed(columns.indptr, columns.indices, columns.data))
     return _numbered([*keys, *_own_demands(instance, 1, instance.K)])
-
-
-def _where(instance: Instance) -> sp.csr_array | None:
-    """The rates of the pairs that placement allows, or which these are; None where it allows all."""
-    return instance.allowed if instance.rates is None else instance.rates
 
 
 def _own_demands(instance: Instance, axis: int, size: int) -> list[NDArray[np.uint64]]:

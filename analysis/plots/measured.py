@@ -1,7 +1,7 @@
 """What was measured of solvers: time, accuracy, losses, residuals over time, growth, and memory. Plain numbers in, Axes out."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -133,16 +133,9 @@ def histories(
     >>> axes.lines[0].get_ydata().tolist()
     [0.01, 1e-05]
     """
-    ax = style.one_axes_beside(ax, 4.0, list(traces)) if key else style.one_axes(ax, 4.0, 3.2)
-    styles, handles = style.lines(order or sorted(traces)), []
-    for method, trace in sorted(traces.items()):
-        seconds, measures = _visible(trace, 1e-6)
-        told = f"{method}: {measures[-1]:.1e} after {seconds[-1]:.3g} s"
-        handles += ax.plot(seconds, measures, label=method, gid=hint(told), **styles[method], markevery=0.15)
-    _scale(ax, "its own measure")
-    if key:
-        style.legend(ax, handles, sorted(traces))
-    return ax
+    points = {method: _visible(trace, 1e-6) for method, trace in traces.items()}
+    told = {method: f"{method}: {own[1][-1]:.1e} after {own[0][-1]:.3g} s" for method, own in points.items()}
+    return _curves(points, told, ax, order, key, "its own measure", markevery=0.15)
 
 
 @checked
@@ -166,14 +159,29 @@ def growth(
     >>> axes.lines[0].get_xdata().tolist()
     [1000.0, 10000.0]
     """
-    ax = style.one_axes_beside(ax, 4.0, list(seconds)) if key else style.one_axes(ax, 4.0, 3.2)
-    styles, handles = style.lines(order or sorted(seconds)), []
-    for method, points in sorted(seconds.items()):
-        told = ", ".join(f"{spent:.3g} s at {arcs:.0e}" for arcs, spent in points)
-        handles += ax.plot(*np.maximum(np.array(points).T, 1e-6), label=method, gid=hint(f"{method}: {told}"), **styles[method])
-    _scale(ax, "seconds", "arcs")
+    points = {method: np.maximum(np.array(own).T, 1e-6) for method, own in seconds.items()}
+    told = {m: f"{m}: {', '.join(f'{spent:.3g} s at {arcs:.0e}' for arcs, spent in own)}" for m, own in seconds.items()}
+    return _curves(points, told, ax, order, key, "seconds", "arcs")
+
+
+def _curves(
+    points: Mapping[str, Floats],
+    told: Mapping[str, str],
+    ax: "Axes | None",
+    order: Sequence[str],
+    key: bool,
+    measure: str,
+    across: str = "seconds",
+    **look: Any,
+) -> "Axes":
+    """A line for each method through its points (2, P), with what is told of it, on logarithmic axes."""
+    ax = style.one_axes_beside(ax, 4.0, list(points)) if key else style.one_axes(ax, 4.0, 3.2)
+    styles, handles = style.lines(order or sorted(points)), []
+    for method, own in sorted(points.items()):
+        handles += ax.plot(*own, label=method, gid=hint(told[method]), **styles[method], **look)
+    _scale(ax, measure, across)
     if key:
-        style.legend(ax, handles, sorted(seconds))
+        style.legend(ax, handles, sorted(points))
     return ax
 
 

@@ -3,8 +3,7 @@
 Each family stresses one thing: size alone (generic), ties, zero demands, placement, few servers a user (sparse), heavy tails,
 users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
 degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or
-requests and entitlements as in D (njc). The sizes of `market` and `network` are
-of their own.
+requests and entitlements as in D (njc). `market` and `network` have sizes of their own.
 
 `n_users`, `n_servers` and `n_resources` are positive integers (InstanceError where one is not); `seed` is of the random numbers.
 """

@@ -103,11 +103,11 @@ def write_instance(instance: Instance, path: str | Path) -> None:
 
 def parse_instance(document: Any) -> Instance:
     """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
-    _object(document, "the instance", None, required=("schema", "resources", "servers", "users"))
+    known = ("schema", "name", "resources", "servers", "users")
+    _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
     schemas = ("fairalloc-instance/1", INSTANCE_SCHEMA)
     require(document["schema"] in schemas, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
     new = SINCE_2 if document["schema"] == INSTANCE_SCHEMA else ()
-    _object(document, "the instance", ("schema", "name", "resources", "servers", "users"), required=())
     servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on", *new)
     users = _objects(document["users"], "user", fields, ("name", "demands"))

@@ -42,9 +42,7 @@ class Vectors:
 
     @classmethod
     def _frozen(cls, matrix: sp.csr_array, first: NDArray[np.intp]) -> "Vectors":
-        for array in (matrix.data, matrix.indices, matrix.indptr, first):
-            frozen(array)
-        return cls(matrix, first)
+        return cls(read_only(matrix), frozen(first))
 
     def __len__(self) -> int:
         return len(self.first) - 1
@@ -108,6 +106,13 @@ def small_range(stop: int, step: int = 1) -> NDArray[Any]:
 def scaled_rows(matrix: sp.csr_array, factor: Floats) -> sp.csr_array:
     """The matrix with each row multiplied by a factor."""
     return with_data(matrix, matrix.data * np.repeat(factor, np.diff(matrix.indptr)))
+
+
+def read_only(matrix: Sparse) -> Sparse:
+    """The matrix, whose arrays are made read-only."""
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        frozen(array)
+    return matrix
 
 
 def with_data(matrix: Sparse, data: Floats) -> Sparse:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, no_such, require, shown, unprintable
-from fairalloc.models.input.demand_matrix import Vectors, small
+from fairalloc.models.input.demand_matrix import Vectors, read_only, small
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, plain, rational, row
 
 LARGEST_COUNT = 2**53
@@ -326,9 +326,7 @@ def read_rates(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.c
         where = f"the rate of user {user!r} on server {servers[result.indices[e]]!r}"
         raise InstanceError(f"{where} is {result.data[e]:g}, but it must be a finite number, at least 0")
     result.eliminate_zeros()
-    for array in (result.data, result.indices, result.indptr):
-        frozen(array)
-    return None if machine and result.nnz == shape[0] * shape[1] and np.all(result.data == 1) else result
+    return None if machine and result.nnz == shape[0] * shape[1] and np.all(result.data == 1) else read_only(result)
 
 
 def allowed_pairs(shape: tuple[int, int], user: Any, server: Any) -> sp.csr_array | None:
@@ -336,6 +334,4 @@ def allowed_pairs(shape: tuple[int, int], user: Any, server: Any) -> sp.csr_arra
     result = sp.csr_array((np.ones(len(user), dtype=bool), (small(np.asarray(user)), small(np.asarray(server)))), shape=shape)
     if result.nnz == shape[0] * shape[1]:
         return None
-    for array in (result.data, result.indices, result.indptr):
-        frozen(array)
-    return result
+    return read_only(result)

@@ -106,7 +106,7 @@ class HighsSession(Session):
         """The round, or the one program, as sparse arrays."""
         item = self.mechanism
         assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
-        return item.lp(self.instance, round) if isinstance(item, Leximin) else item.lp(self.instance)
+        return item.lp(self.instance, round)
 
     def _run(self) -> None:
         """HiGHS on its model; once more without its basis where primal simplex has lost feasibility on the way."""

@@ -38,9 +38,8 @@ class PdlpSession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One round, or the one program; the capacity rows' duals are the prices."""
-        item = self.mechanism
         with self.phase("build"):
-            lp = item.lp(self.instance, round) if isinstance(item, Leximin) else item.lp(self.instance)
+            lp = self.mechanism.lp(self.instance, round)
         with self.phase("solve"):
             answer = self._ask(lp)
         self.count(answer["iterations"])

@@ -37,11 +37,7 @@ class QtqpSession(Session):
         import qtqp
 
         with self.phase("build"):
-            lp = (
-                self.mechanism.lp(self.instance, round)
-                if isinstance(self.mechanism, Leximin)
-                else self.mechanism.lp(self.instance)
-            )
+            lp = self.mechanism.lp(self.instance, round)
         with self.phase("compile"):
             matrix, own = lp.matrix.tocsr(), sp.eye_array(len(lp.most), format="csr")
             fixed = np.flatnonzero(lp.lower == lp.upper)

@@ -125,10 +125,8 @@ class MaxMinArrow(ArrowProgram):
         p, y = p / (y @ self.raised), y / (y @ self.raised)
         z = np.where(self.split(self.paired)[3], 0.1 * apart / users, 0.0)
         d = np.maximum(self.reduced(p, y - z), 0.1 * apart * y.mean())
-        primal, dual = (
-            np.concatenate([x, 1.0 - self.loads.rows(x), u - self.raised * g - self.level, self.most - u]),
-            np.concatenate([d, p, y, z]),
-        )
+        primal = np.concatenate([x, 1.0 - self.loads.rows(x), u - self.raised * g - self.level, self.most - u])
+        dual = np.concatenate([d, p, y, z])
         free = np.concatenate([np.zeros(len(x), bool), ~self.left_out, np.ones(users, bool), np.zeros(users, bool)])
         return PrimalDual(np.where(self.paired, primal, 0.0), np.where(self.paired | free, dual, 0.0), g)
 
