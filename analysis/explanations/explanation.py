@@ -33,7 +33,7 @@ class Sentence:
     Attributes
     ----------
     text : the statement in words
-    kind : "round", "prices", "user", "server", "effect", "constraint" or "note"
+    kind : "round", "prices", "group", "user", "server", "effect", "constraint" or "note"
     source : what it is derived from: "certificate" (rationals, verified without a solver), "prices", "levels" (of floating point
         answers), "derivatives" (fa.sensitivity), "duals" (of an own model), or "instance"
     facts : the same in names and numbers
