@@ -55,8 +55,8 @@ packing = fa.solve(fig1, "utilitarian", "exact")
 print("alpha =", *packing.x_exact, " utility", *packing.tasks_exact)
 
 # %% [markdown]
-# Z prints 8.5, with $\alpha = (5, 1, 5/2)$. That packing fits, but 8.75 is possible, and prices prove that no more is: at
-# prices $p$ at which every way costs at least 1, the utility is at most what $X$ costs.
+# Z prints 8.5, with $\alpha = (5, 1, 5/2)$. That packing fits, but 8.75 is possible, and prices prove that no more is. If
+# every way costs at least 1 at the prices $p$, the utility is at most the cost of $X$.
 
 # %%
 p = [value / C for value, C in zip(fa.certify(fa.solve(fig1, "utilitarian", "exact")).proof.prices, (11, 11, 13), strict=True)]
@@ -390,10 +390,9 @@ print(fa.check(lean, "envy-freeness").sentence)
 print(fa.check(generous, "envy-freeness").sentence)
 
 # %% [markdown]
-# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong: that where a
-# manipulator gains, "there must exists another manipulator user that is worse off" (after Theorem 1), and that the results
-# for LMMF "hold even if each user has a different function $f$" (VI). The record has their counterexamples; each is code that
-# builds the case.
+# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong. If a manipulator
+# gains, "there must exists another manipulator user that is worse off" (after Theorem 1). The results for LMMF "hold even if
+# each user has a different function $f$" (VI). The record has their counterexamples as code that builds each case.
 
 # %%
 for name in ("Z.T1.GSP.strict", "Z.VI.EF"):

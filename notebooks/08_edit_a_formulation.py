@@ -14,9 +14,9 @@
 # %% [markdown]
 # # Edit a formulation
 #
-# Every mechanism is an optimization model that can be read and changed: a CVXPY problem and a Pyomo model with named parts. This
-# notebook changes an objective, adds a constraint that all rounds of a lexicographic mechanism respect, and writes mechanisms of
-# its own, which then go wherever an id goes: into checks, claims, the matrix and benchmarks.
+# Every mechanism is an optimization model that can be read and changed: a CVXPY problem and a Pyomo model with named parts.
+# This notebook changes an objective, adds a constraint that all rounds of a lexicographic mechanism respect, and writes
+# mechanisms of its own. They go wherever an id goes: into checks, claims, the matrix and benchmarks.
 
 # %%
 import tempfile
@@ -90,8 +90,8 @@ print(fa.check(rooted, "nb").sentence)
 # %% [markdown]
 # ## Add a constraint that all rounds respect
 #
-# User 4 may run at most 3 tasks. It would not do to add that to the first round only: DRFH fixes the users who can rise no
-# further and goes on with the others, and each of these rounds must obey. `edited` sees to that.
+# User 4 may run at most 3 tasks. The first round alone is not enough. DRFH fixes the users who can rise no further and goes
+# on with the others, and each of these rounds must obey. `edited` adds the constraint to all rounds.
 
 
 # %%

@@ -58,8 +58,8 @@ for b in np.argsort(log.start, kind="stable"):
     print(f"{log.start[b]:5.0f} s: {log.tasks[b]} tasks of job {log.job[b]} on server {log.server[b]}, until {log.end[b]:.0f} s")
 
 # %% [markdown]
-# An independent accounting, from the log and the data alone, says whether any server was over capacity, any task was lost or run
-# twice, and whether work in = done + left + killed.
+# An independent accounting uses the log and the data alone. It says whether a server was over capacity, a task was lost or
+# run twice, and whether work in = done + left + killed.
 
 # %%
 books = account(log)

@@ -153,8 +153,7 @@ class Claim(ClaimTerms):
         Parameters
         ----------
         time_limit : seconds for all of it; None = 10 where no trials are given, else any. It takes at most 1.2 times as long and
-            a second more: the search runs in a child process, which is ended then, so what functions of yours change in memory
-            stays there
+            a second more. The search runs in a child process, which is then ended, so your functions change no memory here
         trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
         seed : of everything random
         jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
@@ -208,8 +207,10 @@ class ClaimResult:
 
     @property
     def status(self) -> Status:
-        """One of "refuted" (confirmed in rationals), "proved" (for `holds="some"`: a violation was confirmed in rationals),
-        "not refuted", "not decided: violated in floating point" (where no rational answer exists) and "not decided".
+        """One of "refuted", "proved", "not refuted", "not decided: violated in floating point" and "not decided".
+
+        "refuted" is confirmed in rationals, and so is "proved" for `holds="some"`. The fourth is for mechanisms without
+        rational answers.
         """
         return self.finding.status
 

@@ -89,10 +89,10 @@ class Hypotheses:
 
         Parameters
         ----------
-        given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above, "several
-            variants", "own demands" and "limits" for what is not assumed then, "misreported servers" (or
-            demands, or tasks) for what reports are about, and "at least N users". Without a word users have one demand vector
-            each, the same on all servers, and no limits
+        given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above and
+            "at least N users". "several variants", "own demands" and "limits" drop an assumption. "misreported servers" (or
+            demands, or tasks) says what reports are about. Without a word users have one demand vector each, the same on all
+            servers, and no limits
 
         Raises
         ------

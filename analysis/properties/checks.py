@@ -56,9 +56,9 @@ def check(
     ----------
     allocation : tasks on arcs, and bundles where more was handed out than is used; as `solve`, `read_allocation` or
         `Allocation(instance, x)` give it
-    property : a name in PROPERTIES, or a mechanism or its id, whose definition is then checked, or "market", or a function of
-        one's own that takes an allocation and returns a Verdict, True or False, or a number that is positive where the property
-        is violated, beyond `tolerance` (property.py)
+    property : a name in PROPERTIES, "market", a mechanism or its id, whose definition is then checked, or a function.
+        The function takes an allocation and returns a Verdict, True or False, or a number. A number above `tolerance` is a
+        violation (property.py)
     tolerance : the largest violation that counts as rounding; not used in rationals
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
         Definitions of mechanisms are checked in floating point, and in rationals where that cannot tell: `certify` proves them

@@ -63,8 +63,9 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     """A Pyomo model with what programs share: `x[user, variant, server]` >= 0, and constraints by names.
 
-    capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks,
-    full[server, resource]: the load is what `full` (K R,) says where it is finite (nan = a capacity, inf = no row)
+    - capacity[server, resource]: the load is at most 1
+    - limit[user]: tasks <= max_tasks
+    - full[server, resource]: the load equals a finite entry of `full` (K R,); nan = a capacity, inf = no row
     """
     import pyomo.environ as pyo
 
