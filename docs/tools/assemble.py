@@ -27,8 +27,8 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
         text = (led_to_pages(text) if file.parent == ROOT / "docs" else text) + _ending(file)
         text = led_to_statements(text, all_statements())
         yield str(file.relative_to(ROOT / "docs")), text
-    for file in sorted((ROOT / "docs" / "figures").iterdir()):
-        yield f"figures/{file.name}", file.read_bytes()
+    for file in (ROOT / "docs" / "TEMPLATE.py", *sorted((ROOT / "docs" / "figures").iterdir())):
+        yield str(file.relative_to(ROOT / "docs")), file.read_bytes()
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         yield name.lower(), led_to_pages((ROOT / name).read_text(encoding="utf-8"))
     yield "parts/readme.md", _beginning((ROOT / "README.md").read_text(encoding="utf-8"))
