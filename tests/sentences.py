@@ -1,7 +1,7 @@
 """Sentences of prose and their words, for tests/interface/test_sentences.py.
 
-A sentence ends with a full stop, a question mark, an exclamation mark or a semicolon, and where its paragraph, item, heading or cell
-of a table ends. Code and formulas count as one word each, fences and displayed formulas as none.
+A sentence ends with a full stop, a question mark, an exclamation mark or a semicolon, and where its paragraph, item, heading or table
+cell ends. Code and formulas count as one word each, fences and displayed formulas as none.
 """
 
 import ast

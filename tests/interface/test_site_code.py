@@ -2,8 +2,8 @@
 
 A block of commands runs in the folder of its page, without a shell; one that installs or needs other machines has "unexecuted"
 behind its fence, one that another test runs has "elsewhere". Commands that take minutes have "long": the command line must know
-their words. A fence with the name of a file writes that file. Code within a sentence runs after the blocks of its page. The blocks of
-docs/ERRATA.md are run by the tests of the papers.
+their words. A fence with the name of a file writes that file. Code within a sentence runs after the blocks of its page. The tests of
+the papers run the blocks of docs/ERRATA.md.
 """
 
 import contextlib
