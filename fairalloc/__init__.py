@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from fairalloc.models.examples import generators, traces
     from fairalloc.models.examples.library import Frozen, library
     from fairalloc.models.examples.published import EXAMPLES, Example, example
+    from fairalloc.models.files.csv_tables import read_csv
     from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
     from fairalloc.models.transformations.aggregation import aggregate, expand
     from fairalloc.models.transformations.own_time import with_own_time
@@ -54,9 +55,9 @@ if TYPE_CHECKING:
     from fairalloc.theorems.matrix import Matrix
     from fairalloc.theorems.own_matrix import property_matrix
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-__all__ = ["EXAMPLES", "Example", "Instance", "example", "read_instance", "write_instance"]
+__all__ = ["EXAMPLES", "Example", "Instance", "example", "read_csv", "read_instance", "write_instance"]
 __all__ += ["Frozen", "aggregate", "expand", "generators", "library", "traces", "with_own_time"]
 __all__ += ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"]
 __all__ += ["MECHANISMS", "Leximin", "Mechanism", "ModelPage", "Utility", "cvxpy_tasks", "export", "mechanism", "pyomo_tasks"]
@@ -84,6 +85,7 @@ PLACES = {
     "fairalloc.models.errors": "FairallocError InstanceError NotApplicable NotInstalled UnknownName",
     "fairalloc.models.transformations.aggregation": "aggregate expand",
     "fairalloc.models.transformations.own_time": "with_own_time",
+    "fairalloc.models.files.csv_tables": "read_csv",
     "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
     "fairalloc.models.examples.library": "Frozen library",
     "fairalloc.models.examples.published": "EXAMPLES Example example",

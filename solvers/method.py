@@ -31,6 +31,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
+from fairalloc.solvers.running.progress import tell
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
 
@@ -196,7 +197,8 @@ class Session:
             self.iterations = (self.iterations or 0) + int(iterations)
 
     def note(self, **facts: Any) -> None:
-        """Keep the facts of one event or iteration, where a trace or a log is wanted."""
+        """Keep the facts of one event or iteration where a trace or a log is wanted, and tell them where somebody listens."""
+        tell(**facts)
         if self.limits.trace:
             self.trace.append(facts)
         if self.limits.log:

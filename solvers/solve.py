@@ -7,7 +7,7 @@
 Where a limit is given, the packages that the first method needs are imported before the clock starts, once in a process.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -29,6 +29,7 @@ from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
+from fairalloc.solvers.running.progress import Progress, listening
 from fairalloc.solvers.running.threads import checked_threads, limited_threads
 from fairalloc.solvers.symmetry import classes_of
 
@@ -50,6 +51,7 @@ def solve(
     threads: int | None = None,
     merge: bool | None = None,
     isolate: bool = True,
+    progress: bool | Callable[[Progress], object] = False,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -81,6 +83,8 @@ def solve(
     isolate : whether, under a limit, code that may look at no clock runs in a child process that is ended then: solvers in native
         code, mechanisms and methods that are not of this package, and everything on large instances. What they change in memory
         stays in the child. False, or a system on which Python cannot fork safely (macOS, Windows): a limit is then a request
+    progress : True writes a line to standard error every second: the seconds so far, the method, its iteration and its residual,
+        or what else it measures. A function gets a `Progress` with these instead. A solver in native code says no iterations
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
@@ -115,7 +119,7 @@ def solve(
     merged = (method is None and not (trace or log)) if merge is None else merge
     request = Request(item, instance, limits, reference, warm_start, merged, isolate)
 
-    with limited_threads(limits.threads, instance.A):
+    with listening(progress), limited_threads(limits.threads, instance.A):
         answer = whole_call(request, lambda given, keep: _solved(given, method, own, keep))
     return answer if isinstance(mechanism, str) and not item.functions else answer.noted(rule=item)
 

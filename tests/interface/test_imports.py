@@ -67,6 +67,8 @@ PARTS = {
         "state",
         "schedulers",
         "tasks",
+        "memory",
+        "arrivals",
         "fluid",
         "accounting",
         "metrics",
