@@ -291,7 +291,7 @@ for name in ("strategyproofness", "group-strategyproofness"):
 fa.property_matrix(["drfh"], PRINTED["W.List"].properties)
 
 # %% [markdown]
-# Two of W's sentences do not hold as printed (docs/ERRATA.md).
+# Two of W's sentences do not hold as printed (docs/papers/errata.md).
 #
 # **Proposition 8**, bottleneck fairness: if all users have the same global dominant resource, the allocation "should be
 # reduced to a max-min fair allocation for that resource". It is max-min fair among what the servers allow. But it is not the

@@ -392,8 +392,8 @@ print("NJC, corners:", *[f"({', '.join(map(str, v))})" for v in solution_set(lit
 print("DRF:         ", f"({', '.join(map(str, fa.solve(little, 'drf', 'exact').tasks_exact))})")
 
 # %% [markdown]
-# Section 4 is right on the incentive for sharing and, for positive entitlements, on Pareto optimality. docs/ERRATA.md has the
-# rest.
+# Section 4 is right on the incentive for sharing and, for positive entitlements, on Pareto optimality. docs/papers/errata.md has
+# the rest.
 
 # %% [markdown]
 # ## Checks

@@ -433,7 +433,7 @@ for system in (truth, reported):
 
 # %% [markdown]
 # Both allocations are proved to be PS-DSF, and the ranges over all PS-DSF allocations are points. User 2's worst answer after
-# the misreport is better than its best one before it, so no choice among answers matters (docs/ERRATA.md, P Theorem 2).
+# the misreport is better than its best one before it, so no choice among answers matters (docs/papers/errata.md, P Theorem 2).
 #
 # **What holds.** Sharing incentive and bottleneck fairness hold. Envy-freeness holds for what a user may use itself; with the
 # totals of another user, wherever they lie, which is (24) to the letter, users of small servers envy those of large ones.
