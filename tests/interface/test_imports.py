@@ -57,6 +57,7 @@ PARTS = {
         "certificates",
         "plots",
         "compare",
+        "explorer",
         "explanations",
         "__init__",
     ),
