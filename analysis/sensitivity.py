@@ -140,7 +140,7 @@ def sensitivity(
     ----------
     allocation : an answer of a mechanism; its tasks are taken to be right
     mechanism : whose answer it is; None = that of the allocation, with its parameters
-    time_limit : seconds, after which what is not known yet is left out; None = no limit
+    time_limit : seconds, after which unknown derivatives are left out; None = no limit
 
     Raises
     ------

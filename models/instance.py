@@ -191,7 +191,7 @@ class Instance(InstanceData):
         return Instance(**{**self._arguments(), **changes})
 
     def rescaled(self, weights: Floats, unit: Floats | None = None) -> "Instance":
-        """The same problem with other weights (N,) and in other units of tasks, made from what is validated already.
+        """The same problem with other weights (N,) and in other units of tasks, made from validated data.
 
         `unit` (N,) is how many tasks one task of the result is, default 1. The arcs stay, in the same order.
         InstanceError where a number leaves the range of floating point.
@@ -212,7 +212,7 @@ class Instance(InstanceData):
     def chosen(
         self, users: NDArray[np.intp], servers: NDArray[np.intp], weights: Floats, max_tasks: Floats, counts: NDArray[np.int64]
     ) -> "Instance":
-        """Some users and rows of servers, made from what is validated already.
+        """Some users and rows of servers, made from validated data.
 
         Parameters
         ----------

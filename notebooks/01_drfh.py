@@ -281,7 +281,7 @@ for name in ("strategyproofness", "group-strategyproofness"):
     print(fa.check_mechanism(prop4, "drfh", name, trials=60, method="highs").sentence)
 
 # %% [markdown]
-# ## What is true of DRFH
+# ## The propositions about DRFH
 #
 # All nine propositions hold under W's assumptions: positive demands, everybody may run everywhere, unlimited tasks. The
 # matrix shows what the toolkit has on record; a cross is a violation confirmed in rationals, and the notes say where the

@@ -17,7 +17,7 @@
 # This notebook works through **Z**: Zarchy, Hay, Schapira, *Capturing Resource Tradeoffs in Fair Multi-Resource Allocation*.
 # A task may be run in several ways, such as with much CPU and little memory or the other way round. Z compares two
 # mechanisms: lexicographic max-min fairness (LMMF) and Nash bargaining (NB). We compute both, reproduce Z's examples and its
-# two tables, and show two steps of Z's proofs that fail, with what is true in their place. The letters are the paper's:
+# two tables, and show two steps of Z's proofs that fail, with true statements in their place. The letters are the paper's:
 #
 # | letter | meaning |
 # | --- | --- |
@@ -153,7 +153,7 @@ levels = iterate(example)
 # %% [markdown]
 # ## Prices of the iterations
 #
-# Each iteration has a proof by prices. Let user $j$'s cheapest way cost $q_j = \min_m \sum_r p_r d_{jm}^r$. What is run is
+# Each iteration has a proof by prices. Let user $j$'s cheapest way cost $q_j = \min_m \sum_r p_r d_{jm}^r$. All tasks are
 # paid for, so $\sum_j q_j u_j \le \sum_r p_r C_r$ in every feasible allocation. Prices that leave no excess show that a user
 # with $q_j > 0$ cannot have more unless somebody with at most its level has less.
 
@@ -236,7 +236,7 @@ one_resource = fa.Instance([[1], [1]], [[1]])
 print("pivots of Y:", [j + 1 for j in pivots(equal, unequal)], " LMMF is", *fa.solve(one_resource, "lmmf", "exact").tasks_exact)
 
 # %% [markdown]
-# Both cases were found by the toolkit's search for counterexamples, and are on record. What is true: a larger pivot makes
+# Both cases were found by the toolkit's search for counterexamples, and are on record. True is: a larger pivot makes
 # $\langle Y' \rangle$ larger ("if"), and if *all* pivots of $Y$ have more in $Y'$, then $Y$ is not LMMF. Z's Theorem 1 is
 # true all the same; `fairalloc theorems show Z.T1` has another proof.
 

@@ -359,7 +359,7 @@ wish = fa.solve(circle, "njc", objective="closest", target=[1, 0, 0, 0]).tasks_e
 print("utilisation:", *best, "  closest to (1, 0, 0, 0):", *wish)
 
 # %% [markdown]
-# ## What is not true of these allocations (section 4)
+# ## Claims of section 4 that are false
 #
 # **Strategyproofness.** With two users the allocation is unique and is the market's, which a user can manipulate. User 1
 # needs $(16, 1)$ per task, user 2 needs $(1, 2)$, and there are 100 of each. User 1 reports $(16, 8)$:

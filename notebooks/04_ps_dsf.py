@@ -263,7 +263,7 @@ show(x)
 # \Big/ \Big(z^* + \frac{x_{n_r,i}}{\varphi_{n_r} \gamma_{n_r,i}}\Big).$$
 #
 # P leaves the choice of $\beta$ open; we take the largest. The box says $f := f + x_{n_r,i} d_{n_r}$ for every $r$, which counts
-# a user twice that is $n_r$ for two resources. `once=False` does what is printed.
+# a user twice that is $n_r$ for two resources. `once=False` follows the print.
 
 
 # %%
@@ -371,7 +371,7 @@ figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.semilogy([float(abs(c - Fraction(1, 3))) for c in steps], "ko-")
 _ = ax.set(xlabel="round", ylabel="distance from 1/3")
 # %% [markdown]
-# ## Properties: what Theorem 2 says, and what is true
+# ## Properties: the claims of Theorem 2, and the truth
 #
 # P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO)
 # and bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it. Each cell has one symbol,

@@ -281,7 +281,7 @@ print(f"dPsi/dlambda_1 = {abs(by_price)}, beta_1 = {beta:.4f}")
 # ### A heuristic for servers on their own (5.2, K Fig. 6)
 #
 # If the prices were known, each server could move its tasks against $f_{n,i}$, (55), (56). K takes for the prices a penalty on
-# what is used beyond $c_{i,r} - \varepsilon$:
+# the use beyond $c_{i,r} - \varepsilon$:
 #
 # $$\lambda_{i,r} = \Big[\sum_m x_{m,i} d_{m,r} - c_{i,r} + \varepsilon\Big]^+ / \varepsilon^2. \tag{K 57}$$
 #
@@ -383,7 +383,7 @@ tsf = fa.solve(fa.Instance([[1, 2], [1, 0]], [[1, 1], [1, 2]], eligible=[[1, 1],
 print(fa.check(tsf, "sharing-incentive").sentence)
 
 # %% [markdown]
-# Table 1, mark by mark. What is printed stands beside what is proved or refuted in fractions:
+# Table 1, mark by mark. Printed marks stand beside the verdicts, which are proved in fractions:
 
 # %%
 printed = PRINTED["K.Table1"]

@@ -14,7 +14,7 @@
 # %% [markdown]
 # # Comparing solvers
 #
-# A mechanism is a definition; a *method* computes it. This notebook compares what methods claim, what is true, and how long
+# A mechanism is a definition; a *method* computes it. This notebook compares the claims of methods, the truth, and how long
 # they take. It adds a solver of your own, and summarises many runs without misleading the reader.
 
 # %%

@@ -106,7 +106,7 @@ print(verdict.holds, verdict.sentence, "|", verdict.method)
 #
 # Does the claim hold for another mechanism, or under another hypothesis? LMMF makes the numbers of tasks lexicographically
 # largest. It fails as well: on a server $(1/4, 1)$ users with $(1, 1)$ and $(0, 1)$ run $1/4$ and $3/4$ tasks, and on $(5/4,
-# 1)$ half a task each. User 1 can use what is added only together with resource 2.
+# 1)$ half a task each. User 1 can use the addition only together with resource 2.
 
 # %%
 lmmf = fa.claim("more capacity hurts nobody", mechanism="lmmf", property=loss_from_growth, hypotheses="one server")
@@ -162,7 +162,7 @@ print(lying.check(truth).sentence)
 # ## The papers' claims
 #
 # Every claim of the five papers is a statement of this kind, with its place, its hypotheses, and a proof where one is known.
-# A status says what is known of each. *Proved* means by a proof in prose that somebody else has read, or by a case if the
+# Each has a status. *Proved* means by a proof in prose that somebody else has read, or by a case if the
 # claim asserts only that one exists. *Proved by machine* is for all instances of some sizes. *Refuted* means by an exact
 # case. The others are *not refuted* in so many trials, and *not decided*.
 
@@ -228,7 +228,7 @@ print(table.findings[fair.statement].case.code())
 print(fa.property_matrix(["alpha-pf-vds"], ["envy-freeness", "sharing-incentive", "pareto"]))
 
 # %% [markdown]
-# A paper's own table beside what is found: P's Table I.
+# A paper's own table beside ours: P's Table I.
 
 # %%
 printed = PRINTED["P.Table1"]

@@ -111,7 +111,7 @@ print("capped", bounded.tasks.round(6), "|", fa.check(bounded, mine).sentence)
 #
 # 1. User 4 is stopped first, by the cap, at the share $3/20$.
 # 2. Users 1 and 2 are stopped by the memory of server 1, at $3 \cdot 5/75 = 1/5$.
-# 3. User 3 takes what is left of server 2: 13 tasks, the share $13/20$.
+# 3. User 3 takes the rest of server 2: 13 tasks, the share $13/20$.
 
 # %%
 ax = fa.plots.dominant_shares({"drfh": free, "capped": bounded})

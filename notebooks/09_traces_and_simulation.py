@@ -69,7 +69,7 @@ print(books)
 # ## What a workload is made of
 #
 # The samples of the Google trace have arrivals and run times of all jobs, but neither the tasks of later jobs nor what they use.
-# What is missing is generated, and every workload says so.
+# Missing data are generated, and every workload says so.
 
 # %%
 made = google_intervals("generated", seed=1)
@@ -152,7 +152,7 @@ for name, flow in flows.items():
 # %% [markdown]
 # ## The papers' experiments
 #
-# Each experiment is declared once: the paper's finding, what is simulated here, seeds, one figure and one verdict. Records are
+# Each experiment is declared once: the paper's finding, the simulation here, seeds, one figure and one verdict. Records are
 # kept, so a run that is stopped goes on where it was. The smallest versions of two:
 
 # %%

@@ -381,7 +381,7 @@ class Method(ABC):
 
         Parameters
         ----------
-        mechanism : what is to be computed, configured
+        mechanism : the configured mechanism that is asked for
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
@@ -393,7 +393,7 @@ class Method(ABC):
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What is imported for it: Pyomo loads its parts by another name."""
+        """The packages that it imports: Pyomo loads its parts by another name."""
         return tuple("pyomo.environ" if name == "pyomo" else name for name in self.packages)
 
     def missing(self) -> str:

@@ -67,13 +67,13 @@ def claim(
         f(allocation) and f(case, answer) return a Verdict, a bool, None (not about this case), or a number, positive where it
         is violated; `answer` is the mechanism as a function from instances to allocations. Allocations have `tasks_exact` where
         the mechanism has rational answers; an exact number (Fraction or int) then refutes in rationals
-    hypotheses : what is assumed: words separated by commas, such as "positive, everywhere, at least 2 users", an iterable of
+    hypotheses : the assumptions: words separated by commas, such as "positive, everywhere, at least 2 users", an iterable of
         them, or a `Hypotheses`; without words every user has one demand vector, the same on all servers, and no limit
     holds : "all" = the property holds for every case; "some" = a case violates it
     parameters : values that parameters of the mechanism may have, such as {"alpha": (1, 2, 5)}
     misreports : the most users who misreport together; None = what the property is about
     instances : a function of a `numpy.random.Generator` that makes the instances the claim is about; it replaces the package's
-        own samples, and what is found is not made smaller
+        own samples, and a violation is not made smaller
     id : its name; "" = a slug of the text
 
     Returns

@@ -186,7 +186,7 @@ class Hypotheses:
         return self.users <= instance.N and all(test(instance) for name, test in TESTS.items() if getattr(self, name))
 
     def dropped(self) -> Mapping[str, "Hypotheses"]:
-        """The variants with one assumption less, by the name of what is dropped."""
+        """The variants with one assumption less, by the name of the dropped assumption."""
         return {name: replace(self, **{name: False}) for name in self._flags}  # type: ignore[arg-type]
 
     @property

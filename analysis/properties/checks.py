@@ -65,8 +65,8 @@ def check(
     reference : for the definition of a mechanism, whether an independent reference is asked where the allocation's own prices
         prove too little; None = on instances of at most 5,000 arcs (the judge's `reference_arcs`)
     judge : options of the judge of definitions by name, see `fa.options("judge")`
-    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; what is not decided then is
-        said not to be. With a limit the check runs in a child process; None = no limit
+    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more. A verdict that
+        is not decided then says so. With a limit the check runs in a child process; None = no limit
 
     Returns
     -------

@@ -65,30 +65,30 @@ def add_commands(commands: Any) -> None:
     command = _action(actions, "verify", "search for counterexamples", _verify, files)
     text = "only these; see: fairalloc theorems list"
     completed(command.add_argument("--id", action="append", default=[], metavar="ID", help=text), all_statements)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="put what is found into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="write the findings into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json", "html"])
     add_time_limit(command, "the whole call; default: 60s", 60.0)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random; default: 0")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
     command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
 
     command = _action(actions, "prove", "prove for all instances of a size, by z3", _prove)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="put what is proved into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="write the proofs into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_time_limit(command, "each statement; default: 60s", 60.0)
     text = "users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
     command.add_argument("--size", metavar="NxKxR", help=text)
-    command.add_argument("--core", action="store_true", help="which assumptions were needed")
-    command.add_argument("--judge", choices=["cvc5"], help="a second solver that is asked every question, too")
+    command.add_argument("--core", action="store_true", help="show the assumptions that the proof needs")
+    command.add_argument("--judge", choices=["cvc5"], help="ask this second solver every question, too")
 
-    _action(actions, "show", "what is known, with the proofs in words and by machine", _show)
+    _action(actions, "show", "the status of a statement, with its proofs in words and by machine", _show)
     text = "a witness as a script that runs alone or as LaTeX, also of a claim FILE.py:NAME, and an entry for BibTeX"
     command = _action(actions, "export", text, _export)
     command.add_argument("--format", default="python", choices=["python", "latex", "bibtex"])
     add_time_limit(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of that search; default: 0")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of that search; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of that search")
     _action(actions, "list", "ids of statements and misprints with status and words, one a line", _list)
     command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
@@ -110,7 +110,7 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties, files="py")
     command.add_argument("--format", default="table", choices=FORMATS)
     add_time_limit(command, "the cells that are searched together; default: 60s")
-    command.add_argument("--seed", type=int, metavar="N", help="of the search; default: 0")
+    command.add_argument("--seed", type=int, metavar="N", help="seed of the search; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.set_defaults(run=_matrix)
 
@@ -123,15 +123,15 @@ def _action(
     text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
     named = command.add_argument("named", nargs="*", metavar=word, help=text)
     completed(named, lambda: () if files else _known(), files="py")
-    command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
-    text = f"only those whose printed words are read so: {', '.join(READINGS)}"
+    command.add_argument("--paper", action="append", choices=PAPERS, help="only statements of these papers")
+    text = f"only statements with this reading of the print: {', '.join(READINGS)}"
     command.add_argument("--reading", action="append", choices=READINGS, metavar="READING", help=text)
     words = [*(word.value for word in Status), MISPRINT]
-    text = f"only those of which this is on record: {', '.join(words)}"
+    text = f"only statements with this status: {', '.join(words)}"
     command.add_argument("--status", action="append", choices=words, metavar="STATUS", help=text)
-    text = "only those about these mechanisms; see: fairalloc list mechanisms"
+    text = "only statements about these mechanisms; see: fairalloc list mechanisms"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
-    text = "only those about these properties; see: fairalloc matrix"
+    text = "only statements about these properties; see: fairalloc matrix"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties)
     command.set_defaults(run=run)
     return command
