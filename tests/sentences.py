@@ -1,7 +1,7 @@
 """Sentences of prose and their words, for tests/interface/test_sentences.py.
 
-A sentence ends with a full stop, a question mark, an exclamation mark or a semicolon, and where its paragraph, item, heading or cell
-of a table ends. Code and formulas count as one word each, fences and displayed formulas as none.
+A sentence ends with a full stop, a question mark, an exclamation mark or a semicolon, and where its paragraph, item, heading or table
+cell ends. Code and formulas count as one word each, fences and displayed formulas as none.
 """
 
 import ast
@@ -34,10 +34,13 @@ def long_sentences(paragraphs: Iterator[str]) -> list[str]:
 def of_markdown(text: str) -> Iterator[str]:
     """The paragraphs, items, headings and cells of a text of Markdown, without fences and displayed formulas."""
     text = re.sub(r"^ *(```+|:::+).*?^ *\1 *$|\$\$.*?\$\$|<!--.*?-->", "\n\n", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"(?<=\n\n)(?: {4}.*\n+)+", "", text)
     text = re.sub(r"`[^`]+`|\$[^$\n]+(?:\n[^$\n]+)?\$", "code", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=#)|\n(?=\|)|(?<=\|)\n", text):
-        yield from re.split(r"(?<!\\)\|", block) if block.lstrip().startswith("|") else [re.sub(r"^\s*(?:[-*#]+|\d+\.) ", "", block)]
+        yield from (
+            re.split(r"(?<!\\)\|", block) if block.lstrip().startswith("|") else [re.sub(r"^\s*(?:[-*#]+|\d+\.) ", "", block)]
+        )
 
 
 def of_docstring(text: str) -> Iterator[str]:

@@ -28,8 +28,8 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
         text = led_to_pages(text, str(file.parent.relative_to(ROOT)))
         text = led_to_statements(text + _ending(file, text), all_statements())
         yield str(file.relative_to(ROOT / "docs")), text
-    for file in sorted((ROOT / "docs" / "figures").iterdir()):
-        yield f"figures/{file.name}", file.read_bytes()
+    for file in (ROOT / "docs" / "TEMPLATE.py", *sorted((ROOT / "docs" / "figures").iterdir())):
+        yield str(file.relative_to(ROOT / "docs")), file.read_bytes()
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         yield name.lower(), led_to_pages((ROOT / name).read_text(encoding="utf-8"))
     yield "parts/readme.md", led_to_pages(_beginning((ROOT / "README.md").read_text(encoding="utf-8")))

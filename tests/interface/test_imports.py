@@ -41,7 +41,7 @@ PARTS = {
         ),
     ),
     "solvers": (
-        *("options", "running.threads", "running.warm_start", "running.solver_log"),
+        *("options", "running.threads", "running.warm_start", "running.progress", "running.solver_log"),
         *("lexicographic.faces", "lexicographic.rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),

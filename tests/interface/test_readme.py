@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from ast import literal_eval
@@ -17,6 +18,7 @@ from fairalloc.analysis.compare import compare
 from fairalloc.analysis.plots.panels import write_figure
 from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.records import BenchmarkStore
+from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.method_table import APPROXIMATE, MARK, method_table
 from fairalloc.models import FairallocError
@@ -41,6 +43,7 @@ def run_readme():
 
 
 def test_code_prints_what_the_readme_shows(monkeypatch, tmp_path):
+    monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("COLUMNS", "100")  # texts are as wide as the terminal
     monkeypatch.chdir(tmp_path)
     cluster = example("khamse-fig1").instance
@@ -55,6 +58,9 @@ def test_code_prints_what_the_readme_shows(monkeypatch, tmp_path):
         ["user", "drf-per-server", "drfh", "tsf", "ps-dsf"],
         ["u1", "1", "3", "1.66667", "2"],
     ]
+    (command,) = re.findall(r"`fairalloc (solve --users [^`]*)`", README)
+    assert main(shlex.split(command)) == 0
+    assert Path("shares.svg").exists()
 
 
 def json_instance():
@@ -99,7 +105,7 @@ def test_the_benchmark_example_runs_in_an_empty_folder(tmp_path):
 def test_the_picture_is_what_the_comparison_draws(tmp_path):
     """The same words and numbers stand in it; outlines may differ between versions of Matplotlib."""
     (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
-    (named,) = re.findall(r"fa.compare\(.*(\[.*\])\)", README)
+    (named,) = re.findall(r"^mechanisms = (\[.*\])", README, re.MULTILINE)
     write_figure(compare(example("khamse-fig1").instance, literal_eval(named)).plot().figure, tmp_path / "drawn.svg")
     figures = ((tmp_path / "drawn.svg").read_text(), (ROOT / picture).read_text())
     drawn, kept = (re.findall(r"<text[^>]*>([^<]*)</text>", figure) for figure in figures)

@@ -2,7 +2,8 @@
 
 A block of commands runs in the folder of its page, without a shell; one that installs or needs other machines has "unexecuted"
 behind its fence, one that another test runs has "elsewhere". Commands that take minutes have "long": the command line must know
-their words. A fence with the name of a file writes that file. The blocks of docs/ERRATA.md are run by the tests of the papers.
+their words. A fence with the name of a file writes that file. Code within a sentence runs after the blocks of its page. The tests of
+the papers run the blocks of docs/ERRATA.md.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import fairalloc as fa
 from fairalloc.cli import _parser, main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.registry import PAPERS
@@ -27,6 +29,16 @@ SHOWN = ("json", "math", "text")
 def blocks(text):
     """(language, what stands behind it, content) of the fences of a page."""
     return [match.groups() for match in FENCE.finditer(text)]
+
+
+def run_inline(text, scope):
+    """Calls and names of `fa` within sentences are evaluated in what the blocks left; the command line must know its commands."""
+    for code in re.findall(r"(?<!`)`(@?fa\.[^`]+|fairalloc [^`]+)`", FENCE.sub("", text)):
+        if code.startswith("fairalloc "):
+            words = shlex.split(code)[1:]
+            _parser(words).parse_args(words)
+        else:
+            eval(code.removeprefix("@"), {"fa": fa, **scope})
 
 
 def printed(run):
@@ -60,6 +72,7 @@ def run_page(text, endings):
             found.append((content, last))
         else:
             assert language in SHOWN, f"blocks of {language} are not run"
+    run_inline(text, scope)
     return found
 
 
@@ -99,10 +112,12 @@ def test_another_output_is_seen():
         "```sh long\nfairalloc bench ran scaling\n```",
         "```python unexecutd\nprint(1)\n```",
         "```bash\nfairalloc list\n```",
+        "Call `fa.check_mechanism(fa.Mechanism())`.",
+        "The command `fairalloc shwo wang-fig2` shows it.",
     ],
 )
 def test_a_broken_block_is_seen(block):
-    with pytest.raises((ValueError, NameError, AssertionError, SystemExit)):
+    with pytest.raises((ValueError, NameError, TypeError, AssertionError, SystemExit)):
         run_page(f"{block}\n", [])
 
 
