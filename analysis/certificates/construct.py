@@ -317,7 +317,7 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     known = proved(item, given, limits)
     if not known.not_judged and known.residual > tolerance:
         raise Refuted(f"the residual of the allocation is {known.residual:.3g}, but {tolerance:.3g} is allowed")
-    user = user_error(item, known.proof or given, allowed_user_error(tolerance), limits)
+    user = user_error(find_mechanism("nb"), known.proof or given, allowed_user_error(tolerance), limits)
     if user.error is not None and user.error > allowed_user_error(tolerance):
         raise Refuted(user.sentence or "not decided: nothing bounds how far the tasks of each user are from the right ones")
     instance = given.instance

@@ -40,7 +40,7 @@ from fairalloc.solvers.options import allowed_user_error
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 FLOOR, LAG = 1e-13, 1e-4
-"""Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
+"""Mu is not pushed below this part of what the user pays that pays least, nor of what any demand costs more than its tasks."""
 
 CHANGE, BOUNDED, FLAT = 0.02, 0.03, 1e-4
 """The part of the error allowed to users that the last iteration may change tasks by, and that the square of a bound on it may
@@ -192,10 +192,11 @@ class AlphaFairArrow(ArrowProgram):
         return error if np.isfinite(error) else np.inf
 
     def floor(self, now: PrimalDual) -> float:
-        """Small next to what demands differ from tasks: else x and d on the boundary leave steps no room to close that."""
+        """Small next to what demands cost more than tasks: else x and d on the boundary leave steps no room to close that."""
         t, y = self.split(now.primal)[2], self.split(now.dual)[2]
-        apart = float(np.abs(self.demand(y) / t - 1.0).max())
-        return max(FLOOR, LAG * apart) * float(t @ y)
+        paid = t * y
+        apart = float((np.abs(self.demand(y) / t - 1.0) * paid).max()) * len(t)
+        return max(FLOOR * len(t) * float(paid.min()), LAG * apart)
 
 
 class AlphaFairSession(Session):

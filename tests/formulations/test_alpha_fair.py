@@ -8,6 +8,7 @@ import pytest
 from tolerances import EXACT, RESIDUAL, SHARES
 
 import fairalloc as fa
+from fairalloc.analysis.certificates import parse_certificate
 from fairalloc.formulations import mechanism
 from fairalloc.models import FairallocError, Instance
 from fairalloc.models.examples import generators
@@ -18,7 +19,7 @@ PAIR = Instance([[1], [4]], [[1]])
 LINE = [(0, "1", "0"), ("1/2", "4/5", "1/20"), (1, "1/2", "1/8"), (2, "1/3", "1/6"), ("inf", "1/5", "1/5")]
 
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "heavy_tailed")
-ALPHAS = (0.3, 0.5, 1.0, 1.5, 2.0, 5.0)
+ALPHAS = (0.4, 0.5, 1.0, 1.5, 2.0, 3.0)
 BY_SHARE = {"tasks": "lmmf", "task-share": "tsf", "dominant-share": "drfh"}
 
 
@@ -40,7 +41,7 @@ def test_the_line_of_two_users(alpha, first, second):
         assert fa.solve(PAIR, "alpha-fair", "exact", alpha=alpha).tasks_exact == right
         proof = fa.certify(fa.solve(PAIR, "alpha-fair", alpha=alpha))
         assert proof, str(proof)
-        assert fa.parse_certificate(proof.document()).verify(PAIR)
+        assert parse_certificate(proof.document()).verify(PAIR)
         assert not replace(proof, x=(right[0] / 2, right[1])).verify(PAIR)
     found = fa.solve(PAIR, "alpha-fair", alpha=float(Fraction(alpha)) if alpha != "inf" else "inf", accuracy="high")
     assert found.claims_success
