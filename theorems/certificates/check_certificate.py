@@ -1,10 +1,9 @@
 """Checks a certificate of a machine proof with nothing but Python: `env -i python3 -I check_certificate.py FILE`.
 
 FILE is JSON. `text` has formulas, which are [">=" or ">" or "=", polynomial] or ["and" or "or", formulas], and questions, [name,
-numbers of the formulas that are assumed, numbers of those that would refute the claim]. {"x y": "2/3", "": 1} is 2/3 x y + 1.
-`sha256` is the hash of the text. For each question there is [point, tree]: the point gives unknowns values at which what is
-assumed holds (null: the tree uses nothing else than that). The tree shows that all formulas of the question, its facts, are
-impossible together. A fact "and" stands for its parts. A tree is
+numbers of formulas that are assumed, numbers of those that would refute the claim]. {"x y": "2/3", "": 1} is 2/3 x y + 1. Its
+hash is `sha256`. For each question there is [point, tree]: the point gives unknowns values at which what is assumed holds (null:
+the tree uses nothing else). The tree shows that the formulas, facts in which an "and" stands for its parts, are impossible:
 
     ["or", k, trees]        by the cases of fact k, an "or": a tree for each of its formulas, which becomes a fact
     ["cut", p, trees]       by two cases, with the fact p >= 0 or -p > 0
@@ -32,7 +31,8 @@ def sha256(data):
         w = [int.from_bytes(data[k : k + 4], "big") for k in range(start, start + 64, 4)]
         a, b, c, d, e, f, g, h = state
         for k in range(64):
-            w += [(w[k] + (turn(w[k + 1], 7, 18, 64) ^ w[k + 1] >> 3) + w[k + 9] + (turn(w[k + 14], 17, 19, 64) ^ w[k + 14] >> 10)) % 2**32]
+            p, q = w[k + 1], w[k + 14]
+            w.append((w[k] + (turn(p, 7, 18, 64) ^ p >> 3) + w[k + 9] + (turn(q, 17, 19, 64) ^ q >> 10)) % 2**32)
             s = h + turn(e, 6, 11, 25) + (e & f ^ ~e & g) + keys[k] + w[k]
             a, b, c, d, e, f, g, h = (s + turn(a, 2, 13, 22) + (a & b ^ a & c ^ b & c)) % 2**32, a, b, c, (d + s) % 2**32, e, f, g
         state = [(x + y) % 2**32 for x, y in zip(state, (a, b, c, d, e, f, g, h))]
@@ -115,7 +115,6 @@ def check(data):
 
 if __name__ == "__main__":
     try:
-        with open(sys.argv[1], encoding="utf-8") as file:
-            print(check(json.load(file)))
+        print(check(json.loads(open(sys.argv[1], encoding="utf-8").read())))
     except Exception as fault:  # whatever is wrong with the file
         sys.exit(f"refused: {type(fault).__name__}: {fault}")

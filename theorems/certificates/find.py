@@ -6,16 +6,15 @@
 3. A case whose tree does not use its own facts stands for all cases.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
+from time import process_time as now
 from typing import Any
 
 import z3
 
-from time import process_time as now
-from fairalloc.theorems.certificates.check_certificate import facts_of, plus, times
+from fairalloc.theorems.certificates.check_certificate import facts_of, inserted, plus, times
 from fairalloc.theorems.certificates.leaf import Fact, leaf
-
 
 WORK = 400_000
 """What z3 may do on one query, in its own units."""
@@ -59,7 +58,8 @@ class Search:
         few = {k: f for k, f in (known | implied).items() if k in core}
         names = {v for _, p in few.values() for m in p for v in m}
         signs = {k: f for k, f in known.items() if f[0] != "=" and len(f[1]) == 1 and {v for m in f[1] for v in m} <= names}
-        found = leaf(few, self.degree) or leaf(few | signs, self.degree) or leaf(known | implied, self.degree)
+        tries = [(few, 1), (few, 2), (few | signs, 2), (few, 3), (few | signs, 3), (known | implied, 2)]
+        found = next((one for given, degree in tries if (one := leaf(given, degree)) is not None), None)
         if found is None:
             return None
         lets, terms = found
@@ -74,21 +74,35 @@ class Search:
     # ---- what alternatives of equations imply: that a product is 0, or >= 0
 
     def _implied(self, k: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
-        """From a = 0 or b = 0: a b = 0; from a = 0 or q >= 0 where a >= 0: a q >= 0. By (k, number)."""
+        """By (k, leaves): from a = 0 or b = 0, a b = 0; from a = 0 or q >= 0, q >= 0 where a = 0 says so, else a q >= 0."""
         options = [facts_of(option) for option in facts[k][1]]
         if any(len(option) > 1 or option[0][0] == "or" for option in options) or len(options) > 3:
             return {}
+        equations = [p for ((sign, p),) in options if sign == "="]
+        signs = [self._sign(p, facts) for p in equations]
         other = [p for ((sign, p),) in options if sign != "="]
-        product, signed = {(): 1}, True
-        for ((sign, p),) in options:
-            found = self._sign(p, facts) if sign == "=" else (1, None)
-            product, signed = times(product, plus({}, p, found[0] if found else 1)), signed and found is not None
-        if len(other) > 1 or (other and not signed) or len(product) > 40:
+        if len(other) > 1 or (other and len(equations) != 1):
             return {}
         if other:
-            return {(k, 0): (">=", product)}
-        down = plus({}, product, -1)
-        return {(k, 1): (">=", down)} if signed else {(k, 0): (">=", product), (k, 1): (">=", down)}
+            return self._inequality(k, equations[0], signs[0], other[0], facts)
+        product, signed = {(): 1}, all(signs)
+        for p, found in zip(equations, signs, strict=True):
+            product = times(product, plus({}, p, found[0] if signed else 1))
+        ends = (-1,) if signed else (1, -1)
+        return {(k, end): (">=", plus({}, product, end)) for end in ends} if len(product) <= 40 else {}
+
+    def _inequality(self, k: Any, a: Any, sign: Any, q: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
+        if self._there(a, q, facts) is not None:
+            return {(k, "there"): (">=", q)}
+        return {(k, "times"): (">=", times(q, plus({}, a, sign[0])))} if sign else {}
+
+    def _there(self, a: Any, q: Any, facts: Mapping[Any, Fact]) -> tuple[Any, ...] | None:
+        """The fact, or none, by which q >= 0 where a = 0; None where it is not known."""
+        if len(a) != 1 or len(next(iter(a))) != 1:
+            return None
+        left = inserted(q, [(next(iter(a))[0], {})])
+        found = self._sign(left, facts) if left else None
+        return () if not left else (found[1],) if found and found[0] == 1 else None
 
     @staticmethod
     def _sign(p: Any, facts: Mapping[Any, Fact]) -> tuple[int, Any] | None:
@@ -102,28 +116,38 @@ class Search:
 
     def _shown(self, name: Any, p: Any, facts: Mapping[Any, Fact]) -> Any:
         """The case -p > 0 of what an alternative implies, a leaf for each of its formulas; and what these use."""
-        negative, k = next(self.keys), name[0]
+        negative, (k, how) = next(self.keys), name
         parts, used = [], {k}
         options = [facts_of(option)[0] for option in facts[k][1]]
-        signs = [self._sign(q, facts) if sign == "=" else (1, None) for sign, q in options]
-        for n, (sign, q) in enumerate(options):
-            new = next(self.keys)
-            if sign == "=":
-                rest: Any = {(): -1 if name[1] else 1}
-                for j, (_, other) in enumerate(options):
-                    found = signs[j] if j != n or signs[j] else (1, None)
-                    rest = times(rest, {(): found[0] if found and self._all(signs) else 1} if j == n else plus({}, other, found[0] if found and self._all(signs) else 1))
-                terms: list[Any] = [(1, (negative,)), (rest, (new,))]
+        equations = [q for sign, q in options if sign == "="]
+        signs = [self._sign(q, facts) for q in equations]
+        for sign, q in options:
+            new, lets = next(self.keys), []
+            own: tuple[Any, ...] = ()
+            if sign != "=":
+                own = (signs[0][1],) if how == "times" and signs[0] else ()
+                more: Any = (1, (*own, new))
+            elif how == "there":
+                own = self._there(q, p, facts) or ()
+                lets, more = [(new, next(iter(q))[0])], (1, own)
+            elif how == "times":
+                other = next(p for mark, p in options if mark != "=")
+                more = (plus({}, other, signs[0][0] if signs[0] else 1), (new,))
             else:
-                own = tuple(found[1] for j, found in enumerate(signs) if j != n and found)
-                used |= set(own)
-                terms = [(1, (negative,)), (1, (*own, new))]
-            parts.append(([new], ("leaf", [], terms)))
+                more = (self._others(equations, signs, q, how), (new,))
+            used |= set(own)
+            terms = [(1, (negative,))] + [more] * (more[1] != ())
+            parts.append(([new], ("leaf", lets, terms)))
         return ([negative], ("or", k, parts)), used
 
     @staticmethod
-    def _all(signs: Sequence[Any]) -> bool:
-        return all(signs)
+    def _others(equations: Sequence[Any], signs: Sequence[Any], q: Any, end: int) -> Any:
+        """The product of what `_implied` makes of equations, over the polynomial of one."""
+        rest: Any = {(): end}
+        for p, found in zip(equations, signs, strict=True):
+            factor = found[0] if all(signs) else 1
+            rest = times(rest, {(): factor} if p is q else plus({}, p, factor))
+        return rest
 
     def _divided(self, facts: dict[Any, Fact], needed: set[Any]) -> tuple[Any, frozenset[Any]]:
         if not needed:
@@ -170,7 +194,7 @@ class Search:
 
     def _number(self, p: Mapping[Any, Any]) -> Any:
         c = self.context
-        parts = [z3.RealVal(str(v), c) * z3.Product([z3.Real(n, c) for n in m]) if m else z3.RealVal(str(v), c) for m, v in p.items()]
+        parts = [z3.Product([z3.RealVal(str(v), c), *(z3.Real(name, c) for name in m)]) for m, v in p.items()]
         return z3.Sum(parts) if parts else z3.RealVal(0, c)
 
     def _formula(self, f: Fact) -> Any:
@@ -213,7 +237,9 @@ def _contrary(f: Fact, signs: Mapping[Any, set[str]]) -> bool:
     if f[0] == "or":
         return False
     same, other = signs.get(frozenset(f[1].items()), set()), signs.get(frozenset(plus({}, f[1], -1).items()), set())
-    return bool((f[0] == "=" and ">" in same | other) or (f[0] == ">" and (other or "=" in same)) or (f[0] == ">=" and ">" in other))
+    if f[0] == "=":
+        return ">" in same | other
+    return bool(other or "=" in same) if f[0] == ">" else ">" in other
 
 
 def _numbered(tree: Any, place: Mapping[Any, int], many: int) -> list[Any]:
@@ -232,6 +258,3 @@ def _written(p: Any) -> Any:
     if not isinstance(p, dict):
         return int(p)
     return {" ".join(m): int(c) if c == int(c) else str(c) for m, c in p.items()}
-
-
-Finder = Callable[[Sequence[Fact]], list[Any]]

@@ -5,9 +5,10 @@ where the multipliers of products of facts > 0 add up to 1. HiGHS finds a vertex
 there are solved in rational numbers, so that a wrong answer of HiGHS is no leaf.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from math import comb, lcm
 from typing import Any
 
 import flint
@@ -26,15 +27,15 @@ COLUMNS = 6000
 """Larger linear programs are not asked."""
 
 
-def leaf(facts: Mapping[Any, Fact], degree: int = 3) -> Leaf | None:
-    """A leaf of facts by key, with the smallest degree of products at which there is one."""
+def leaf(facts: Mapping[Any, Fact], degree: int) -> Leaf | None:
+    """A leaf of facts by key, with products of so many."""
     lets, swaps = _solved(facts)
     short = _distinct({k: (sign, inserted(p, swaps)) for k, (sign, p) in facts.items()})
-    for many in range(1, degree + 1):
-        columns = _columns(short, many)
-        if len(columns) <= COLUMNS and (found := _combination(columns)) is not None:
-            return _used(facts, lets, found)
-    return None
+    signed = sum(sign != "=" for sign, _ in short.values())
+    if comb(signed + degree, degree) > COLUMNS:
+        return None
+    found = _combination(_columns(short, degree))
+    return None if found is None else _used(facts, lets, found)
 
 
 def _solved(facts: Mapping[Any, Fact]) -> tuple[list[tuple[Any, str]], list[tuple[str, Polynomial]]]:
@@ -58,7 +59,7 @@ def _distinct(facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
     """Each fact once, > 0 rather than >= 0, without those that say nothing."""
     best: dict[Any, tuple[Any, Fact]] = {}
     for k, (sign, p) in facts.items():
-        if set(p) <= {()} and (p.get((), 0) > 0 if sign != "=" else not p) or (sign == ">=" and not p):
+        if (set(p) <= {()} and (p.get((), 0) > 0 if sign != "=" else not p)) or (sign == ">=" and not p):
             continue
         name = (sign == "=", frozenset(p.items()))
         if name not in best or sign == ">":
@@ -81,8 +82,6 @@ def _columns(facts: Mapping[Any, Fact], degree: int) -> list[tuple[Any, tuple[An
         for keys in combinations_with_replacement(signed, many):
             products[keys] = times(signed[keys[-1]], products[keys[:-1]]) if products[keys[:-1]] else {}
             found.append((1, keys, products[keys], set(keys) <= strict))
-        if len(found) > COLUMNS:
-            return found
     seen = {m for p in products.values() for m in p}
     top = max(map(len, seen))
     for k, p in equations.items():
@@ -113,8 +112,7 @@ def _combination(columns: Sequence[Any]) -> list[Any] | None:
     i, j, v = zip(*entries, strict=True)
     matrix = csc_matrix((v, (i, j)), shape=(last + 1, len(columns)))
     bounds = [(None if strict is None else 0, None) for *_, strict in columns]
-    cost = [0.01 if strict is None else 1.0 + len(keys) for _, keys, _, strict in columns]
-    cost = [0.0 if strict is None else c for c, (*_, strict) in zip(cost, columns, strict=True)]
+    cost = [0.0 if strict is None else 1.0 + len(keys) for _, keys, _, strict in columns]
     answer = linprog(cost, A_eq=matrix, b_eq=np.eye(last + 1)[last], bounds=bounds, method="highs-ds")
     if answer.status != 0:
         return None
@@ -162,7 +160,7 @@ def _exact(columns: Sequence[Any]) -> list[Any] | None:
 
 def _used(facts: Mapping[Any, Fact], lets: list[tuple[Any, str]], found: Sequence[Any]) -> Leaf:
     """The terms in integers, equations together, and the lets that are needed."""
-    scale = np.lcm.reduce([v.denominator for v, *_ in found]) if len(found) < 0 else _common([v for v, *_ in found])
+    scale = lcm(*(v.denominator for v, *_ in found))
     terms = [(int(v * scale), keys) for v, _, keys, _, strict in found if strict is not None]
     multiples: dict[Any, Polynomial] = {}
     for v, m, keys, _, strict in found:
@@ -174,13 +172,6 @@ def _used(facts: Mapping[Any, Fact], lets: list[tuple[Any, str]], found: Sequenc
         if _holds(facts, fewer, whole):
             lets = fewer
     return lets, whole
-
-
-def _common(values: Sequence[Fraction]) -> int:
-    scale = 1
-    for v in values:
-        scale = scale * v.denominator // np.gcd(scale, v.denominator) if v.denominator < 2**31 and scale < 2**31 else scale * v.denominator
-    return int(scale)
 
 
 def _holds(facts: Mapping[Any, Fact], lets: Sequence[tuple[Any, str]], terms: Sequence[Any]) -> bool:
@@ -198,7 +189,3 @@ def _holds(facts: Mapping[Any, Fact], lets: Sequence[tuple[Any, str]], terms: Se
             product = times(product, inserted(facts[k][1], swaps))
         total = plus(total, inserted(product, swaps))
     return not total
-
-
-def simple(facts: Mapping[Any, Fact]) -> Iterator[Any]:
-    yield from facts

@@ -1,10 +1,10 @@
 """The questions of a statement at a size as a text that needs no solver to be read: JSON, as check_certificate.py takes it.
 
-Formulas are in negation normal form, with expanded polynomials: [">=" or ">" or "=", {"x y": 2}], ["and" or "or", formulas]. Equal
-formulas of several questions are written once. A number "if c then a else b" is an unknown v with: c and v = a, or not c and v = b.
+Formulas are in negation normal form, with expanded polynomials: [">=" or ">" or "=", {"x y": 2}], ["and" or "or", formulas].
+Equal formulas of several questions are written once. A number "if c then a else b" is an unknown v with: c and v = a, or not c
+and v = b.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -13,13 +13,13 @@ from typing import Any
 import z3
 
 from fairalloc.theorems.certificates.check_certificate import plus, times
+from fairalloc.theorems.certificates.store import Text
 from fairalloc.theorems.smt.claims import questions
 from fairalloc.theorems.smt.patterns import Size
 from fairalloc.theorems.smt.reals import Question, Term
 from fairalloc.theorems.statement import Statement
 
 Formula = list[Any]
-Text = dict[str, Any]
 SIGNS = {z3.Z3_OP_GE: (">=", 1), z3.Z3_OP_GT: (">", 1), z3.Z3_OP_LE: (">=", -1), z3.Z3_OP_LT: (">", -1), z3.Z3_OP_EQ: ("=", 1)}
 TRUE: Formula = ["and", []]
 FALSE: Formula = ["or", []]
@@ -40,11 +40,6 @@ def text(asked: Iterable[Question], refined: bool = False) -> Text:
         parts = [[json.dumps(f, sort_keys=True) for f in writer.all(part)] for part in (assumed, question.violation)]
         listed.append([question.pattern, *([known.setdefault(f, len(known)) for f in dict.fromkeys(part)] for part in parts)])
     return {"formulas": [json.loads(f) for f in known], "questions": listed}
-
-
-def hash_of(given: Text) -> str:
-    """SHA-256 of the text as it is hashed in a certificate."""
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
 class _Writer:
@@ -116,7 +111,7 @@ def _name(name: str) -> str:
 def _fact(sign: str, p: Mapping[Any, Any]) -> Formula:
     if set(p) <= {()}:
         v = p.get((), 0)
-        return TRUE if v == 0 and sign != ">" or v > 0 and sign != "=" else FALSE
+        return TRUE if (v == 0 and sign != ">") or (v > 0 and sign != "=") else FALSE
     return [sign, {" ".join(m): int(c) if c == int(c) else str(c) for m, c in sorted(p.items())}]
 
 
