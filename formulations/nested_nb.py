@@ -19,7 +19,7 @@ for where there are guarantees alone. Residual: a bound on the largest mean rela
 for s, y, z >= 0 with s q_n + z_n - sigma_n sum_k y_k >= phi_n / u_n at prices p with the costs q_n; a linear program finds them.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -122,7 +122,7 @@ def guarantees(instance: Instance) -> tuple[sp.csr_array, Floats]:
     return sp.csr_array(sp.diags_array(tree.phi[kept]) @ tree.shares[kept]), tree.gamma[kept]
 
 
-def _gain(worth: Floats, total: float, q: Floats, V: sp.csr_array, gamma: Floats, capped: Floats, limits: Floats) -> float:
+def _gain(worth: Floats, total: float, q: Floats, V: sp.csr_array, gamma: Floats, capped: Any, limits: Floats) -> float:
     """Min s sum p + z max_tasks - y gamma - 1  s.t.  (s q_n + z_n - sigma_n sum_k y_k) / worth_n >= 1, worth_n = phi_n / u_n."""
     from scipy.optimize import linprog
 

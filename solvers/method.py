@@ -33,6 +33,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
+from fairalloc.solvers.running.progress import tell
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
 
@@ -198,7 +199,8 @@ class Session:
             self.iterations = (self.iterations or 0) + int(iterations)
 
     def note(self, **facts: Any) -> None:
-        """Keep the facts of one event or iteration, where a trace or a log is wanted."""
+        """Keep the facts of one event or iteration where a trace or a log is wanted, and tell them where somebody listens."""
+        tell(**facts)
         if self.limits.trace:
             self.trace.append(facts)
         if self.limits.log:
@@ -318,8 +320,8 @@ class Method(ABC):
     ----------
     id : public name, "layer:solver"
     kind : "exact" (vertices, events, enumeration), "interior-point", "Newton", "complementarity" (pivots), "iterative" (sweeps
-        over servers), "first-order" (gradients and products with a matrix), "approximate" (its answers need not be right:
-        it ends as "approximate" unless its residual is what was promised, is asked only by name and not ranked), "own" or "other"
+        over servers), "first-order" (gradients and products with a matrix), "own", "other", or
+        "approximate". The last is asked only by name, is not ranked, and ends "approximate" unless its residual is as promised
     packages : import names it needs
     install : what to install when they are missing
     session : what `open` makes of a mechanism, an instance and limits
@@ -381,7 +383,7 @@ class Method(ABC):
 
         Parameters
         ----------
-        mechanism : what is to be computed, configured
+        mechanism : the configured mechanism that is asked for
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
@@ -393,7 +395,7 @@ class Method(ABC):
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What is imported for it: Pyomo loads its parts by another name."""
+        """The packages that it imports: Pyomo loads its parts by another name."""
         return tuple("pyomo.environ" if name == "pyomo" else name for name in self.packages)
 
     def missing(self) -> str:

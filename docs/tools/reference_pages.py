@@ -15,8 +15,8 @@ from fairalloc.cli import _parser
 GROUPS = {
     "data": (
         "Instances",
-        "Instance read_instance write_instance show Overview ModelPage Example example EXAMPLES Frozen library generators traces "
-        "aggregate expand with_own_time",
+        "Instance read_instance read_csv write_instance show Overview ModelPage Example example EXAMPLES Frozen library "
+        "generators traces aggregate expand with_own_time",
     ),
     "solving": (
         "Solving",
@@ -27,7 +27,7 @@ GROUPS = {
     "judging": (
         "Properties, proofs and explanations",
         "check check_mechanism Property Verdict certify Certificate NotCertified explain Explanation market PricedAllocation "
-        "sensitivity Sensitivity compare MechanismComparison plots",
+        "sensitivity Sensitivity compare MechanismComparison explorer_page plots",
     ),
     "claims": (
         "Claims",

@@ -45,7 +45,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
     arguments.add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
     arguments.add_time_limit(command, "each solve; default: the suite's")
-    command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
+    command.add_argument("--memory", dest="memory_mb", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
     command.add_argument("--data", type=arguments.a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace) -> int:
     records = options.records or Path("results") / f"{name}.sqlite"
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
-        memory_mb=options.memory,
+        memory_mb=options.memory_mb,
         **{name: getattr(options, name) for name in ("time_limit", "repeats", "jobs", "threads", "scheduler")},
     )
     _say_what_is_not_computed((case.mechanism for case in selected(found, options.case or ()).cases), methods)

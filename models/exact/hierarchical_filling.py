@@ -45,7 +45,8 @@ class _Filling:
         self._up(ROOT)
         if ROOT in self.blocked:
             return False
-        rates, times = {}, []
+        rates: dict[int, Any] = {}
+        times: list[Any] = []
         self._down(ROOT, Fraction(1), rates, times)
         growth = [sum((self.need[n].get(r, 0) * v for n, v in rates.items()), Fraction(0)) for r in self.rows]
         times += [(1 - used[r]) / growth[r] for r in self.rows if growth[r] > 0 and r not in self.full]

@@ -71,7 +71,8 @@ class Groups:
     @cached_property
     def members(self) -> sp.csr_array:
         """((G + N) x N) sparse 0/1: the users of each node; of a user, itself."""
-        rows, columns = [], []
+        rows: list[int] = []
+        columns: list[int] = []
         for n, group in enumerate(self.of_user):
             rows.append(len(self) + n)
             while group != ROOT:
@@ -95,8 +96,8 @@ class Groups:
         if not kept:
             return None
         parent, of_user = (tuple(place[above[k]] for k in own) for above, own in ((self.parent, kept), (self.of_user, users)))
-        names, weights, guarantees = (tuple(own[k] for k in kept) for own in (self.names, self.weights, self.guarantees))
-        return Groups(names, parent, weights, guarantees, of_user)
+        weights, guarantees = (tuple(own[k] for k in kept) for own in (self.weights, self.guarantees))
+        return Groups(tuple(self.names[k] for k in kept), parent, weights, guarantees, of_user)
 
     def document(self, users: Sequence[str], number: Callable[[Fraction], Any] = lambda value: value) -> dict[str, Any]:
         """The tree as `groups` of an instance takes it."""
@@ -136,8 +137,8 @@ def read_groups(value: Any, users: Sequence[str]) -> Groups | None:
             of_user[n] = k
     if not found:
         return None
-    parent, weights, guarantees = zip(*found.values(), strict=True)
-    result = Groups(tuple(found), parent, weights, guarantees, tuple(of_user))
+    parents, weights, guarantees = zip(*found.values(), strict=True)
+    result = Groups(tuple(found), parents, weights, guarantees, tuple(of_user))
     for k in np.flatnonzero(np.diff(result.members.indptr) == 0)[:1]:
         raise InstanceError(f"group {result.names[k]!r} has no users, but it must have at least one")
     return result

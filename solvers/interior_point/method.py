@@ -1,6 +1,6 @@
 """`interior-point`: the mechanisms of max_min.py and of alpha_fair.py, both by the iteration of program.py."""
 
-from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
@@ -25,7 +25,7 @@ def why_not(method: str, instance: Instance, options: InteriorPointOptions) -> s
 
 
 class InteriorPoint(Method):
-    """Max-min fairness, each round on its face, Nash bargaining and fds; the trace has a round's `iterations` and `error`."""
+    """Max-min fairness, each round on its face, and alpha-fairness with nb; the trace has a round's `iterations` and `error`."""
 
     id = "interior-point"
     kind = "interior-point"
@@ -34,8 +34,8 @@ class InteriorPoint(Method):
     options = InteriorPointOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """The max-min mechanisms, nb, nested-nb without guarantees, and fds."""
-        return isinstance(mechanism, Leximin | NashBargaining | FairDominantShares | NestedNashBargaining)
+        """The max-min mechanisms, nb, alpha-fair, fds, and nested-nb without guarantees."""
+        return isinstance(mechanism, Leximin | AlphaFair | NestedNashBargaining)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Not where every dense system is too large, or groups have guarantees."""
