@@ -19,6 +19,7 @@ A dominant share is that of all resources that a user's running tasks take toget
 import math
 from collections.abc import Mapping
 from inspect import isclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,6 @@ class Scheduler:
     """
 
     id = ""
-    by_machine = False
-    """Whether `choose` finds more than `priority`: priorities that depend on the machine."""
 
     def sizes(self, demand: Floats, capacities: Floats) -> tuple[Floats, Floats]:
         """What the scheduler counts: (J, Q) of each job's task and (K, Q) of each class of machines; default the resources."""
@@ -59,30 +58,25 @@ class Scheduler:
     def begin(self, state: TaskState) -> None:
         """Called once, before anything happens."""
 
+    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
+        """Called when so many tasks of a user have started, or have stopped where the number is negative."""
+
     def priority(self, state: TaskState, user: int) -> float:
         """The lowest goes first; while tasks only start it must not fall. Default: as the global dominant share / weight."""
         return state.rank(user)
 
     def server(self, state: TaskState, job: int) -> int:
         """The number of a machine with room for a task of the job, or -1 where there is none; default the first one."""
-        room = state.with_room(job)
-        first = int(room.argmax())
-        return first if room[first] else NOWHERE
+        there = state.machines(job)
+        return int(there[0]) if len(there) else NOWHERE
 
-    def choose(self, state: TaskState, user: int, job: int) -> tuple[float, int]:
-        """The priority that the user has with the next task of this job, and the machine.
+    def job_priority(self, state: TaskState, user: int, job: int) -> float:
+        """The priority of a user with its next job, the first that has room: at least `priority`, and by default the same.
 
-        Parameters
-        ----------
-        state : what is free, runs and waits
-        user : a user
-        job : its first job with a shape that may have room
-
-        Returns
-        -------
-        At least `priority`, and the number of a machine with room, or -1
+        Where it is another one, `priority` is only a bound of it. While tasks start, that of one job must not fall.
         """
-        return self.priority(state, user), self.server(state, job)
+        del job
+        return self.priority(state, user)
 
 
 class FirstFitDRFH(Scheduler):
@@ -98,8 +92,7 @@ class BestFitDRFH(Scheduler):
 
     def server(self, state: TaskState, job: int) -> int:
         """The first of those with the least H(i, l)."""
-        there = state.with_room(job).nonzero()[0]
-        return state.best_fit(job, there) if len(there) else NOWHERE
+        return state.best_fit(job) if len(state.machines(job)) else NOWHERE
 
 
 class TwoChoiceDRFH(Scheduler):
@@ -109,10 +102,8 @@ class TwoChoiceDRFH(Scheduler):
 
     def server(self, state: TaskState, job: int) -> int:
         """One of the two."""
-        there = state.with_room(job).nonzero()[0]
-        if len(there) == 0:
-            return NOWHERE
-        return state.best_fit(job, there[state.rng.integers(len(there), size=2)])
+        count = len(state.machines(job))
+        return state.best_fit(job, state.rng.integers(count, size=2)) if count else NOWHERE
 
 
 class Slots(Scheduler):
@@ -172,7 +163,6 @@ class BestFitPSDSF(Scheduler):
     """
 
     id = "best-fit-ps-dsf"
-    by_machine = True
 
     def begin(self, state: TaskState) -> None:
         """Parts of a machine of each class that tasks of each shape take, as whole numbers; where it lacks a resource, too."""
@@ -182,32 +172,46 @@ class BestFitPSDSF(Scheduler):
         largest = int(part.max(initial=0)) * int(state.workload.tasks.sum())
         self._part = part.astype(np.int64) if largest < 1 << 62 else part
         self._lacking = np.any((sizes > 0) & (capacities == 0), axis=2)
-        self._known: dict[int, tuple[int, list[float]]] = {}
+        self._first = np.concatenate(([0], np.cumsum(state.cluster.counts)))
+        users, classes = len(state.workload.users), len(capacities)
+        self._taken, self._off = np.zeros((users, classes), dtype=self._part.dtype), np.zeros((users, classes), dtype=np.int64)
+        self._known: dict[int, list[float]] = {}
+
+    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
+        """Keep the parts of machines that the user's tasks take."""
+        del state
+        self._taken[user] += tasks * self._part[shape]
+        self._off[user] += tasks * self._lacking[shape]
+        self._known.pop(user, None)
 
     def priority(self, state: TaskState, user: int) -> float:
-        """The least over all classes of machines: a lower bound of what `choose` finds."""
+        """The least over all classes of machines."""
         return min(self._shares(state, user))
 
-    def choose(self, state: TaskState, user: int, job: int) -> tuple[float, int]:
-        """The classes with room that have the least virtual dominant share, and of their machines the best fit."""
-        there = state.with_room(job).nonzero()[0]
-        if len(there) == 0:
-            return math.inf, NOWHERE
-        shares, classes = self._shares(state, user), state.server_class[there]
-        here = np.bincount(classes, minlength=len(shares)).tolist()
-        least = min(share for share, machines in zip(shares, here, strict=True) if machines)
-        return least, state.best_fit(job, there[np.array([share == least for share in shares])[classes]])
+    def job_priority(self, state: TaskState, user: int, job: int) -> float:
+        """The least over the classes of machines with room."""
+        return min((share for share, _, _ in self._here(state, user, job)), default=math.inf)
+
+    def server(self, state: TaskState, job: int) -> int:
+        """The best fit in the classes with room that have the least virtual dominant share."""
+        here = self._here(state, int(state.workload.job_user[job]), job)
+        if not here:
+            return NOWHERE
+        least = min(here)[0]
+        return state.best_fit(job, np.concatenate([np.arange(a, b) for share, a, b in here if share == least]))
+
+    def _here(self, state: TaskState, user: int, job: int) -> list[tuple[float, int, int]]:
+        """Of the classes with room the virtual dominant share, and from where to where their machines are in `machines`."""
+        bounds = state.machines(job).searchsorted(self._first).tolist()
+        shares = self._shares(state, user)
+        return [(share, a, b) for share, (a, b) in zip(shares, pairwise(bounds), strict=True) if a < b]
 
     def _shares(self, state: TaskState, user: int) -> list[float]:
         """(K,) s_ni / phi_n by class, as whole numbers."""
-        changes = state.changes[user]
-        if user not in self._known or self._known[user][0] != changes:
-            shapes, tasks = [*state.running[user]], np.array([*state.running[user].values()], dtype=self._part.dtype)
-            taken, lacking = tasks @ self._part[shapes], self._lacking[shapes].any(axis=0)
-            weight = state.per_weight[user]
-            shares = [math.inf if off else part * weight for part, off in zip(taken.tolist(), lacking.tolist(), strict=True)]
-            self._known[user] = changes, shares
-        return self._known[user][1]
+        if user not in self._known:
+            weight, taken, off = state.per_weight[user], self._taken[user].tolist(), self._off[user].tolist()
+            self._known[user] = [math.inf if n else part * weight for part, n in zip(taken, off, strict=True)]
+        return self._known[user]
 
 
 SCHEDULERS: Mapping[str, type[Scheduler]] = {
