@@ -12,14 +12,24 @@ Whenever tasks or room appeared, until no waiting task has room on any machine:
 | `two-choice-drfh` | the same | the lesser H(i, l) of two with room, drawn at random |
 | `slots` | slots / weight | the first with so many free slots |
 | `best-fit-ps-dsf` | the least virtual dominant share / weight on a machine with room (P 7) | the least H(i, l) of these |
+| `fifo` | the number of its next job, by arrival | the least H(i, l) |
+| `shortest-job-first` | tasks times duration of its next job | the least H(i, l) |
+| `least-attained-service` | the dominant share over time that its tasks have had / weight | the least H(i, l) |
+| `finish-time-fair` | minus the time its next job has waited, in times that it would run alone | the least H(i, l) |
+| `random` | a number drawn for its next job | one with room, drawn at random |
+
+The last five are baselines. No task is ever stopped: they differ by who starts first. Under `shortest-job-first` and `random` the
+jobs of a user go by that order, too, and not as they arrived.
 
 A dominant share is that of all resources that a user's running tasks take together, as its tasks may demand different ones.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from inspect import isclass
 from itertools import pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -29,11 +39,16 @@ from fairalloc.models.numbers import Floats
 from fairalloc.simulation.state import TaskState
 
 __all__ = [
+    "FIFO",
     "SCHEDULERS",
     "BestFitDRFH",
     "BestFitPSDSF",
+    "FinishTimeFair",
     "FirstFitDRFH",
+    "LeastAttainedService",
+    "Random",
     "Scheduler",
+    "ShortestJobFirst",
     "Slots",
     "TwoChoiceDRFH",
     "as_scheduler",
@@ -58,6 +73,9 @@ class Scheduler:
     def begin(self, state: TaskState) -> None:
         """Called once, before anything happens."""
 
+    def job_order(self, state: TaskState) -> Sequence[int] | None:
+        """All jobs in the order in which those of a user go first, asked after `begin`; None, the default: as they arrived."""
+
     def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
         """Called when so many tasks of a user have started, or have stopped where the number is negative."""
 
@@ -70,12 +88,11 @@ class Scheduler:
         there = state.machines(job)
         return int(there[0]) if len(there) else NOWHERE
 
-    def job_priority(self, state: TaskState, user: int, job: int) -> float:
-        """The priority of a user with its next job, the first that has room: at least `priority`, and by default the same.
+    def job_priority(self, state: TaskState, user: int, job: int) -> float:  # noqa: ARG002 (for others)
+        """That of a user with its next job, the first that has room: at least `priority`, and by default the same.
 
         Where it is another one, `priority` is only a bound of it. While tasks start, that of one job must not fall.
         """
-        del job
         return self.priority(state, user)
 
 
@@ -177,9 +194,8 @@ class BestFitPSDSF(Scheduler):
         self._taken, self._off = np.zeros((users, classes), dtype=self._part.dtype), np.zeros((users, classes), dtype=np.int64)
         self._known: dict[int, list[float]] = {}
 
-    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
+    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:  # noqa: ARG002
         """Keep the parts of machines that the user's tasks take."""
-        del state
         self._taken[user] += tasks * self._part[shape]
         self._off[user] += tasks * self._lacking[shape]
         self._known.pop(user, None)
@@ -214,8 +230,136 @@ class BestFitPSDSF(Scheduler):
         return self._known[user]
 
 
+class FIFO(BestFitDRFH):
+    """The job that arrived first, whoever submitted it; those that have no room are passed over."""
+
+    id = "fifo"
+
+    def begin(self, state: TaskState) -> None:
+        """Find the order of all jobs."""
+        order = self.job_order(state)
+        self._rank = [*range(len(state.workload))] if order is None else np.argsort(order).tolist()
+
+    def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002
+        """None is known before the job is."""
+        return -math.inf
+
+    def job_priority(self, state: TaskState, user: int, job: int) -> float:  # noqa: ARG002
+        """The place of the job in the order."""
+        return self._rank[job]
+
+
+class ShortestJobFirst(FIFO):
+    """The job with the least work, tasks times duration; of equal ones the first."""
+
+    id = "shortest-job-first"
+
+    def job_order(self, state: TaskState) -> Sequence[int]:
+        """By work, in rationals."""
+        jobs = state.workload
+        work = [Fraction(repr(time)) * tasks for time, tasks in zip(jobs.duration.tolist(), jobs.tasks.tolist(), strict=True)]
+        return sorted(range(len(jobs)), key=work.__getitem__)
+
+
+class Random(FIFO):
+    """The jobs in an order that is drawn once, each task on a machine that is drawn from those with room."""
+
+    id = "random"
+
+    def begin(self, state: TaskState) -> None:
+        """Draw the order."""
+        self._drawn: list[int] = state.rng.permutation(len(state.workload)).tolist()
+        super().begin(state)
+
+    def job_order(self, state: TaskState) -> Sequence[int]:  # noqa: ARG002
+        """That which was drawn."""
+        return self._drawn
+
+    def server(self, state: TaskState, job: int) -> int:
+        """Any with room."""
+        there = state.machines(job)
+        return int(there[state.rng.integers(len(there))]) if len(there) else NOWHERE
+
+
+class LeastAttainedService(BestFitDRFH):
+    """The user whose tasks have had the least of the cluster up to now: the dominant share of what they took over time / weight.
+
+    What a user has had of a resource is units times seconds, of running, finished and lost tasks. The largest part of what all
+    machines have counts.
+    """
+
+    id = "least-attained-service"
+
+    def begin(self, state: TaskState) -> None:
+        """Nobody has had anything."""
+        self._before = [[0] * len(used) for used in state.used]  # less than used times now, in units times ticks
+        self._now = 0.0, 0
+
+    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
+        """What was taken before now is kept."""
+        now, before = self._ticks(state.time), self._before[user]
+        for q, size in enumerate(state.size[shape]):
+            before[q] -= tasks * size * now
+
+    def priority(self, state: TaskState, user: int) -> float:
+        """It changes with time, but not when tasks start."""
+        now = self._ticks(state.time)
+        had = [
+            (before + used * now) * part
+            for before, used, part in zip(self._before[user], state.used[user], state.per_total, strict=True)
+        ]
+        result: float = max(had) * state.per_weight[user]
+        return result
+
+    def _ticks(self, time: float) -> int:
+        """Seconds as a whole number of TICKS parts, exactly but for the smallest ones."""
+        if self._now[0] != time:
+            above, below = time.as_integer_ratio()
+            self._now = time, above * TICKS // below
+        return self._now[1]
+
+
+TICKS = 1 << 256  # parts of a second: of these all times above 1e-60 seconds are whole numbers
+
+
+class FinishTimeFair(BestFitDRFH):
+    """The user whose next job is behind most, as Themis (Mahajan et al., NSDI 2020) serves, here without taking tasks back.
+
+    A job that starts now has finish-time fairness 1 + (now - arrival) / T at best, where T is its `fair_durations` (metrics.py):
+    the seconds that it runs alone on its user's part of all machines. The largest goes first.
+    """
+
+    id = "finish-time-fair"
+
+    def begin(self, state: TaskState) -> None:
+        """Seconds that each job would run alone."""
+        jobs, weights = state.workload, [Fraction(repr(weight)) for weight in state.weights]
+        every, parts = sum(weights), []
+        for size in state.size:
+            parts.append(Fraction(max(map(mul, size, state.per_total)), state.common))
+        self._alone = [
+            Fraction(seconds) * max(Fraction(1), tasks * parts[shape] * every / weights[user])
+            for seconds, tasks, shape, user in zip(
+                jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True
+            )
+        ]
+        self._arrival = [Fraction(time) for time in jobs.arrival.tolist()]
+
+    def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002
+        """None is known before the job is."""
+        return -math.inf
+
+    def job_priority(self, state: TaskState, user: int, job: int) -> Any:  # noqa: ARG002
+        """Of the next job, as it arrived first."""
+        return (self._arrival[job] - Fraction(state.time)) / self._alone[job]
+
+
 SCHEDULERS: Mapping[str, type[Scheduler]] = {
-    kind.id: kind for kind in (Slots, FirstFitDRFH, BestFitDRFH, TwoChoiceDRFH, BestFitPSDSF)
+    kind.id: kind
+    for kind in (
+        *(Slots, FirstFitDRFH, BestFitDRFH, TwoChoiceDRFH, BestFitPSDSF),
+        *(FIFO, ShortestJobFirst, LeastAttainedService, FinishTimeFair, Random),
+    )
 }
 """Those of this package, by id."""
 

@@ -56,6 +56,7 @@ class TaskState:
     capacities : (K, Q) those of a machine of each class
     allowed : (F, K) whether a task of the shape may run on an empty machine of the class
     server_class : (S,) the class of each machine
+    per_total, common : of what the scheduler counts whole numbers in the proportion of 1 / all of it: common / all
     room : (Q, S) units that are free on each machine; negative where it is down
     used : for each user a list of Q units that its running tasks take
     waiting : for each job the number of tasks that wait
@@ -81,8 +82,8 @@ class TaskState:
         self._cell = memoryview(self.room)  # single numbers of it, three times as fast
         total = cluster.counts.astype(object) @ self.capacities.astype(object)
         common = math.lcm(*filter(None, total))
-        self._per_total: list[int] = [common // t if t else 0 for t in total]
-        self._common = float(common)
+        self.per_total: list[int] = [common // t if t else 0 for t in total]
+        self.common = common
         N, Q = len(workload.users), len(total)
         self.used = [[0] * Q for _ in range(N)]
         self._ranks: list[Any] = [0] * N
@@ -278,12 +279,12 @@ class TaskState:
     def _exact_fitness(self, job: int, server: int) -> Fraction:
         """D_1 H(i, l), times a number that no machine changes."""
         size, q, room = self.size[self.shape[job]], self._first[self.shape[job]], self.room[:, server].tolist()
-        apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self._per_total))
+        apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self.per_total))
         return Fraction(apart, room[q])
 
     def share(self, user: int) -> float:
         """The global dominant share / weight of what the user's running tasks take together."""
-        return self._largest(user) / self._common / self.weights[user]
+        return self._largest(user) / float(self.common) / self.weights[user]
 
     def rank(self, user: int) -> float:
         """The same times a constant, a whole number: equal shares are equal."""
@@ -293,7 +294,7 @@ class TaskState:
         return result
 
     def _largest(self, user: int) -> int:
-        result: int = max(map(mul, self.used[user], self._per_total))
+        result: int = max(map(mul, self.used[user], self.per_total))
         return result
 
     @property

@@ -8,8 +8,8 @@ At every time at which something happens,
 4. jobs arrive, and their tasks wait;
 5. the scheduler starts waiting tasks until none has room (schedulers.py).
 
-After step 5 no machine has room for a task that waits. So at the next event shapes of tasks (state.py) of which none waited before
-are looked at on all machines, and others on the machines that have more room than before.
+After step 5 no machine has room for a task that waits. So at the next event shapes of tasks (state.py) of which none waited are
+looked at on all machines, and others on the machines that have more room than before.
 """
 
 import heapq
@@ -94,13 +94,16 @@ class _Simulation:
         self.start, self.end = array("d"), array("d")
         self.cancelled = np.zeros(len(workload), dtype=np.int64)
         self.gone = [False] * len(workload.users)
-        # jobs[n][f]: heap of the jobs of user n and shape f that have waiting tasks; users_of[f]: users with such jobs
+        # jobs[n][f]: heap of the ranks of jobs of user n and shape f that have waiting tasks; users_of[f]: users with such jobs
         self.jobs: list[dict[int, list[int]]] = [defaultdict(list) for _ in workload.users]
         self.users_of: dict[int, set[int]] = defaultdict(set)
 
     def run(self) -> TaskLog:
         """All events up to `until`."""
         self.scheduler.begin(self.state)
+        order = self.scheduler.job_order(self.state)
+        self.at_rank: list[int] = [*range(len(self.user))] if order is None else [*order]
+        self.rank = np.argsort(self.at_rank).tolist()
         for time, machines, users, jobs in self._times():
             self.state.time = time
             self.freed, self.new = set[int](), set[int]()
@@ -178,8 +181,8 @@ class _Simulation:
         for b in self._running(self.state.workload.job_user[np.frombuffer(self.job, dtype=np.int64)] == n):
             self._stop(b, LEFT)
             self.cancelled[self.job[b]] += self.tasks[b]
-        for f, jobs in self.jobs[n].items():
-            for j in jobs:
+        for f, ranks in self.jobs[n].items():
+            for j in (self.at_rank[rank] for rank in ranks):
                 self.cancelled[j] += self.state.waiting[j]
                 self.state.waiting[j] = 0
             self._nobody_waits(n, f)
@@ -195,7 +198,7 @@ class _Simulation:
         if f not in self.users_of:
             self.new.add(f)
         if not self.state.waiting[j]:
-            heapq.heappush(self.jobs[n][f], j)
+            heapq.heappush(self.jobs[n][f], self.rank[j])
             self.users_of[f].add(n)
         self.state.waiting[j] += tasks
 
@@ -243,9 +246,10 @@ class _Simulation:
         if j is None or not self.state.waiting[j] or shape[j] not in ready:
             jobs = self.jobs[n]
             few = (f for f in jobs if f in ready) if len(jobs) <= len(ready) else (f for f in ready if f in jobs)
-            j = min((jobs[f][0] for f in few), default=None)
-            if j is not None:
-                self.following[n] = j
+            rank = min((jobs[f][0] for f in few), default=None)
+            if rank is None:
+                return None
+            j = self.following[n] = self.at_rank[rank]
         return j
 
     def _asked_again(self, order: list[tuple[float, int]], ready: set[int]) -> list[tuple[float, int]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from plain_scheduling import SEED, plain_simulation
+from plain_scheduling import BASELINES, SEED, plain_simulation
 from profiles import drawn
 from strategies import simulations
 
@@ -19,6 +19,7 @@ RULES = {
     "first-fit-drfh": "first-fit-drfh",
     "two-choice-drfh": "two-choice-drfh",
     "best-fit-ps-dsf": "best-fit-ps-dsf",
+    **{rule: rule for rule in (*BASELINES, "random")},
     "slots 4": Slots(4),
     "slots 10 each": Slots(10, one_each=True),
 }
@@ -49,6 +50,7 @@ def many_users(seed, decimal=False):
     return workload, Cluster(["cpu", "memory"], capacities, [1, 2, 2])
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("rule", RULES)
 @settings(max_examples=drawn(60), deadline=None)
 @given(made=simulations())
@@ -87,6 +89,7 @@ def test_a_user_whose_job_has_no_room_any_more_is_asked_for_its_next_one(seed):
     assert rows(log) == plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents.none())[0]
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.deep)])
 def test_decimals_fit_and_tie_as_in_rationals(rule, first):
