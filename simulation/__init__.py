@@ -6,6 +6,7 @@ state.py        what a scheduler sees
 schedulers.py   who goes first, and on which machine       tasks.py   the simulation of tasks
 fluid.py        the simulation of divisible tasks under any mechanism
 accounting.py   what must hold for every log                metrics.py   what it is judged by
+over_time.py    metrics over time, in frames and figures
 workloads/      real samples, what is generated, clusters   experiments/ those of the papers, with a verdict each
 """
 
