@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fairalloc.analysis.certificates import Certificate, NotCertified, certify
     from fairalloc.analysis.compare import MechanismComparison, compare
     from fairalloc.analysis.explanations import Explanation, explain
+    from fairalloc.analysis.explorer import explorer_page
     from fairalloc.analysis.market import PricedAllocation, market
     from fairalloc.analysis.properties import Misreport, Property, check, check_mechanism
     from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
@@ -64,7 +65,7 @@ __all__ += ["MECHANISMS", "Leximin", "Mechanism", "ModelPage", "Utility", "cvxpy
 __all__ += ["METHODS", "Method", "SolutionSet", "method", "options", "solution_set", "solve", "solve_many"]
 __all__ += ["Allocation", "MechanismComparison", "Overview", "compare", "plots", "read_allocation", "show", "write_allocation"]
 __all__ += ["Certificate", "Misreport", "NotCertified", "Property", "Verdict", "certify", "check", "check_mechanism"]
-__all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "market", "sensitivity"]
+__all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "explorer_page", "market", "sensitivity"]
 __all__ += ["Case", "Claim", "ClaimResult", "Conflict", "Hypotheses", "Matrix"]
 __all__ += ["claim", "claim_properties", "conflict", "property_matrix"]
 
@@ -72,6 +73,7 @@ PLACES = {
     "fairalloc.analysis.certificates": "Certificate NotCertified certify",
     "fairalloc.analysis.compare": "MechanismComparison compare",
     "fairalloc.analysis.market": "PricedAllocation market",
+    "fairalloc.analysis.explorer": "explorer_page",
     "fairalloc.analysis.explanations": "Explanation explain",
     "fairalloc.analysis.properties": "Misreport Property check check_mechanism",
     "fairalloc.analysis.sensitivity": "Sensitivity sensitivity",

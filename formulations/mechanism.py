@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class Mechanism:
     """A fair allocation mechanism: an id, and a model in CVXPY, in Pyomo, or in both.
 
-    A mechanism of one's own is a subclass with an `id` and `write_cvxpy` or `write_pyomo`. Everything else has a default: what is
-    not declared of `linear`, `integer` and `convex` is read off the model, and without a `residual` an answer is judged by the
-    optimality conditions of the model itself (common/kkt_residual.py).
+    A mechanism of one's own is a subclass with an `id` and `write_cvxpy` or `write_pyomo`. Everything else has a
+    default. `linear`, `integer` and `convex` are read off the model if they are not declared. Without a `residual` the optimality
+    conditions of the model judge an answer (common/kkt_residual.py).
 
     Attributes
     ----------

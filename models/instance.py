@@ -35,11 +35,11 @@ class Instance(InstanceData):
     capacities : (K, R) resource of one server of each row
     weights : (N,) > 0, default 1 (phi in K and P, w in W, e in D)
     counts : (K,) positive int, default 1; row i stands for `counts[i]` identical servers, treated as one pool
-    eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}; or, where
-        users may use few servers, a sparse matrix of SciPy (N x K), or a list or array of pairs (user, server), by name or number
-        from 0 (what has the shape (N, K) is read as true and false)
-    rates : (N, K) >= 0, dense, sparse, by name or a table: where its rate is q, a task of the user takes its demands / q, that is
-        1 / q of the time; with 0, or what a sparse matrix leaves out, it may not run there. Default 1 (markets, Gavel)
+    eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}. Users of few
+        servers may be given by a sparse matrix of SciPy (N x K), or by pairs (user, server), by name or number from 0. An array
+        of the shape (N, K) is read as true and false
+    rates : (N, K) >= 0, dense, sparse, by name or a table. At the rate q a task takes its demands / q, that is 1 / q of the time.
+        At 0, or where a sparse matrix has no entry, the user may not run. Default 1 (markets, Gavel)
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV), whatever the rate
     name, users, servers, resources : names; default u1.., s1.., r1..
@@ -191,7 +191,7 @@ class Instance(InstanceData):
         return Instance(**{**self._arguments(), **changes})
 
     def rescaled(self, weights: Floats, unit: Floats | None = None) -> "Instance":
-        """The same problem with other weights (N,) and in other units of tasks, made from what is validated already.
+        """The same problem with other weights (N,) and in other units of tasks, made from validated data.
 
         `unit` (N,) is how many tasks one task of the result is, default 1. The arcs stay, in the same order.
         InstanceError where a number leaves the range of floating point.
@@ -212,7 +212,7 @@ class Instance(InstanceData):
     def chosen(
         self, users: NDArray[np.intp], servers: NDArray[np.intp], weights: Floats, max_tasks: Floats, counts: NDArray[np.int64]
     ) -> "Instance":
-        """Some users and rows of servers, made from what is validated already.
+        """Some users and rows of servers, made from validated data.
 
         Parameters
         ----------

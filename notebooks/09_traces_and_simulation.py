@@ -58,8 +58,8 @@ for b in np.argsort(log.start, kind="stable"):
     print(f"{log.start[b]:5.0f} s: {log.tasks[b]} tasks of job {log.job[b]} on server {log.server[b]}, until {log.end[b]:.0f} s")
 
 # %% [markdown]
-# An independent accounting, from the log and the data alone, says whether any server was over capacity, any task was lost or run
-# twice, and whether work in = done + left + killed.
+# An independent accounting uses the log and the data alone. It says whether a server was over capacity, a task was lost or
+# run twice, and whether work in = done + left + killed.
 
 # %%
 books = account(log)
@@ -69,7 +69,7 @@ print(books)
 # ## What a workload is made of
 #
 # The samples of the Google trace have arrivals and run times of all jobs, but neither the tasks of later jobs nor what they use.
-# What is missing is generated, and every workload says so.
+# Missing data are generated, and every workload says so.
 
 # %%
 made = google_intervals("generated", seed=1)
@@ -152,8 +152,8 @@ for name, flow in flows.items():
 # %% [markdown]
 # ## The papers' experiments
 #
-# Each experiment is declared once: the paper's claims, what is simulated here, seeds and one figure. Records are
-# kept, so a run that is stopped goes on where it was. The smallest versions of two, of which one says what it cannot show:
+# Each experiment is declared once: the paper's claims, the simulation here, seeds and one figure. Records are
+# kept, so a run that is stopped goes on where it was. The smallest versions of two, one of which says what it cannot show:
 
 # %%
 with tempfile.TemporaryDirectory() as folder:

@@ -318,8 +318,8 @@ class Method(ABC):
     ----------
     id : public name, "layer:solver"
     kind : "exact" (vertices, events, enumeration), "interior-point", "Newton", "complementarity" (pivots), "iterative" (sweeps
-        over servers), "first-order" (gradients and products with a matrix), "approximate" (its answers need not be right:
-        it ends as "approximate" unless its residual is what was promised, is asked only by name and not ranked), "own" or "other"
+        over servers), "first-order" (gradients and products with a matrix), "own", "other", or
+        "approximate". The last is asked only by name, is not ranked, and ends "approximate" unless its residual is as promised
     packages : import names it needs
     install : what to install when they are missing
     session : what `open` makes of a mechanism, an instance and limits
@@ -381,7 +381,7 @@ class Method(ABC):
 
         Parameters
         ----------
-        mechanism : what is to be computed, configured
+        mechanism : the configured mechanism that is asked for
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
@@ -393,7 +393,7 @@ class Method(ABC):
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What is imported for it: Pyomo loads its parts by another name."""
+        """The packages that it imports: Pyomo loads its parts by another name."""
         return tuple("pyomo.environ" if name == "pyomo" else name for name in self.packages)
 
     def missing(self) -> str:

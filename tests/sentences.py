@@ -1,7 +1,7 @@
 """Sentences of prose and their words, for tests/interface/test_sentences.py.
 
-A sentence ends with a full stop, a question mark, an exclamation mark or a semicolon, and where its paragraph, item, heading or table
-cell ends. Code and formulas count as one word each, fences and displayed formulas as none.
+A sentence ends with a full stop, a question mark, an exclamation mark or a semicolon. It also ends with its paragraph, item,
+heading or table cell. Code and formulas count as one word each, fences and displayed formulas as none.
 """
 
 import ast
@@ -48,7 +48,7 @@ def of_docstring(text: str) -> Iterator[str]:
     text = re.sub(r"^(Examples|Parameters|Returns|Raises|Attributes|Yields)\n-+$", "\n\n", text, flags=re.MULTILINE)
     for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|\(\w+\)) )", text):
         lines = block.strip("\n").splitlines()
-        if not lines or lines[0].startswith((">>>", "    ")):
+        if not lines or lines[0].startswith((">>>", "    ", "|")):
             continue
         for part in re.split(r"\n(?=\S[^\n]{0,60} : )", "\n".join(lines)):
             yield re.sub(r"`[^`]+`", "code", re.sub(r"^\S[^\n]{0,60} : |^\s*(?:[-*]|\d+\.|\(\w+\)) ", "", part))

@@ -39,7 +39,7 @@ POINTS = " `points` are tasks of user n on server i, sorted by user, then server
 
 STANDALONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
-PLAIN = {"errata": "docs/ERRATA.md, at {}", "script": "docs/witnesses/{}.py\n"}
+PLAIN = {"errata": "docs/papers/errata.md, at {}", "script": "docs/witnesses/{}.py\n"}
 """How names of these kinds are written for a terminal."""
 
 ANSWERS = {

@@ -51,7 +51,7 @@ class Explanation:
 
     Attributes
     ----------
-    allocation : what is explained
+    allocation : the explained allocation
     mechanism : the id of its rule
     proof : one sentence on what the statements are derived from
     sentences : the statements, the general ones first, then each user's
@@ -64,7 +64,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The instance, the mechanism, and what proves what is said."""
+        """The instance, the mechanism, and the proof of the sentences."""
         return f"{self.allocation.instance.name or 'instance'}: {self.mechanism} explained. {self.proof}"
 
     def __str__(self) -> str:

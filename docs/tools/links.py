@@ -27,6 +27,8 @@ def led_to_pages(text: str, folder: str = "") -> str:
 
     def led(match: re.Match[str]) -> str:
         name = posixpath.normpath(posixpath.join(folder, match["file"]))
+        if re.fullmatch(r"docs/\w+\.py", name):
+            return f"{{download}}`{match['words']} <{name.removeprefix('docs')}>`"
         if name not in PAGES and not name.startswith(("docs/", "notebooks/")):
             return f"{{py:mod}}`{match['words']} <fairalloc.{name.removesuffix('.py').replace('/', '.')}>`"
         return f"[{match['words']}]({_page(name)}{match['anchor'] or ''})"

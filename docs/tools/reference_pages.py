@@ -27,7 +27,7 @@ GROUPS = {
     "judging": (
         "Properties, proofs and explanations",
         "check check_mechanism Property Verdict certify Certificate NotCertified explain Explanation market PricedAllocation "
-        "sensitivity Sensitivity compare MechanismComparison plots",
+        "sensitivity Sensitivity compare MechanismComparison explorer_page plots",
     ),
     "claims": (
         "Claims",

@@ -31,6 +31,7 @@ from fairalloc.sigint import INTERRUPTED, raise_again
 COMMANDS = {
     "solve": "solve",
     **dict.fromkeys(("explain", "sensitivity", "show"), "explain"),
+    "explore": "explore",
     **dict.fromkeys(("check", "certify", "verify"), "judge"),
     **dict.fromkeys(("export", "model"), "export"),
     **dict.fromkeys(("bench", "data"), "bench"),
@@ -203,7 +204,7 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     asked = COMMANDS.get(words[0]) if words else None
     for module in dict.fromkeys(COMMANDS.values()) if asked is None else (asked,):
         import_module(f"fairalloc.cli.{module}").add_commands(commands)
-    command = commands.add_parser("doctor", help="what is installed, which methods are available")
+    command = commands.add_parser("doctor", help="installed packages and available methods")
     command.set_defaults(run=_doctor)
     return parser
 

@@ -17,7 +17,7 @@ from fairalloc.solvers import solve
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
-    text = "why everybody gets what they get: who is held back where, by what, at which price"
+    text = "why users get their tasks: the server, resource and price that hold each one back"
     command = commands.add_parser("explain", help=text)
     arguments.add_instance(command)
     arguments.add_mechanism(command)

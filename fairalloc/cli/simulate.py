@@ -26,7 +26,7 @@ def add_commands(commands: Any) -> None:
     )
     text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
     completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), lambda: _names()[0])
-    command.add_argument("--list", action="store_true", help="what there is")
+    command.add_argument("--list", action="store_true", help="list the experiments")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
     command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
@@ -37,9 +37,9 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
     text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
-    add_time_limit(command, "all trials: none is begun after it, and what is on record is shown; default: none")
+    add_time_limit(command, "all trials: later ones are not begun, and those on record are shown; default: none")
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
-    command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
+    command.add_argument("--data", type=a_path, metavar="FOLDER", help="the folder of the samples of real workloads")
     command.add_argument("--records", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     text = "also write the figure of each experiment into this folder, as ID.svg, to which markdown then has links"
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)

@@ -45,7 +45,7 @@ def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[
     Raises
     ------
     UnknownName : there is no such mechanism
-    NotApplicable : none is named, or what is decorated takes other arguments
+    NotApplicable : none is named, or the function takes other arguments
 
     Examples
     --------

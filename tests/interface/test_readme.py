@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from tolerances import SHARES
 
+import fairalloc
 from fairalloc.analysis.compare import compare
 from fairalloc.analysis.plots.panels import write_figure
 from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.records import BenchmarkStore
-from fairalloc.cli import main
+from fairalloc.cli import _parser, main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.method_table import APPROXIMATE, MARK, method_table
 from fairalloc.models import FairallocError
@@ -58,9 +59,11 @@ def test_code_prints_what_the_readme_shows(monkeypatch, tmp_path):
         ["user", "drf-per-server", "drfh", "tsf", "ps-dsf"],
         ["u1", "1", "3", "1.66667", "2"],
     ]
-    (command,) = re.findall(r"`fairalloc (solve --users [^`]*)`", README)
-    assert main(shlex.split(command)) == 0
+    solved, explored = re.findall(r"`fairalloc (\w+ --users [^`]*)`", README)
+    assert main(shlex.split(solved)) == 0
     assert Path("shares.svg").exists()
+    arguments = _parser(shlex.split(explored)).parse_args(shlex.split(explored))
+    assert (arguments.users, arguments.servers, arguments.output) == ("vms.csv", "nodes.csv", Path("page.html"))
 
 
 def json_instance():
@@ -113,8 +116,9 @@ def test_the_picture_is_what_the_comparison_draws(tmp_path):
     assert {"u1", "tsf", "dominant share"} <= set(drawn)
 
 
-def test_the_readme_is_short():
+def test_the_readme_is_short_and_names_the_wheel_of_this_version():
     assert len(README.splitlines()) <= 120
+    assert f'"fairalloc-{fairalloc.__version__}-py3-none-any.whl[plots]"' in README
 
 
 def test_every_notebook_has_a_line():

@@ -102,6 +102,7 @@ def test_links_to_modules_lead_to_their_texts():
         "{py:mod}`formulations/nb.py <fairalloc.formulations.nb>`, {py:mod}`a <fairalloc.simulation>` "
         "and [the matrix](/statements/matrix.md)"
     )
+    assert links.led_to_pages("[a](../TEMPLATE.py)", "docs/guides") == "{download}`a </TEMPLATE.py>`"
 
 
 def test_an_index_has_the_pages_that_it_leads_to():

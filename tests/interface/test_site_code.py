@@ -2,8 +2,8 @@
 
 A block of commands runs in the folder of its page, without a shell; one that installs or needs other machines has "unexecuted"
 behind its fence, one that another test runs has "elsewhere". Commands that take minutes have "long": the command line must know
-their words. A fence with the name of a file writes that file. Code within a sentence runs after the blocks of its page. The tests of
-the papers run the blocks of docs/ERRATA.md.
+their words. A fence with the name of a file writes that file. Code within a sentence runs after the blocks of its page. Blocks of
+docs/papers/errata.md are left to the tests of the papers.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.registry import PAPERS
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if page.name != "ERRATA.md" and "```" in page.read_text(encoding="utf-8"))
+PAGES = sorted(page for page in DOCS.rglob("*.md") if page.name != "errata.md" and "```" in page.read_text(encoding="utf-8"))
 FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SHOWN = ("json", "math", "text")
 """What is not code; neither are directives, whose names stand in braces."""
@@ -136,6 +136,6 @@ def test_the_pages_with_code_are_those_of_users():
 def test_every_mechanism_and_paper_has_a_page():
     """Each mechanism's page has an example that runs."""
     pages = {file.stem for file in (DOCS / "theory").glob("*.md")}
-    assert pages - {"algorithms", "index", "residuals"} == set(MECHANISMS)
+    assert pages - {"index", "residuals"} == set(MECHANISMS)
     assert all(run_page((DOCS / "theory" / f"{name}.md").read_text(), []) for name in ("drf", "njc"))
-    assert {file.stem for file in (DOCS / "papers").glob("*.md")} == {"index", "printed-numbers", *PAPERS}
+    assert {file.stem for file in (DOCS / "papers").glob("*.md")} == {"errata", "index", "printed-numbers", *PAPERS}

@@ -1,4 +1,4 @@
-"""The claims of W and Z: judges that can fail, printed numbers, the witnesses of docs/ERRATA.md, tables that are covered."""
+"""The claims of W and Z: judges that can fail, printed numbers, witnesses of docs/papers/errata.md, tables that are covered."""
 
 import re
 from dataclasses import replace
@@ -30,7 +30,7 @@ from fairalloc.theorems.registry import all_statements
 
 F = Fraction
 STATEMENTS = {name: item for name, item in all_statements().items() if item.paper in "WZ"}
-ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "papers" / "errata.md").read_text(encoding="utf-8")
 WRONG = {
     "W.P2.printed",
     "W.S2.drf",
