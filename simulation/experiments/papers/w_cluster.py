@@ -198,11 +198,11 @@ MUCH, ALMOST, SATURATED, SMALL, MOST_USERS, AROUND_20, RARE, SLIGHT, NEAR = 0.05
 # ---- the experiments -------------------------------------------------------------------------------------------------------
 
 HERE = (
-    "24 hours of the trace on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real; how many "
-    "tasks a job has and what they demand is drawn from the jobs at the start of the trace, whose tasks are known, for the "
-    "samples have no tasks of later jobs. Variants: all jobs with those that are there at the start, on 2,000 servers as in "
-    "the paper; the jobs that arrive within the day, on as many servers as make the offered CPU a part of them, .5, .8 or 1.1; "
-    "and these with requests of Google 2019. Offered is what all tasks would take if each started when its job arrives"
+    "24 hours of the trace on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real. How many "
+    "tasks a job has and what they demand is drawn from the jobs at the start of the trace: the samples have no tasks of later "
+    "jobs. The variant of all jobs has those that are there at the start, on 2,000 servers as in the paper. The others have "
+    "the jobs that arrive within the day, on as many servers as make the offered CPU .5, .8 or 1.1 of theirs; one has requests "
+    "of Google 2019. Offered is what all tasks would take if each started when its job arrives"
 )
 
 ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None}
