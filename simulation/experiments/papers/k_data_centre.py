@@ -82,9 +82,7 @@ EXPERIMENTS = (
         "convergence of the distributed algorithm for alpha = 3",
         (
             Claim(
-                "",
-                "The distributed algorithm converges to an optimal solution of Problem 3, where Psi is 0, linearly.",
-                _linear,
+                "", "The distributed algorithm converges to an optimal solution of Problem 3, where Psi is 0, linearly.", _linear
             ),
         ),
         f"{HERE}. The penalty has one epsilon for all steps; steps are scaled at each server as vds_distributed.py says, for "

@@ -72,8 +72,8 @@ EXPERIMENTS = (
         (
             Claim(
                 "shares",
-                "User 1 alone has 40 % of the CPU and 62 % of the memory, users 1 and 2 a dominant share of 44 % each, all "
-                "three 26 % each, and when user 1 has left users 2 and 3 the same.",
+                "User 1 alone has 40 % of the CPU and 62 % of the memory; users 1 and 2 have a dominant share of 44 % each, "
+                "all three 26 % each, and users 2 and 3 the same when user 1 has left.",
                 _as_printed,
             ),
             Claim("exact", "Best-Fit DRFH precisely achieves the DRFH allocation at all times; that of divisible tasks.", _exact),
