@@ -18,7 +18,7 @@ EXAMPLES = tuple(f"khamse-fig1/{mechanism}" for mechanism in ("drfh", "nb", "ps-
 SIZE, LARGE = (40, 10, 4), (200, 40, 4)
 SEVERITY = 75
 FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
-    generators.generic: ("drf", "drfh", "nb", "ps-dsf"),
+    generators.generic: ("drfh", "nb", "ps-dsf"),
     generators.tied: ("nb",),
     generators.zero_demand: ("lmmf", "nb"),
     generators.finite: ("nb",),
