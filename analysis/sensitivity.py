@@ -1,7 +1,7 @@
 r"""How each user's tasks move with each capacity: du_n / dc_ir to the right and to the left.
 
-1. For nb, fds and the game the active set gives derivatives for all capacities at once (active_set.py). njc at the answer of its
-   market is nb.
+1. For nb, alpha-fair and the game the active set gives derivatives for all capacities at once (active_set.py). njc at the answer
+   of its market is nb.
 2. Each derivative is confirmed, or else found, by solving the mechanism again at capacities next to c_ir (differences.py): in
    rationals for lexicographic rules and linear programs, in floating point for all others whose tasks are unique, mechanisms of
    one's own that say so included.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fairalloc.analysis.active_set import NotUnique, derivatives_by_active_set
 from fairalloc.analysis.differences import STEPS, Neighbours
 from fairalloc.formulations import Mechanism, mechanism_of
-from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.nb import NashBargaining
@@ -214,7 +214,7 @@ class _Work:
         exact = isinstance(self.item, Leximin | Utilitarian)
         size = self.instance.K * self.instance.R
         known, found = np.full((2, self.instance.N, size), np.nan), None
-        if isinstance(self.item, NashBargaining | FairDominantShares | Equilibrium):
+        if isinstance(self.item, AlphaFair | Equilibrium):
             found = derivatives_by_active_set(self.allocation, self.item)
             known = known if found is None else found
         near = Neighbours(self.allocation, self.item, self.deadline, exact)

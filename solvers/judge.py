@@ -7,9 +7,9 @@
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it. The word of an
    approximation is "approximate".
-4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for nb and fds to first order
-   by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it is
-   what the accuracy allows; where nothing bounds it so, that is the termination.
+4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for alpha-fair and nb to first
+   order by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it
+   is what the accuracy allows; where nothing bounds it so, that is the termination.
 
 With weights or tasks many orders of magnitude apart, rounding alone is a residual above every accuracy. On at most `exact_arcs`
 arcs (`Judging`) the answer in rationals decides then; on larger ones the residual says "not decided". The reference of step 2 is
@@ -25,13 +25,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
@@ -130,7 +129,7 @@ def user_error(
     """How far the tasks of any user may be from the right ones, which are computed where `errors` (N,) prove not `enough`."""
     errors = mechanism.user_errors(allocation) if errors is None else errors
     bound = _bounded(errors, enough)
-    if bound == np.inf and errors is not None and isinstance(mechanism, NashBargaining | FairDominantShares) and not limits.late:
+    if bound == np.inf and errors is not None and isinstance(mechanism, AlphaFair) and not limits.late:
         from fairalloc.solvers.interior_point.next_step import errors_by_next_step  # most answers need none
 
         bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
@@ -169,7 +168,7 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
     if _EXACT.computes(mechanism):
         x = _right_answer(mechanism, home, limits)
         return None if x is None else RightTasks(exact_arcs(home).tasks(x))
-    if not isinstance(mechanism, NashBargaining | FairDominantShares) or limits.judging.digits_arcs < home.A:
+    if not isinstance(mechanism, AlphaFair) or limits.judging.digits_arcs < home.A:
         return None
     if limits.late or _EXACT.missing():
         return None

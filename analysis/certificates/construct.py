@@ -25,13 +25,13 @@ from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
@@ -147,8 +147,8 @@ def _certified(
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
     """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
-    if isinstance(item, NashBargaining):
-        return _bounded(item, given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
+    if isinstance(item, AlphaFair) and item.alpha == 1.0:
+        return _bounded(find_mechanism("nb"), given or solve(home, "nb", time_limit=limits.left), limits, tolerance)
     if isinstance(item, Equilibrium):
         answer = given or solve(home, item.id, accuracy="high", time_limit=limits.left)
         return _of_game(item, home, answer, limits, tolerance)
@@ -160,9 +160,9 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     x = solution.x if given is None or given.x_exact is None else given.x_exact
     made: Certificate
     if isinstance(solution.proof, ExactProgram):
-        made = ProgramCertificate(item.id, x, exact_arcs(home).tasks(x), solution.proof)
+        made = ProgramCertificate(_name(item), x, exact_arcs(home).tasks(x), solution.proof)
     else:
-        made = LeximinCertificate(item.id, x, solution.proof)
+        made = LeximinCertificate(_name(item), x, solution.proof)
     if given is None:
         return made
     near: Certificate = made
@@ -172,6 +172,11 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         by_value = not (isinstance(item, Utilitarian) and _is_unique(made, home))
     near = near if by_value else _near_tasks(made, given, tolerance)
     return near if given.x_exact is None else made
+
+
+def _name(item: Mechanism) -> str:
+    """Its id, at an end of alpha-fair with the parameters."""
+    return " ".join([item.id, *(f"{name}={value}" for name, value in item.parameters.items())])
 
 
 def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:
@@ -312,7 +317,7 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     known = proved(item, given, limits)
     if not known.not_judged and known.residual > tolerance:
         raise Refuted(f"the residual of the allocation is {known.residual:.3g}, but {tolerance:.3g} is allowed")
-    user = user_error(NashBargaining(), known.proof or given, allowed_user_error(tolerance), limits)
+    user = user_error(find_mechanism("nb"), known.proof or given, allowed_user_error(tolerance), limits)
     if user.error is not None and user.error > allowed_user_error(tolerance):
         raise Refuted(user.sentence or "not decided: nothing bounds how far the tasks of each user are from the right ones")
     instance = given.instance

@@ -15,10 +15,9 @@ from fairalloc.analysis.explanations.programs import explain_program
 from fairalloc.analysis.explanations.rounds import REFUSED, explain_rounds, refused
 from fairalloc.analysis.explanations.servers import explain_servers
 from fairalloc.formulations import Mechanism, mechanism_of
-from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
-from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -33,7 +32,7 @@ __all__ = ["explain"]
 KINDS = (
     (MaxMin | Utilitarian, explain_program),
     (Leximin, explain_rounds),
-    (NashBargaining | FairDominantShares, explain_budgets),
+    (AlphaFair, explain_budgets),
     (Equilibrium, explain_servers),
     (NoJustifiedComplaints, explain_complaints),
     (Mechanism, explain_duals),

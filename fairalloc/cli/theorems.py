@@ -17,11 +17,14 @@ from fairalloc.cli.conflict import add_action as add_conflict
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
-from fairalloc.models.files.writing import check_writable
+from fairalloc.models.files.jsonio import read_json
+from fairalloc.models.files.writing import check_writable, write_file
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.solvers.running.time_limits import checked_limit
+from fairalloc.theorems.certificates.store import checked, hash_of, index
+from fairalloc.theorems.certificates.written import PROOF_FORMS, proof_texts
 from fairalloc.theorems.checkers.own import claim_properties
 from fairalloc.theorems.claims import Claim
 from fairalloc.theorems.code import witness_code
@@ -82,11 +85,15 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--size", metavar="NxKxR", help=text)
     command.add_argument("--core", action="store_true", help="show the assumptions that the proof needs")
     command.add_argument("--judge", choices=["cvc5"], help="ask this second solver every question, too")
+    text = "check the certificate in this file; where there is no such file, find the certificate and write it"
+    command.add_argument("--certificate", type=a_path, metavar="FILE", help=text)
 
     _action(actions, "show", "the status of a statement, with its proofs in words and by machine", _show)
-    text = "a witness as a script that runs alone or as LaTeX, also of a claim FILE.py:NAME, and an entry for BibTeX"
+    text = "a witness as a script that runs alone or as LaTeX, also of a claim FILE.py:NAME; an entry for BibTeX; machine proofs"
     command = _action(actions, "export", text, _export)
-    command.add_argument("--format", default="python", choices=["python", "latex", "bibtex"])
+    command.add_argument("--format", default="python", choices=["python", "latex", "bibtex", *PROOF_FORMS])
+    text = "the same as --format coq: the leaves of certificates as lemmas"
+    command.add_argument("--coq", dest="format", action="store_const", const="coq", help=text)
     add_time_limit(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
     command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of that search; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of that search")
@@ -214,6 +221,11 @@ def _prove(options: argparse.Namespace) -> int:
     statements = all_statements()
     size = None if options.size is None else size_of(options.size)
     limit, judge = checked_limit(options.time_limit), options.judge is not None
+    if options.certificate is not None:
+        if options.keep is not None or len(found := _asked(options, statements)) != 1:
+            raise InstanceError("--certificate is of one statement, and goes without --keep")
+        (item,) = found.values()
+        return _certificate(options, item, size or smallest_size(item))
     verdicts = []
     asked = _able(options, lambda name: not without_formulas(statements[name], size or smallest_size(statements[name])))
     for item in asked.values():
@@ -227,6 +239,19 @@ def _prove(options: argparse.Namespace) -> int:
     if options.keep is not None:
         keep(verdicts, options.keep)
     return int(any(verdict.verdict != "proved" for verdict in verdicts))
+
+
+def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> int:
+    """Check the certificate of a statement at a size, after it was found and written where there was none."""
+    from fairalloc.theorems.certificates.certify import certificate_of
+    from fairalloc.theorems.certificates.text import text_of
+
+    file, name = options.certificate, f"{item.id} at {'x'.join(map(str, size))}"
+    if not file.exists():
+        check_writable(file)
+        write_file(file, json.dumps(certificate_of(item, size, checked_limit(options.time_limit))) + "\n")
+    emit(f"{name}: {checked(read_json(file), hash_of(text_of(item, size)), name)}\n")
+    return 0
 
 
 def _check_kept(file: Path | None, read: Callable[[Path], Any]) -> None:
@@ -254,9 +279,15 @@ def _export(options: argparse.Namespace) -> int:
 
     claims = [claim for word in options.named if is_in_file(word) for claim in _claims(word)]
     options.named = [word for word in options.named if not is_in_file(word)]
+    if claims and options.format in PROOF_FORMS:
+        raise InstanceError(f"a claim of one's own has no certificate, which --format {options.format} writes")
     for claim in claims:
         emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed))
     if claims and not options.named:
+        return 0
+    if options.format in PROOF_FORMS:
+        for item in _able(options, index().__contains__).values():
+            emit("".join(proof_texts(item.id, options.format)))
         return 0
     from fairalloc.theorems.standalone.arguments import ARGUMENTS
 

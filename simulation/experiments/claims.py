@@ -121,7 +121,7 @@ def together(parts: Sequence[Judged]) -> Judged:
     """What several numbers say together of a claim."""
     words = {part.word for part in parts}
     order: tuple[Word, ...] = ("contradicted", "cannot be compared", "undecided", "confirmed")
-    word = next((one for one in order if one in words), "cannot be compared")
+    word = next((one for one in order if one in words), order[1])
     told = dict.fromkeys(part.because if part.word == word else f"{part.because}: {part.word}" for part in parts)
     return Judged(word, "; ".join(told))
 
@@ -131,9 +131,10 @@ def agreed(variants: Mapping[str, Judged]) -> Judged:
     if len(variants) == 1:
         return next(iter(variants.values()))
     words = {judged.word for judged in variants.values()}
-    decided = words & {"confirmed", "contradicted"}
+    either: tuple[Word, ...] = ("confirmed", "contradicted")
+    decided = [one for one in either if one in words]
     without: Word = "undecided" if decided or "undecided" in words else "cannot be compared"
-    word = decided.pop() if len(decided) == 1 else without
+    word = decided[0] if len(decided) == 1 else without
     told = [f"{name}: {judged.word}: {judged.because}" for name, judged in variants.items() if judged.word == word]
     other = [f"{name}: {judged.word}" for name, judged in variants.items() if judged.word != word]
     return Judged(word, ". ".join([*told, *other]))

@@ -4,6 +4,7 @@
 `Claim` of the experiment is judged by them (claims.py).
 """
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,7 +72,7 @@ class Measured:
     def gaps(self, one: str, other: str, name: str) -> Floats:
         """(S,) a number of one competitor less that of another one, over the seeds of both."""
         here, there = self.aligned((one, name), (other, name))
-        return here - there
+        return np.asarray(here - there)
 
     def aligned(self, *wanted: tuple[str, str]) -> Floats:
         """(n, S) numbers, each by the label of a competitor and its name, over the seeds that all of these have."""
@@ -93,12 +94,12 @@ class Measured:
         """A number of a competitor against a range; `about` are other attributes of Check."""
         most = [one.most[name] for one in self.by_label.get(label, {}).values() if name in one.most]
         limit = float(np.mean(most)) if most else np.inf
-        given = {"what": f"{label}, {name}", "count": self.count(label, name), "most": limit} | about
+        given: dict[str, Any] = {"what": f"{label}, {name}", "count": self.count(label, name), "most": limit} | about
         return Check(values=self.values(label, name), low=low, high=high, **given)
 
     def more(self, one: str, other: str, name: str, by: float = 0.0, **about: Any) -> Check:
         """That a number of one competitor is larger than that of another one, by more than some."""
-        given = {"what": f"{one} less {other}, {name}"} | about
+        given: dict[str, Any] = {"what": f"{one} less {other}, {name}"} | about
         return Check(values=self.gaps(one, other, name), low=by, **given)
 
 
@@ -161,6 +162,12 @@ class Outcomes:
     def judged(self) -> dict[str, Judged]:
         """What each claim is here, by its id."""
         return {name: agreed(by_variant) for name, by_variant in self.by_variant.items()}
+
+    @property
+    def command(self) -> str:
+        """What runs it again."""
+        words = ["fairalloc", "simulate", self.experiment.id, *(["--small"] if self.size == "small" else [])]
+        return shlex.join([*words, *(["--workload", self.workload] if self.workload else [])])
 
     @property
     def panels(self) -> list[Panel]:

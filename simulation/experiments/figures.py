@@ -77,7 +77,7 @@ def _bars(
         told = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, middle, strict=True))
         ax.vlines(at, low, high, color=look["color"], linewidth=1.2)
         ax.plot(at, middle, **{**look, "linestyle": "none", "markersize": 6.5}, gid=hint(f"{label}: {told}"))
-        known = printed.get("", {}) | printed.get(label, {})
+        known = {**printed.get("", {}), **printed.get(label, {})}
         for mark, name in zip(at, names, strict=True):
             if name in known:
                 ax.hlines(known[name], mark - width / 2, mark + width / 2, **PRINTED)
@@ -99,7 +99,7 @@ def curves(
     scales: tuple[str, str] = ("linear", "linear"),
     printed: Sequence[tuple[float, float, float]] = (),
 ) -> Part:
-    """A curve of each competitor, or, where names are given by label, these of all competitors together.
+    """A curve of each competitor, or, where names are given by what the legend says, these of the first competitor with any.
 
     It is the mean over seeds, with a band from the least to the largest. Axes and scales go right, then upwards. What is
     `printed`, (from, to, value), is a dotted line.
@@ -115,8 +115,10 @@ def curves(
 def _by_label(measured: Measured, names: str | Mapping[str, str]) -> dict[str, list[Columns]]:
     if isinstance(names, str):
         return {label: measured.curves(label, names) for label in measured.by_label}
-    (first, *_) = measured.labels
-    return {shown: measured.curves(first, name) for shown, name in names.items()}
+    return {
+        shown: next(filter(None, (measured.curves(label, name) for label in measured.labels)), [])
+        for shown, name in names.items()
+    }
 
 
 def _curves(
@@ -148,8 +150,8 @@ def _averaged(seeds: Sequence[Columns], across: str, upwards: str) -> tuple[Floa
     every = [np.array(columns, dtype=float) for columns in seeds]
     right = np.unique(np.concatenate([one[0] for one in every]))
     if len(right) > POINTS:
-        low, high = (np.log(right[[0, -1]]), np.exp) if across == "log" else (right[[0, -1]], np.asarray)
-        right = np.asarray(high(np.linspace(*low, POINTS)))
+        low, high = right[0], right[-1]
+        right = np.geomspace(low, high, POINTS) if across == "log" else np.linspace(low, high, POINTS)
     up = np.array([np.interp(right, *one) for one in every])
     return right, np.maximum(up, 1e-300) if upwards == "log" else up
 

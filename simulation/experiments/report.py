@@ -1,6 +1,5 @@
 """Outcomes as tables, a document and a page in the style of the benchmark report."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -16,10 +15,10 @@ from fairalloc.runs.pages import Section, markdown, page
 from fairalloc.simulation.experiments.claims import RULE
 from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes
 from fairalloc.simulation.experiments.figures import SPREAD, lettered
+from fairalloc.simulation.experiments.verdicts import kept_verdicts
 
 __all__ = [
     "claims_table",
-    "command",
     "document",
     "listing",
     "numbers_table",
@@ -46,12 +45,6 @@ def listing(experiments: Sequence[Experiment]) -> Grid:
         compared, workloads = ", ".join(item.competitors), ", ".join(item.workloads) or "its own"
         rows.append((item.id, item.title, item.kind, compared, workloads, seeds))
     return Grid("", ("id", "title", "of", "compared", "workloads", "seeds: small, full"), rows)
-
-
-def command(outcomes: Outcomes) -> str:
-    """What runs it again."""
-    words = ["fairalloc", "simulate", outcomes.experiment.id, *(["--small"] if outcomes.size == "small" else [])]
-    return shlex.join([*words, *(["--workload", outcomes.workload] if outcomes.workload else [])])
 
 
 def numbers_table(outcomes: Outcomes) -> Grid:
@@ -145,6 +138,13 @@ def _because_table(outcomes: Outcomes) -> Grid:
     return Grid("", ("claim", "outcome", "because"), rows)
 
 
+def _kept_table(outcomes: Outcomes) -> Grid | None:
+    """What is kept of earlier runs."""
+    kept = kept_verdicts()
+    rows = [(name, kept[name].word, f"{kept[name].because} ({kept[name].run})") for name in outcomes.judged if name in kept]
+    return Grid("", ("claim, earlier run", "outcome", "because"), rows) if rows else None
+
+
 def report_text(found: Sequence[Outcomes]) -> str:
     """For a terminal."""
     parts = []
@@ -173,7 +173,7 @@ def _one(outcomes: Outcomes) -> dict[str, Any]:
         for seed, measured in by_seed.items()
     ]
     about = {name: getattr(outcomes.experiment, name) for name in ("id", "title", "setting")}
-    run = {"size": outcomes.size, "workload": outcomes.workload, "command": command(outcomes), "failed": list(outcomes.failed)}
+    run = {"size": outcomes.size, "workload": outcomes.workload, "command": outcomes.command, "failed": list(outcomes.failed)}
     claims = {
         name: {"text": claim.text, "outcome": judged.word, "because": judged.because} for claim, name, judged in _claims(outcomes)
     }
@@ -214,12 +214,12 @@ def _sections(outcomes: Outcomes, drawn: bool, figures: str) -> list[Section]:
     item = outcomes.experiment
     text = [*(f"The paper: {claim.text}" for claim in item.claims), f"Here: {item.setting}"]
     if not outcomes.labels:
-        return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], code=command(outcomes))]
+        return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], _kept_table(outcomes), outcomes.command)]
     shown = lettered(outcomes.panels)
     sections = [
         Section(f"{item.id}: {item.title}", text, _because_table(outcomes)),
         Section("", table=numbers_table(outcomes)),
-        Section("", code=command(outcomes), points=[f"failed: {sentence}" for sentence in outcomes.failed]),
+        Section("", code=outcomes.command, points=[f"failed: {sentence}" for sentence in outcomes.failed]),
     ]
     if figures and shown:
         image = (f"{item.id}: {item.title}", f"{figures}/{item.id}.svg")

@@ -12,7 +12,6 @@ from pathlib import Path
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.simulation.experiments.experiment import Outcomes
-from fairalloc.simulation.experiments.report import command
 
 __all__ = ["KEPT", "KeptVerdict", "keep_verdicts", "kept_verdicts"]
 
@@ -30,6 +29,11 @@ class KeptVerdict:
     seeds: int
     day: str
     command: str
+
+    @property
+    def run(self) -> str:
+        """The run in a few words."""
+        return f"{self.command}; {f'{self.seeds} seeds' if self.seeds > 1 else 'one seed'}, {self.day}"
 
 
 @cache
@@ -53,7 +57,7 @@ def keep_verdicts(found: Sequence[Outcomes], path: Path = KEPT) -> None:
     day = datetime.now(UTC).date().isoformat()
     for one in (one for one in found if one.labels):
         new = {
-            name: KeptVerdict(judged.word, judged.because, one.size, one.workload, one.counts[1], day, command(one))
+            name: KeptVerdict(judged.word, judged.because, one.size, one.workload, one.counts[1], day, one.command)
             for name, judged in one.judged.items()
         }
         same = {name: kept[name] for name in new if name in kept and replace(kept[name], day=day) == new[name]}

@@ -127,6 +127,10 @@ def test_no_label_of_a_figure_is_shortened(smallest, name, tmp_path):
     )
 
 
+def test_the_figure_of_table_2_has_a_curve_for_each_reading(smallest):
+    assert len(smallest("W.Table2").panels[0].names) == 4
+
+
 def test_a_name_that_is_too_long_is_shortened_and_seen(tmp_path):
     found = {"a label that is much wider than the space that a legend has for its names": {0: TrialResult({"CPU": 0.5})}}
     item = EXPERIMENTS["K.Fig10"]

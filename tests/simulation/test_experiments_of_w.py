@@ -183,12 +183,12 @@ def test_users_against_dedicated_clouds():
 
 
 def test_loads_are_those_of_the_variants():
-    settings = {"hours": 1.0, "share": 1.0, "present": False, "machines": None}
+    settings = {"hours": 24.0, "share": 1.0, "present": False, "machines": None}
     for load in (0.5, 1.1):
         workload, cluster = system("generated", 3, settings | {"load": load})
         assert workload.arrival.min() > 0
-        seconds = np.clip(3600.0 - workload.arrival, 0.0, workload.duration)
-        offered = (workload.tasks * seconds) @ workload.demand[:, 0] / 3600.0
+        seconds = np.clip(86400.0 - workload.arrival, 0.0, workload.duration)
+        offered = (workload.tasks * seconds) @ workload.demand[:, 0] / 86400.0
         assert offered / cluster.totals[0] == pytest.approx(load, rel=0.1)
 
 

@@ -45,5 +45,4 @@ def run_of(claim: str) -> str:
     kept = _kept(claim)
     if kept is None:
         return ""
-    how = f"{kept.seeds} seeds" if kept.seeds > 1 else "one seed"
-    return f"experiment {claim} ({kept.command}; {how}, {kept.day}): {kept.word}: {kept.because}"
+    return f"experiment {claim} ({kept.run}): {kept.word}: {kept.because}"

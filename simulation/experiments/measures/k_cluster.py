@@ -63,7 +63,7 @@ def system(workload: str, seed: int, settings: Mapping[str, Any]) -> tuple[Workl
     Settings are `hours`, the `share` that is drawn, whether `whole_users` are, and the least and the largest `load`: the CPU of
     all quanta over that of the servers.
     """
-    hours, least, most = settings["hours"], *settings["load"]
+    hours, (least, most) = settings["hours"], settings["load"]
     for draw in range(DRAWS):
         drawn = seed * DRAWS + draw
         made = google_intervals(workload, hours, settings["share"], drawn, settings["whole_users"])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.experiments.trial import Trial, TrialResult
+from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
 from fairalloc.simulation.log import FINISHED, TaskLog
 from fairalloc.simulation.metrics import completion_ratios, completion_times, utilisation
 from fairalloc.simulation.schedulers import Slots
@@ -72,7 +72,7 @@ def over_a_day(trial: Trial) -> TrialResult:
     numbers |= {"offered CPU": load[0], "offered memory": load[1], "servers": len(cluster.server_class), "users": len(there)}
     numbers["users that can complete a task"] = (possible[there] > 0).mean() if len(there) else np.nan
     hours = (bounds[1:] / 3600.0).tolist()
-    columns = {name: (hours, over_time[:, r].tolist()) for r, name in enumerate(RESOURCES)}
+    columns: dict[str, Columns] = {name: (hours, over_time[:, r].tolist()) for r, name in enumerate(RESOURCES)}
     columns["times"] = _times(log)
     columns["users"] = _rows(there, tasks[there], ratios[there], possible[there])
     if not isinstance(trial.competitor, Slots):
@@ -80,11 +80,11 @@ def over_a_day(trial: Trial) -> TrialResult:
     return TrialResult(numbers, columns)
 
 
-def _rows(*columns: NDArray[Any]) -> tuple[list[float], ...]:
+def _rows(*columns: NDArray[Any]) -> Columns:
     return tuple(np.round(column, 6).tolist() for column in columns)
 
 
-def _times(log: TaskLog) -> tuple[list[float], ...]:
+def _times(log: TaskLog) -> Columns:
     times = completion_times(log)
     done = np.flatnonzero(np.isfinite(times))
     return _rows(done, log.workload.tasks[done], log.workload.duration[done], times[done])
@@ -93,7 +93,7 @@ def _times(log: TaskLog) -> tuple[list[float], ...]:
 def _of_users(jobs: Workload, until: float) -> tuple[Floats, Floats]:
     """(N,) tasks that each user submits, and the part of these that ends in time if each starts when its job arrives."""
     N, in_time = len(jobs.users), jobs.arrival + jobs.duration <= until
-    tasks = np.bincount(jobs.job_user, jobs.tasks * (jobs.arrival <= until), N)
+    tasks = np.bincount(jobs.job_user, jobs.tasks * (jobs.arrival <= until), N).astype(float)
     return tasks, np.bincount(jobs.job_user, jobs.tasks * in_time, N) / np.maximum(tasks, 1.0)
 
 

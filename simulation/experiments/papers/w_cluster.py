@@ -6,6 +6,7 @@ Every figure is made of the same simulations, one for each scheduler, variant of
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -224,7 +225,8 @@ HERE = (
     "and these with requests of Google 2019. Offered is what all tasks would take if each started when its job arrives"
 )
 
-ALL, ARRIVALS = {"present": True, "machines": 2000, "load": None}, {"present": False, "machines": None}
+ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None}
+ARRIVALS: dict[str, Any] = {"present": False, "machines": None}
 
 FULL = {
     "all jobs": ALL,
@@ -301,7 +303,7 @@ EXPERIMENTS = (
         competitors=(SLOTS, BEST),
         compare=partial(_against, _times),
         panels=figure(
-            curves({"best-fit-drfh": "best-fit", "slots": "Slots"}, "jobs", ("seconds", "part of the jobs"), ("log", "linear")),
+            curves({SLOTS: "Slots", BEST: "best-fit"}, "completion time", ("seconds", "part of the jobs"), ("log", "linear")),
             bars(REDUCTIONS, "reduction", "less than under Slots", NAMES),
         ),
         caption="Reductions are of the mean completion time, by the number of tasks of a job",
