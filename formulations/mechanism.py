@@ -37,16 +37,16 @@ class Mechanism:
     source : where it is defined, paper key and equation
     linear : whether it is a linear program or a sequence of them; None = read off the model
     integer : whether its model has integer variables (and is linear otherwise); None = read off the model
-    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read.
+    convex : whether its model is a concave program; otherwise solvers may stop at points that are no answers; None = read.
         Without a `residual` it is read off the model also where it is declared
-    remark : what every answer says besides in `message`
+    remark : a sentence that every answer adds to `message`
     takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
     unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
     knows_groups : whether it shares by the groups of an instance; others refuse an instance that has groups
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/symmetry.py has the proofs)
     own_objective : one sentence on what to do instead where an edit may not replace the objective, or ""
-    functions : what was given to it and may have been written elsewhere
+    functions : functions that were given to it and may have been written elsewhere
 
     Examples
     --------
