@@ -163,7 +163,7 @@ def _certificates(item: Statement, how: Writing) -> Iterator[str]:
     entries = index().get(item.id, ())
     if not entries:
         return
-    yield "A certificate is checked by `check_certificate.py` alone, without any solver: the facts of a question exclude each other.\n"
+    yield "A certificate is checked by `check_certificate.py` alone: it shows that the facts of a question exclude each other.\n"
     yield "\n".join(f"- {how.text(certificate_line(entry))}" for entry in entries) + "\n"
     certificate = next((found for entry in entries if (found := stored(entry.get("sha256", "")))), None)
     if certificate is not None:

@@ -48,15 +48,15 @@ class Search:
         needed = self._enough(facts, asked)
         implied = {name: f for k in sorted(needed) for name, f in self._implied(k, facts).items()}
         if all(any(name[0] == k for name in implied) for k in needed):
-            found = self._closed(facts, known, implied, last=self.lemmas and not needed)
+            found = self._closed(facts, known, implied, last=not needed)
             if found is not None:
                 return found
         return self._divided(facts, set(needed))
 
     def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Any:
         """A leaf of what is known and implied; where it is the last try, also of differences with a sign that has a leaf."""
-        found, shown = self._leaf(known | implied), dict[Any, Any]()
-        if found is None and last:
+        found, shown = self._leaf(known | implied, 6 if last else 4), dict[Any, Any]()
+        if found is None and last and self.lemmas:
             shown = self._differences(known | implied)
             found = self._leaf(known | implied | {name: fact for name, (fact, *_) in shown.items()}) if shown else None
         if found is None:
