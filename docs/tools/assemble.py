@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmark_reports import report_links
 from links import led_to_pages, led_to_statements
+from proof_pages import proof_pages
 from reference_pages import reference_pages
 from statement_pages import of_a_mechanism, of_a_paper, statement_pages, witness_pages
 from tutorials import tutorial_pages
@@ -37,6 +38,7 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
     yield from reference_pages()
     yield from statement_pages()
     yield from witness_pages()
+    yield from proof_pages()
 
 
 def contents(text: str, folder: str) -> str:
