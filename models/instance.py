@@ -8,6 +8,7 @@ resource r of server i that one task on arc a takes, so every row has the right-
 
 import copy
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from fractions import Fraction
 from functools import cached_property, partial
 from sys import modules
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from fairalloc.models.arguments import named
 from fairalloc.models.errors import InstanceError, check_name, require
 from fairalloc.models.input import validation
+from fairalloc.models.input.groups import read_groups
 from fairalloc.models.input.named_input import plain_arguments
 from fairalloc.models.instance_data import InstanceData
 from fairalloc.models.numbers import Floats, frozen, is_vector
@@ -42,6 +44,8 @@ class Instance(InstanceData):
         At 0, or where a sparse matrix has no entry, the user may not run. Default 1 (markets, Gavel)
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV), whatever the rate
+    groups : {name: group}, a tree above the users: a group is a list of users, or a mapping with some of `users`, `groups`,
+        `weight` (among its siblings, default 1) and `guarantee` (a part of the system, default 0); see input/groups.py
     name, users, servers, resources : names; default u1.., s1.., r1..
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.
@@ -77,13 +81,14 @@ class Instance(InstanceData):
         rates: Any = None,
         max_tasks: Any = None,
         demands_on: Mapping[tuple[int | str, int | str], Any] | None = None,
+        groups: Any = None,
         name: str = "",
         users: Iterable[str] | None = None,
         servers: Iterable[str] | None = None,
         resources: Iterable[str] | None = None,
     ) -> None:
         given = {"demands": demands, "capacities": capacities, "weights": weights, "counts": counts, "eligible": eligible}
-        given |= {"rates": rates, "max_tasks": max_tasks, "demands_on": demands_on}
+        given |= {"rates": rates, "max_tasks": max_tasks, "demands_on": demands_on, "groups": groups}
         given |= {"users": users, "servers": servers, "resources": resources}
         self._read(name, plain_arguments(given))
 
@@ -115,6 +120,7 @@ class Instance(InstanceData):
         data["own"] = MappingProxyType(validation.read_own_demands(own, users, servers, resources, self.vectors.counts))
         data["_given"] = {key: validation.source_of(given[key]) for key in NOTHING_GIVEN}
         data["_given"]["demands_on"] = copy.deepcopy(dict(own))
+        data["groups"] = read_groups(given["groups"], self.users if given["groups"] is not None else ())
         self._check_totals()
         for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
             what = "placement allows" if self.rates is None else "placement and rates allow"
@@ -154,7 +160,8 @@ class Instance(InstanceData):
         placed = None if allowed is None else tuple(part.astype(np.int64).tobytes() for part in (allowed.indptr, allowed.indices))
         rates = () if self.rates is None else (self.rates.data,)  # their places are those of placement
         floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates))
-        return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content())
+        groups = () if self.groups is None else (astuple(self.groups),)
+        return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content(), *groups)
 
     def _has_names_of(self, other: "Instance") -> bool:
         """Names that nobody gave are compared without being made."""
@@ -232,6 +239,7 @@ class Instance(InstanceData):
             "max_tasks": frozen(max_tasks),
             "_eligible": None if allowed is None or allowed.nnz == len(users) * len(servers) else allowed,
             "_rates": rates,
+            "groups": None if self.groups is None else self.groups.chosen(users.tolist()),
             "own": MappingProxyType(on),
             "_given": {**NOTHING_GIVEN, "demands_on": on},
         }
@@ -273,6 +281,7 @@ class Instance(InstanceData):
         values["rates"] = self._rates
         given = {key: value if self._given[key] is None else self._given[key] for key, value in values.items()}
         given |= {"name": self.name, "counts": self.counts, "eligible": self._eligible, "demands_on": self._given["demands_on"]}
+        given["groups"] = self.groups
         names = {"users": self._users, "servers": self._servers, "resources": self._resources}
         return given | {kind: None if isinstance(own, validation.NumberedNames) else own for kind, own in names.items()}
 

@@ -25,10 +25,12 @@ from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.progress import tell
@@ -236,7 +238,7 @@ class Session:
         """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
         raise NotImplementedError
 
-    def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
+    def solve_round(self, round: Any) -> tuple[Floats, Floats]:  # noqa: A002
         """`solve` for the loop over rounds, which needs prices: Stopped where the solver returns none."""
         self.x, prices = self.solve(round)
         if prices is None:
@@ -451,6 +453,8 @@ class Method(ABC):
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
         if isinstance(mechanism, Edited) and mechanism.takes_rounds:
             return solve_edited_rounds(mechanism, session.instance, session.solve_fairness)
+        if isinstance(mechanism, NestedMaxMin):
+            return solve_nested_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
         return solve_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4, self.faces)

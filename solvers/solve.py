@@ -113,6 +113,7 @@ def solve(
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
     item = find_mechanism(mechanism).configure(**parameters)
+    item.check_groups(instance)
     if seconds < np.inf:
         _import_first(item, instance, method)
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=checked_threads(threads))

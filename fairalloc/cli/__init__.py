@@ -223,8 +223,9 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
     ),
     "examples": (
         ["name", "size", "answers", "place"],
-        lambda fa: [
-            [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in fa.EXAMPLES
+        lambda _: [
+            [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.told), e.place]
+            for e in import_module("fairalloc.models.examples.published").EVERY_EXAMPLE
         ],
     ),
     "library": (

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
-from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.examples.published import EVERY_EXAMPLE, example
 from fairalloc.models.files.csv_tables import read_csv
 from fairalloc.models.files.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.instance import Instance
@@ -154,7 +154,7 @@ def completed(action: argparse.Action, names: Callable[..., Iterable[str]], file
 
 
 def _examples() -> list[str]:
-    return [item.name for item in EXAMPLES]
+    return [item.name for item in EVERY_EXAMPLE]
 
 
 def document(name: str) -> Any:

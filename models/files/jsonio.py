@@ -24,7 +24,7 @@ from fairalloc.models.numbers import as_json, finite, rational
 INSTANCE_SCHEMA = "fairalloc-instance/2"
 T = TypeVar("T")
 
-SINCE_2, RESERVED = ("rates",), ("user_rows", "min_tasks", "groups")
+SINCE_2, RESERVED = ("rates",), ("user_rows", "min_tasks")
 """The fields of a user that fairalloc-instance/1 does not have, and names that no other field may get."""
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 
@@ -120,11 +120,13 @@ def write_instance(instance: Instance, path: str | Path) -> None:
 
 def parse_instance(document: Any) -> Instance:
     """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
-    known = ("schema", "name", "resources", "servers", "users")
+    known = ("schema", "name", "resources", "servers", "users", "groups")
     _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
     schemas = ("fairalloc-instance/1", INSTANCE_SCHEMA)
     require(document["schema"] in schemas, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
     new = SINCE_2 if document["schema"] == INSTANCE_SCHEMA else ()
+    groups = document.get("groups")
+    require(new or groups is None, "groups are", groups, f"only {INSTANCE_SCHEMA!r} has them")
     servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on", *new)
     users = _objects(document["users"], "user", fields, ("name", "demands"))
@@ -147,6 +149,7 @@ def parse_instance(document: Any) -> Instance:
         rates=_rates(users, len(names)),
         max_tasks=[u.get("max_tasks") for u in users],
         demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
+        groups=groups,
         name=document.get("name", ""),
         users=[u["name"] for u in users],
         servers=names,
@@ -179,7 +182,8 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         user |= {"rates": rates[n]} if rates else {}
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
     head = {"schema": INSTANCE_SCHEMA, "name": instance.name, "resources": list(instance.resources)}
-    return {**head, "servers": servers, "users": users}
+    tree = {} if instance.groups is None else {"groups": instance.groups.document(instance.users, _number)}
+    return {**head, "servers": servers, "users": users, **tree}
 
 
 def fingerprint(instance: Instance) -> str:

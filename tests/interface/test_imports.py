@@ -122,7 +122,20 @@ PARTS = {
     ),
     "benchmarks": (
         *("suites", "records", "references", "worker", "*"),
-        *("runner", "metrics", "ranking", "compare", "report", "growth", "loss", "figures", "page", "formats", "__init__"),
+        *(
+            "runner",
+            "metrics",
+            "ranking",
+            "compare",
+            "report",
+            "accuracy",
+            "growth",
+            "loss",
+            "figures",
+            "page",
+            "formats",
+            "__init__",
+        ),
     ),
     "fairalloc": ("sigint", "__init__", "*", "cli", "__main__"),
 }
