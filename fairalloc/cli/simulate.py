@@ -35,6 +35,8 @@ def add_commands(commands: Any) -> None:
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
+    text = "other values of settings of the size, such as share=0.25 or hours=6"
+    command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help=text)
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
     text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
     add_time_limit(command, "all trials: later ones are not begun, and those on record are shown; default: none")
@@ -56,6 +58,7 @@ def _names() -> tuple[Iterable[str], Iterable[str]]:
 
 def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
+    from fairalloc.simulation.experiments.competitors import parameter
     from fairalloc.simulation.experiments.verdicts import keep_verdicts, kept_verdicts
 
     if options.list:
@@ -75,6 +78,7 @@ def _simulate(options: argparse.Namespace) -> int:
         jobs=options.jobs,
         scheduler=options.scheduler,
         time_limit=options.time_limit,
+        settings=dict(parameter(text, "--set") for text in options.set),
     )
     found = run_experiments(options.experiments, options.records, setting)
     emit(_FORMATS[options.format](report, found, "" if options.figures is None else options.figures.as_posix()))
