@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli.arguments import a_path, completed, mechanism_names, use_data
+from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names, use_data
 from fairalloc.cli.output import complain, emit
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files.writing import check_writable
@@ -27,7 +27,7 @@ def add_commands(commands: Any) -> None:
     )
     text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
     completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), lambda: _names()[0])
-    command.add_argument("--list", action="store_true", help="what there is")
+    command.add_argument("--list", action="store_true", help="list the experiments")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
     command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there; or a FILE of"
@@ -45,14 +45,17 @@ def add_commands(commands: Any) -> None:
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
+    text = "other values of settings of the size, such as share=0.25 or hours=6"
+    command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help=text)
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
     text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
+    add_time_limit(command, "all trials: later ones are not begun, and those on record are shown; default: none")
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
-    command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
+    command.add_argument("--data", type=a_path, metavar="FOLDER", help="the folder of the samples of real workloads")
     command.add_argument("--records", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     text = "also write the figure of each experiment into this folder, as ID.svg, to which markdown then has links"
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="put the verdicts into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="put the outcomes of claims into this JSON file")
     command.set_defaults(run=_simulate)
 
 
@@ -65,6 +68,7 @@ def _names() -> tuple[Iterable[str], Iterable[str]]:
 
 def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
+    from fairalloc.simulation.experiments.competitors import parameter
     from fairalloc.simulation.experiments.verdicts import keep_verdicts, kept_verdicts
     from fairalloc.simulation.files import is_file
 
@@ -86,15 +90,13 @@ def _simulate(options: argparse.Namespace) -> int:
         seeds=_seeds(options.seeds),
         jobs=options.jobs,
         scheduler=options.scheduler,
+        time_limit=options.time_limit,
+        settings=dict(parameter(text, "--set") for text in options.set),
     )
     found = run_experiments(options.experiments, options.records, setting)
     emit(_FORMATS[options.format](report, found, "" if options.figures is None else options.figures.as_posix()))
     if options.figures is not None:
-        from fairalloc.analysis.plots.panels import write_panels
-
-        for outcomes in found:
-            if panels := outcomes.experiment.panels(outcomes):
-                write_panels(outcomes.labels, panels, options.figures / f"{outcomes.experiment.id}.svg")
+        report.write_figures(found, options.figures)
     if options.keep is not None:
         keep_verdicts(found, options.keep)
     failed = [sentence for outcomes in found for sentence in outcomes.failed]
