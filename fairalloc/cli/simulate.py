@@ -116,12 +116,12 @@ def _study(options: argparse.Namespace) -> int:
     found = run_study(Study(options.workload, options.cluster, folder=str(options.logs), jobs=options.jobs, **asked))
     table, title = found.grid(), f"Simulation of {options.workload}"
     if options.format == "json":
-        emit(json.dumps({"about": found.about, "measured": found.measured, "logs": found.logs}, indent=1) + "\n")
+        emit(json.dumps({"about": found.about, "measured": found.measured}, indent=1) + "\n")
     elif options.format == "table":
         emit(printable(table.text()))
     else:
         emit({"html": page, "markdown": markdown}[options.format](title, [Section("", table=table)]))
-    if options.figures is not None and found.logs:
+    if options.figures is not None:
         found.draw(options.figures / "metrics.svg")
     for sentence in found.failed:
         complain(f"failed: {sentence}")
