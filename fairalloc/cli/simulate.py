@@ -25,7 +25,7 @@ def add_commands(commands: Any) -> None:
     command = commands.add_parser(
         "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
     )
-    text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
+    text = "such as K.Fig9, or K for all of paper K; see --list; default: all; or FILE.py, FILE.py:NAME of one's own"
     completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), lambda: _names()[0])
     command.add_argument("--list", action="store_true", help="list the experiments")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from fairalloc.cli import main
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.simulation import Cluster, Workload, simulate_tasks, study
+from fairalloc.simulation.experiments import find_experiments, report, run_experiments
 from fairalloc.simulation.schedulers import Slots
 from fairalloc.simulation.study import Study, answer, kept_simulation, run_study
 
@@ -81,3 +82,41 @@ def test_the_command_compares_schedulers_mechanisms_and_ones_own(tmp_path, monke
     assert main([*command, "--seeds", "0-1", "--jobs", "2", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == found
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.*")} == before
+
+
+EXPERIMENT = """
+from fairalloc.simulation import Cluster, Workload, simulate_tasks
+from fairalloc.simulation.experiments import Experiment, Size, TrialResult
+from fairalloc.simulation.metrics import completion_times
+
+
+def ends(trial):
+    jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 1], [4, 1], [10, 5], [[0.5], [0.5]])
+    log = simulate_tasks(jobs, Cluster(["cpu"], [[1]]), trial.competitor, seed=trial.seed)
+    return TrialResult({"mean completion time": completion_times(log).mean()})
+
+
+mine = Experiment(
+    "mine", "two jobs", (), "one machine", "scheduler", ("fifo", "random"), {"full": Size((0, 1))}, ends, lambda measured, _: []
+)
+"""
+
+
+@pytest.mark.deep
+def test_an_experiment_of_ones_own_is_run_and_kept(tmp_path):
+    path = tmp_path / "own_experiment.py"
+    path.write_text(EXPERIMENT)
+    (found,) = run_experiments([str(path)], tmp_path / "records.sqlite", progress=False)
+    assert found.failed == ()
+    assert report.document([found])[0]["id"] == "mine"
+    before = (tmp_path / "records.sqlite").read_bytes()
+    (again,) = run_experiments([f"{path}:mine"], tmp_path / "records.sqlite", progress=False)
+    assert report.document([again]) == report.document([found])
+    assert (tmp_path / "records.sqlite").read_bytes() == before
+    other = tmp_path / "other.py"
+    other.write_text(EXPERIMENT.replace('"mine", "two', '"K.Fig9", "two'))
+    with pytest.raises(InstanceError, match=r"has the id 'K.Fig9', but another one has it"):
+        find_experiments([str(other)])
+    (tmp_path / "none.py").write_text("")
+    with pytest.raises(UnknownName, match="no experiment"):
+        find_experiments([str(tmp_path / "none.py")])
