@@ -76,6 +76,7 @@ PARTS = {
     "runs": ("__init__", "*"),
     "simulation": (
         "workload",
+        "files",
         "log",
         "state",
         "schedulers",
