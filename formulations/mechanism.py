@@ -42,6 +42,7 @@ class Mechanism:
     remark : a sentence that every answer adds to `message`
     takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
+    keeps_floors : whether its own models keep the floors of the instance, min_tasks; else floors.py adds them or refuses
     unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
     knows_groups : whether it shares by the groups of an instance; others refuse an instance that has groups
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/symmetry.py has the proofs)
@@ -71,6 +72,7 @@ class Mechanism:
     remark: str = ""
     takes_rounds: bool = False
     several_rounds: bool = False
+    keeps_floors: bool = False
     unique: bool = False
     knows_groups: bool = False
     merges_users: bool = False
@@ -186,12 +188,19 @@ class Mechanism:
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
         """The CVXPY problem: "x" in tasks on the arcs of `domain(instance)`, labelled constraints, `details` of `write_cvxpy`."""
         self.check_groups(instance)
-        return self.write_cvxpy(self.domain(instance), **details)
+        return self.kept(instance).write_cvxpy(self.domain(instance), **details)
 
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
         self.check_groups(instance)
-        return self.write_pyomo(self.domain(instance), **details)
+        return self.kept(instance).write_pyomo(self.domain(instance), **details)
+
+    def kept(self, instance: Instance) -> "Mechanism":
+        """Itself, or with the floors of the instance."""
+        if not instance.has_floors:
+            return self
+        kept: Mechanism = imported("fairalloc.formulations.floors").with_floors(self, instance)  # of subclasses of this one
+        return kept
 
     def parametric_round(self, instance: Instance) -> "ParametricRound":  # noqa: ARG002 (for rules with rounds)
         """One CVXPY problem for all rounds, where there are rounds."""

@@ -418,6 +418,8 @@ class Method(ABC):
         ----------
         mechanism, instance, limits : as for `open`; the answer is in the units of the instance, nan where there is no point
         """
+        if instance.has_floors and not mechanism.keeps_floors:
+            raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks, but the instance has some")
         session = Session(mechanism, instance, limits)
         prices: Floats | None = None
         termination, message = "optimal", ""

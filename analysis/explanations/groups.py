@@ -9,6 +9,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, refused
@@ -79,7 +80,7 @@ def _of_users(subject: Subject) -> Iterator[Sentence]:
         )
 
 
-def _held_by(domain: Instance, n: int, full: np.ndarray) -> Iterator[str]:  # type: ignore[type-arg]
+def _held_by(domain: Instance, n: int, full: NDArray[np.bool_]) -> Iterator[str]:
     """The full resources that its arcs need, by names."""
     arcs, load = domain.arcs, domain.arcs.by_arc.tocsr()
     rows: set[int] = set()

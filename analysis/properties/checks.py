@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
-from fairalloc.analysis.properties import fairness, groups
+from fairalloc.analysis.properties import fairness, group_fairness
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
@@ -276,9 +276,9 @@ _FUNCTIONS: Mapping[str, Check] = {
     "global-bottleneck-fairness": fairness.global_bottleneck_fairness,
     "single-resource-fairness": fairness.single_resource_fairness,
     "single-server-reduction": fairness.single_server_reduction,
-    "group-sharing-incentive": groups.group_sharing_incentive,
-    "sibling-envy-freeness": groups.sibling_envy_freeness,
-    "hierarchical-share-guarantee": groups.hierarchical_share_guarantee,
+    "group-sharing-incentive": group_fairness.group_sharing_incentive,
+    "sibling-envy-freeness": group_fairness.sibling_envy_freeness,
+    "hierarchical-share-guarantee": group_fairness.hierarchical_share_guarantee,
 }
 _OURS = {name: Property(name, function) for name, function in _FUNCTIONS.items()}
 PROPERTIES: Registry[Property] = Registry(

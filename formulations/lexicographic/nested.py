@@ -30,7 +30,7 @@ from fairalloc.models.tree import Tree
 NOTHING = 1e-6
 """A level below this part of all shares is 0."""
 
-TOLERANCES = 1e-10, 1e-8, 1e-6
+TOLERANCES = 1e-8, 1e-6
 """Rises that count as none."""
 
 MOST = 1e-2

@@ -6,15 +6,19 @@
    takes (`_lifted`): these are worth what the kept levels cost, so the sum proves the same.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.lexicographic.nested import NestedRound
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.numbers import Floats
+from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.highs import HighsSession, pass_lp
+from fairalloc.solvers.lexicographic.nested_rounds import nested_lp
 from fairalloc.solvers.method import Stopped
 
 MANY = 20_000
@@ -45,65 +49,84 @@ class ColumnsSession(HighsSession):
         if self.instance.A < MANY or not isinstance(round, NestedRound):
             return super().solve(round)
         with self.phase("build"):
-            lp = self.lp(round)
             self.columns = self._first() if self.columns is None else self.columns
-        inside = np.append(np.flatnonzero(self.columns), self.instance.A)
-        self._start(lp, inside)
+            inside = np.flatnonzero(self.columns)
+            lp = self._start(round, inside)
         while True:
-            y, z = self._solved(lp, inside)
-            reduced = (lp.cost - lp.matrix.T @ y)[:-1]
-            p, reduced, more = self._lifted(y[: self.instance.K * self.instance.R], reduced)
+            y, z = self._solved(lp)
+            p, reduced, more = self._lifted(y[: self.instance.K * self.instance.R], self._reduced(round, y))
             if not len(more):
                 break
-            self._add(lp, more)
             inside = np.append(inside, more)
+            lp = self._add(round, lp, more)
         x = np.zeros(self.instance.A)
-        arcs = inside != self.instance.A
-        x[inside[arcs]] = z[arcs]
+        x[inside] = np.delete(z, lp.place)
         self.x = x if self.earlier is None or self._level(round, x) > self._level(round, self.x) + NONE else self.x
         known = self.earlier or (0.0, 0.0)
         self.earlier = known[0] + p, known[1] + reduced
-        self.columns = (self.x > 0) | (np.isin(np.arange(self.instance.A), inside) & (self.earlier[1] > -NONE))
+        self.columns = np.zeros(self.instance.A, dtype=bool)
+        self.columns[inside] = (self.earlier[1][inside] > -NONE) | (self.x[inside] > 0)
         return self.x, p.reshape(self.instance.K, self.instance.R)
+
+    @property
+    def tree(self) -> Tree:
+        """The nodes, in canonical units."""
+        assert isinstance(self.mechanism, NestedMaxMin)
+        return self.mechanism.tree(self.instance)
 
     def _level(self, now: NestedRound, x: Floats) -> float:
         """The level at tasks x; where the last x has it too, that stays, so that no level drifts."""
-        tree = self.mechanism.tree(self.instance)  # type: ignore[attr-defined]
-        return float((tree.levels(x) - now.base)[now.active].min())
+        return float((self.tree.levels(x) - now.base)[now.active].min())
 
     def _first(self) -> Any:
         """The cheapest arc of each child of the root on each server, at one price of all capacities."""
-        instance, arcs = self.instance, self.instance.arcs
-        tree = self.mechanism.tree(instance)  # type: ignore[attr-defined]
-        top = np.argmax((tree.groups.members.tocsc()[tree.groups.depth == 1]).toarray(), axis=0)
-        cost = arcs.by_arc.sum(axis=1) / np.asarray(tree.shares[len(tree.groups) :].sum(axis=1)).ravel()[arcs.user]
-        order = np.lexsort((cost, top[arcs.user] * instance.K + arcs.server))
-        pair = (top[arcs.user] * instance.K + arcs.server)[order]
+        arcs, tree, servers = self.instance.arcs, self.tree, self.instance.K
+        top = np.argmax(tree.groups.members.tocsc()[tree.groups.depth == 1].toarray(), axis=0)
+        share = tree.shares[len(tree.groups) :].diagonal()
+        cost, pair = arcs.by_arc.sum(axis=1) / share[arcs.user], top[arcs.user] * servers + arcs.server
+        order = np.lexsort((cost, pair))
         result = np.zeros(len(arcs), dtype=bool)
-        result[order[np.append(True, pair[1:] != pair[:-1])]] = True
+        result[order[np.append(True, pair[order][1:] != pair[order][:-1])]] = True
         return result
 
-    def _start(self, lp: LP, inside: Any) -> None:
+    def _start(self, now: NestedRound, inside: Any) -> "Columns":
         """A model of these columns alone."""
-        part = replace(lp, cost=lp.cost[inside], matrix=lp.matrix[:, inside], most=lp.most[inside])
-        with self.phase("compile"):
-            self.round = None
-            import highspy
+        import highspy
 
-            self.highs = highspy.Highs()
-            self._set({"output_flag": False, "threads": self.limits.threads or 1, "solver": "simplex", "presolve": "off"})
-            self._set({"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10})
-            pass_lp(self.highs, part)
+        assert isinstance(self.mechanism, NestedMaxMin)
+        part = nested_lp(self.mechanism, self.instance, now, inside)
+        self.highs = highspy.Highs()
+        self._set({"output_flag": False, "threads": self.limits.threads or 1, "solver": "simplex", "presolve": "off"})
+        self._set({"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10})
+        pass_lp(self.highs, part)
+        return Columns(part, len(inside))
 
-    def _add(self, lp: LP, more: Any) -> None:
+    def _add(self, now: NestedRound, lp: "Columns", more: Any) -> "Columns":
         """Columns, nonbasic: primal simplex goes on from the last basis."""
-        part = lp.matrix[:, more]
-        count, zeros = len(more), np.zeros(len(more))
-        indptr, indices = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
-        self.highs.addCols(count, lp.cost[more], zeros, lp.most[more], part.nnz, indptr, indices, part.data)
+        assert isinstance(self.mechanism, NestedMaxMin)
+        part = nested_lp(self.mechanism, self.instance, now, more)
+        part = replace(part, cost=part.cost[:-1], matrix=part.matrix[:, :-1], most=part.most[:-1])
+        start, index = part.matrix.indptr[:-1].astype(np.int32), part.matrix.indices.astype(np.int32)
+        self.highs.addCols(len(more), part.cost, 0.0 * part.cost, part.most, part.matrix.nnz, start, index, part.matrix.data)
         self._set({"simplex_strategy": 4})
+        matrix = sp.hstack([lp.lp.matrix, part.matrix], format="csc")
+        cost, most = np.append(lp.lp.cost, part.cost), np.append(lp.lp.most, part.most)
+        return replace(lp, lp=replace(lp.lp, cost=cost, matrix=matrix, most=most))
 
-    def _solved(self, lp: LP, inside: Any) -> tuple[Floats, Floats]:
+    def _reduced(self, now: NestedRound, y: Floats) -> Floats:
+        """(A,) reduced costs of all arcs at the dual values of the rows of a round."""
+        instance, tree = self.instance, self.tree
+        rows = instance.K * instance.R
+        first, last = rows + int(now.kept.sum()), rows + int(now.kept.sum()) + int(now.active.sum())
+        nodes, limits = np.zeros(len(now.active)), np.zeros(instance.N)
+        nodes[now.kept] += y[rows:first]
+        nodes[now.active] += y[first:last]
+        limits[np.isfinite(instance.max_tasks)] = y[last:]
+        of_user: Floats = tree.shares.T @ nodes + limits
+        result: Floats = -(instance.arcs.by_arc @ y[:rows]) - of_user[instance.arcs.user]
+        return result
+
+    def _solved(self, lp: "Columns") -> tuple[Floats, Floats]:
         """Dual values of the rows and values of the columns."""
         if self.limits.limited:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
@@ -113,9 +136,9 @@ class ColumnsSession(HighsSession):
         if termination != "optimal":
             raise Stopped(termination)
         self.count(self.highs.getInfo().simplex_iteration_count)
-        return self._of_basis(lp, inside)
+        return self._of_basis(lp.lp)
 
-    def _of_basis(self, lp: LP, inside: Any) -> tuple[Floats, Floats]:
+    def _of_basis(self, lp: LP) -> tuple[Floats, Floats]:
         """The basic solution and its dual values to the last digits: the prices of late rounds multiply what HiGHS tolerates."""
         from highspy import HighsBasisStatus
         from scipy.sparse.linalg import splu
@@ -124,17 +147,17 @@ class ColumnsSession(HighsSession):
         basic = np.flatnonzero([status == HighsBasisStatus.kBasic for status in basis.col_status])
         tight = np.flatnonzero([status != HighsBasisStatus.kBasic for status in basis.row_status])
         y, z = np.asarray(solution.row_dual), np.asarray(solution.col_value)
-        matrix = lp.matrix[:, inside[basic]].tocsr()[tight].tocsc()
+        matrix = lp.matrix[:, basic].tocsr()[tight].tocsc()
         if matrix.shape[0] != matrix.shape[1] or not len(basic):
             return y, z
-        at_lower = np.array([status == HighsBasisStatus.kLower for status in basis.row_status])[tight]
+        at_lower = np.array([basis.row_status[row] == HighsBasisStatus.kLower for row in tight])
         side = np.where(at_lower, lp.lower[tight], lp.upper[tight])
         y_new, z_new = np.zeros(len(y)), np.zeros(len(z))
         try:
             factors = splu(matrix)
             for _ in range(REFINED):
                 z_new[basic] += factors.solve(side - matrix @ z_new[basic])
-                y_new[tight] += factors.solve(lp.cost[inside[basic]] - matrix.T @ y_new[tight], trans="T")
+                y_new[tight] += factors.solve(lp.cost[basic] - matrix.T @ y_new[tight], trans="T")
         except RuntimeError:  # a basis that is singular to rounding
             return y, z
         near = np.abs(z_new - z).max() <= CLOSE * np.abs(z).max() and np.abs(y_new - y).max() <= CLOSE * np.abs(y).max()
@@ -155,3 +178,11 @@ class ColumnsSession(HighsSession):
         assert self.earlier is not None
         factor = float(times.max())
         return p + factor * self.earlier[0], reduced + factor * self.earlier[1], more
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The program with the columns that were added so far; column `place` is g."""
+
+    lp: LP
+    place: int

@@ -34,7 +34,7 @@ from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, e
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import HighsSession
-from fairalloc.solvers.exact.nested import nested_rounds
+from fairalloc.solvers.exact.exact_nested import nested_rounds
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Method, Session, Stopped

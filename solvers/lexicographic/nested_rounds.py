@@ -1,6 +1,7 @@
 """The rounds of nested max-min fairness: as sparse arrays, and the loop over them (formulations/lexicographic/nested.py)."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,11 +22,12 @@ def solve_nested_rounds(
     return answers[-1][0], np.array([prices for _, prices in answers])
 
 
-def nested_lp(mechanism: NestedMaxMin, instance: Instance, now: NestedRound) -> LP:
-    """A round as sparse arrays: capacity rows, kept nodes, active nodes, limits."""
+def nested_lp(mechanism: NestedMaxMin, instance: Instance, now: NestedRound, inside: Any = slice(None)) -> LP:
+    """A round as sparse arrays, on all arcs or those `inside`: capacity rows, kept nodes, active nodes, limits; g is last."""
     arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
-    V = mechanism.tree(instance).shares @ arcs.owner
-    parts = [arcs.load, V[now.kept], V[now.active], arcs.owner[capped]]
+    user, shares = arcs.user[inside], mechanism.tree(instance).shares.tocsc()
+    V, owner = shares[:, user].tocsr(), sp.eye_array(instance.N, format="csc")[:, user].tocsr()
+    parts = [arcs.load.tocsc()[:, inside], V[now.kept], V[now.active], owner[capped]]
     matrix = sp.vstack(parts, format="csr")
     first = sum(part.shape[0] for part in parts[:2])
     rows = np.arange(first, first + parts[2].shape[0])
@@ -33,5 +35,5 @@ def nested_lp(mechanism: NestedMaxMin, instance: Instance, now: NestedRound) -> 
     free, limits = np.full(parts[0].shape[0], np.inf), instance.max_tasks[capped]
     lower = [-free, now.floor[now.kept], now.base[now.active], np.full(len(limits), -np.inf)]
     upper = [np.ones(len(free)), np.full(first - len(free) + len(rows), np.inf), limits]
-    cost, whole = np.append(np.zeros(len(arcs)), 1.0), sp.hstack([matrix, g], format="csc")
+    cost, whole = np.append(np.zeros(len(user)), 1.0), sp.hstack([matrix, g], format="csc")
     return LP(cost, whole, np.concatenate(lower), np.concatenate(upper), np.full(len(cost), np.inf))

@@ -20,7 +20,16 @@ ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", 
 
 PARTS = {
     "models": (
-        *("errors", "arguments", "numbers", "tables", "input.demand_matrix", "input.validation", "input.named_input"),
+        *(
+            "errors",
+            "arguments",
+            "numbers",
+            "tables",
+            "input.demand_matrix",
+            "input.validation",
+            "input.groups",
+            "input.named_input",
+        ),
         *("instance_data", "instance", "shares", "exact.rationals", "*", "__init__"),
     ),
     "formulations": (
@@ -45,7 +54,7 @@ PARTS = {
     ),
     "solvers": (
         *("options", "running.threads", "running.warm_start", "running.progress", "running.solver_log"),
-        *("lexicographic.faces", "lexicographic.rounds", "method"),
+        *("lexicographic.faces", "lexicographic.rounds", "lexicographic.nested_rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
         *("approximate", "gap_of_given", "model_page", "__init__"),
