@@ -264,7 +264,7 @@ class Search:
     def _core(self, facts: Mapping[Any, Fact]) -> list[Any]:
         """Facts that are impossible together, by z3; all where it does not say so."""
         solver = z3.SolverFor("QF_NRA", ctx=self.context)
-        solver.set("rlimit", WORK)
+        solver.set("rlimit", WORK // 4)
         for k, f in facts.items():
             solver.assert_and_track(self._formula(f), f"{k}")
         if str(solver.check()) != "unsat":
