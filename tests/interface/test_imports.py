@@ -77,6 +77,9 @@ PARTS = {
         *(
             "__init__",
             "packaged_files",
+            "certificates.check_certificate",
+            "certificates.store",
+            "certificates.written",
             "cases",
             "hypotheses",
             "proofs",
@@ -99,6 +102,7 @@ PARTS = {
             "registry",
             "*",
             "smt",
+            "certificates",
             "cells",
             "titles",
             "ours",
