@@ -208,5 +208,8 @@ assert "everything" in made.generated
 assert all(not account(run).violations for run in runs.values())
 assert used["best-fit-drfh"].mean() > used["slots"].mean()
 assert all(flow.residual < 1e-6 for flow in flows.values())
-assert [judged.word for one in outcomes for judged in one.judged.values()] == ["cannot be compared", "contradicted"]
+assert [judged.word for one in outcomes for judged in one.judged.values()] == [
+    "cannot be compared",
+    "contradicted",
+]
 assert fa.solve(fa.example("psdsf-fig5").instance, "tsf", "exact").tasks_exact[2] * 181 == 10560
