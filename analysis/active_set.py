@@ -1,6 +1,6 @@
-r"""What stays true near an allocation of nb, fds or the game, and the derivatives that follow from it.
+r"""What stays true near an allocation of nb, alpha-fair or the game, and the derivatives that follow from it.
 
-1. Find the resources that stay full, the arcs that may be used, and what the users keep in common: for nb and fds by the prices,
+1. Find the resources that stay full, the arcs that may be used, and what the users keep in common: for alpha-fair by the prices,
    for the game by its levels. Each number counts relative to its own unit: tasks to those of their user and to what could run
    alone, a slack to its capacity, a price to what a task costs.
 2. Where this active set is *regular*, its equations give the derivatives: for all capacities at once, one linear system.
@@ -10,12 +10,12 @@ r"""What stays true near an allocation of nb, fds or the game, and the derivativ
     sum_a l_ra dx_a = dc_s / c_s if r = s, else 0                     for every full resource r with a price
     sum_{a of n} dx_a = 0                                             for users whose tasks all run
 
-    nb, fds:         alpha du_n / u_n + sum_r l_ra dp_r / m_n = (1 - alpha) d sigma_n / sigma_n      for every arc a in use
+    alpha-fair:      alpha_n du_n / u_n + sum_r l_ra dp_r / m_n = (1 - alpha_n) d sigma_n / sigma_n  for every arc a in use
 
     the game:        pull_ni du_n / u_n + sum_r share_nir d log kappa_ir = (pull_ni - 1 / beta_i) theta_ni
 
 m_n is the marginal utility, p_r the prices in parts of capacity; nb has alpha = 1. In the game E_ni = 0 stays, with levels kappa
-of priced resources and theta_ni = d log gamma_ni. docs/theory/algorithms.md derives them, also for servers that share time.
+of priced resources and theta_ni = d log gamma_ni. docs/reference/derivations.md derives them, also for servers that share time.
 
 **Regular** means: the equations have a solution for the change, du is unique in it, and some allocation of the active set has
 tasks on all of its arcs, room on all other resources and tasks left for all other users (a linear program).
@@ -29,8 +29,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.analysis.differences import slopes
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
-from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import monopolies
 from fairalloc.formulations.mechanism import Mechanism
@@ -38,7 +38,6 @@ from fairalloc.formulations.ps_dsf_tdm import TimeShared, time_shared
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.shares import global_dominant_share
 from fairalloc.solvers.game.equations import LevelEquations, levels_at
 
 __all__ = ["Moves", "NotUnique", "derivatives_by_active_set", "moves"]
@@ -108,7 +107,7 @@ def moves(allocation: Allocation, item: Mechanism) -> Moves | None:
 
 
 def _solved(active: ActiveSet, allocation: Allocation, where: Instance, units: Floats, item: Mechanism) -> Moves | None:
-    """The linear system; where tasks are not unique in it NotUnique for a game, and None for nb and fds."""
+    """The linear system; where tasks are not unique in it NotUnique for a game, and None for alpha-fair."""
     from scipy.linalg import lstsq, null_space
 
     arcs, rows = where.arcs, np.flatnonzero(active.rows)
@@ -182,7 +181,7 @@ def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, unit
 
 
 def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
-    """Of nb or fds, by the prices that prove most; None where a user has no tasks, or is at a limit that costs nothing."""
+    """Of alpha-fair, by the prices that prove most; None where a user has no tasks, or is at a limit that costs nothing."""
     instance, arcs, tasks = allocation.instance, allocation.instance.arcs, allocation.tasks
     marginal = item.marginal(allocation)
     if marginal is None or np.any(marginal <= 0):
@@ -199,13 +198,14 @@ def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
     rows = part.max(axis=1).toarray().ravel() > STRICT
     used = np.flatnonzero(open_ & ~held[arcs.user])
     n, priced = arcs.user[used], np.flatnonzero(rows)
-    alpha = item.alpha if isinstance(item, FairDominantShares) else 1.0
-    own = (alpha / tasks[n])[:, None] * arcs.owner[:, open_].toarray()[n]
+    assert isinstance(item, AlphaFair)
+    alpha = item.alphas(instance) * np.ones(instance.N)
+    own = (alpha / tasks)[n][:, None] * arcs.owner[:, open_].toarray()[n]
     equations = np.hstack([own, arcs.load[priced][:, used].toarray().T / marginal[n][:, None]])
     changes = np.zeros((2, len(used), len(rows)))
-    if alpha != 1.0:
-        sigma = global_dominant_share(instance)
-        changes = (1.0 - alpha) * (slopes(instance, global_dominant_share) / sigma[:, None])[:, n]
+    if item.alpha != 1.0:
+        sigma = item.share(instance)
+        changes = ((1.0 - alpha) / sigma)[n, None] * slopes(instance, item.share)[:, n]
     return ActiveSet(rows, open_, held, equations, changes)
 
 

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotInstalled
 from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
@@ -58,7 +59,8 @@ def maximum_over_optima(cost: Sequence[Fraction], item: Mechanism, answer: Alloc
     owner = [[Fraction(n == m) for m in arcs.user] for n in range(instance.N)]
     rows = [(load, Fraction(1)) for load in arcs.matrix()]
     rows += [(owner[n], limit) for n, limit in enumerate(arcs.limits) if limit is not None]
-    rate = item.exact_rate(instance) if isinstance(item, Leximin) else instance.exact.weights
+    assert isinstance(item, Leximin | Utilitarian)
+    rate = item.exact_rate(instance) if isinstance(item, Leximin) else item.exact_worth(instance)
     worth = [r * u for r, u in zip(rate, tasks, strict=True)]
     if isinstance(item, Leximin):
         rows += [([-rate[n] * v for v in own], -min(worth)) for n, own in enumerate(owner)]

@@ -1,7 +1,7 @@
 r"""How each user's tasks move with each capacity: du_n / dc_ir to the right and to the left.
 
-1. For nb, fds and the game the active set gives derivatives for all capacities at once (active_set.py). njc at the answer of its
-   market is nb.
+1. For nb, alpha-fair and the game the active set gives derivatives for all capacities at once (active_set.py). njc at the answer
+   of its market is nb.
 2. Each derivative is confirmed, or else found, by solving the mechanism again at capacities next to c_ir (differences.py): in
    rationals for lexicographic rules and linear programs, in floating point for all others whose tasks are unique, mechanisms of
    one's own that say so included.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fairalloc.analysis.active_set import NotUnique, derivatives_by_active_set
 from fairalloc.analysis.differences import STEPS, Neighbours
 from fairalloc.formulations import Mechanism, mechanism_of
-from fairalloc.formulations.fds import FairDominantShares
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.nb import NashBargaining
@@ -57,9 +57,9 @@ class Sensitivity:
     allocation : whose tasks move
     up, down : (N, K, R) tasks a unit of `capacities[i, r]`, where it grows and where it shrinks; nan where it is not known, and
         to the left of a capacity of 0
-    tolerance : (N, K, R) how far both may be off; at more than that they are not stated (differences.py)
+    tolerance : (N, K, R) the bound on the error of both; with a larger error they are nan (differences.py)
     how : (K, R) "active set" (confirmed by solving again next to c), "rationals" or "differences" (solved again), or ""
-    reason : why something could not be told, or ""
+    reason : why a derivative is not known, or ""
     """
 
     allocation: Allocation
@@ -140,7 +140,7 @@ def sensitivity(
     ----------
     allocation : an answer of a mechanism; its tasks are taken to be right
     mechanism : whose answer it is; None = that of the allocation, with its parameters
-    time_limit : seconds, after which what is not known yet is left out; None = no limit
+    time_limit : seconds, after which unknown derivatives are left out; None = no limit
 
     Raises
     ------
@@ -214,7 +214,7 @@ class _Work:
         exact = isinstance(self.item, Leximin | Utilitarian)
         size = self.instance.K * self.instance.R
         known, found = np.full((2, self.instance.N, size), np.nan), None
-        if isinstance(self.item, NashBargaining | FairDominantShares | Equilibrium):
+        if isinstance(self.item, AlphaFair | Equilibrium):
             found = derivatives_by_active_set(self.allocation, self.item)
             known = known if found is None else found
         near = Neighbours(self.allocation, self.item, self.deadline, exact)

@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from fairalloc.models import Allocation, Instance, Overview
     from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
     from fairalloc.models.examples import generators, traces
+    from fairalloc.models.examples.example import Example
     from fairalloc.models.examples.library import Frozen, library
-    from fairalloc.models.examples.published import EXAMPLES, Example, example
+    from fairalloc.models.examples.published import EXAMPLES, example
     from fairalloc.models.files.csv_tables import read_csv
     from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
     from fairalloc.models.transformations.aggregation import aggregate, expand
@@ -90,7 +91,8 @@ PLACES = {
     "fairalloc.models.files.csv_tables": "read_csv",
     "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
     "fairalloc.models.examples.library": "Frozen library",
-    "fairalloc.models.examples.published": "EXAMPLES Example example",
+    "fairalloc.models.examples.example": "Example",
+    "fairalloc.models.examples.published": "EXAMPLES example",
     "fairalloc.solvers": "METHODS Method options solve solve_many",
     "fairalloc.solvers.export": "export read_allocation",
     "fairalloc.solvers.model_page": "ModelPage show",

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_limit, pyomo_arcs, pyomo_limit
-from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -31,15 +31,16 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 
-class NashBargaining(Mechanism):
-    """max sum_n w_n log u_n."""
+class NashBargaining(AlphaFair):
+    """max sum_n w_n log u_n, which is alpha-fair (alpha_fair.py) with alpha = 1, whatever the shares."""
 
-    id = "nb"
     aliases = ("ceei",)
-    title = "Nash bargaining: max sum of weighted log tasks; market equilibrium from equal incomes"
-    source = "Z (3), Prop 5"
-    linear, integer, convex = False, False, True
-    unique = merges_users = merges_servers = True
+
+    def __init__(self) -> None:
+        title = "Nash bargaining: max sum of weighted log tasks; market equilibrium from equal incomes"
+        super().__init__(1.0, "tasks", id="nb", title=title, source="Z (3), Prop 5")
+
+    configure, parameters = Mechanism.configure, Mechanism.parameters  # of which it has none
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
@@ -94,13 +95,6 @@ class NashBargaining(Mechanism):
         """The largest mean relative gain that its prices leave possible to first order; inf where a user has no task."""
         marginal = self.marginal(allocation)
         return np.inf if marginal is None else first_order_gain(allocation, marginal)
-
-    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def user_errors(self, allocation: Allocation) -> Floats | None:
-        """(N,) bounds by what each user pays (common/user_error.py); inf where a user has no task."""
-        if self.marginal(allocation) is None:
-            return np.full(allocation.instance.N, np.inf)
-        return errors_of_program(allocation, allocation.instance.weights, 1.0)
 
 
 mechanism = NashBargaining()

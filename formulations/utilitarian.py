@@ -6,6 +6,7 @@ A linear program; some users may get no task. Residual: the largest relative gai
 that is more the largest part of its tasks that a user could still run on what is free: a small weight hides it in the objective.
 """
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,16 +74,24 @@ class Utilitarian(Mechanism):
         upper = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])
         return LP(instance.weights[arcs.user], matrix, np.full(len(upper), -np.inf), upper, np.full(len(arcs), np.inf))
 
+    def worth(self, instance: Instance) -> Floats:
+        """(N,) what a task adds to the objective, w_n."""
+        return instance.weights
+
+    def exact_worth(self, instance: Instance) -> tuple[Fraction, ...]:
+        """(N,) the same as rationals."""
+        return instance.exact.weights
+
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n w_n u_n."""
-        return {"objective": float(allocation.instance.weights @ allocation.tasks)}
+        return {"objective": float(self.worth(allocation.instance) @ allocation.tasks)}
 
     def marginal(self, allocation: Allocation) -> Floats | None:
-        return allocation.instance.weights
+        return self.worth(allocation.instance)
 
     def residual(self, allocation: Allocation) -> float:
         """The largest relative gain that its prices leave possible, or what a user could run at once; inf without either."""
-        return worst([first_order_gain(allocation, allocation.instance.weights), _idle(allocation)])
+        return worst([first_order_gain(allocation, self.worth(allocation.instance)), _idle(allocation)])
 
 
 def _idle(allocation: Allocation) -> float:

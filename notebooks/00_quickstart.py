@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Quickstart
 #
-# An instance is what one task of each user takes, and what each server has. Here are two tables of pandas; lists, arrays and
-# dictionaries by name are read too. What the notebooks need, pandas included, comes with `pip install ".[notebooks]"`.
+# An instance says what one task of each user takes, and what each server has. Here these are two pandas tables. Lists, arrays
+# and dictionaries by name are read too. The notebooks need pandas and more, which come with `pip install ".[notebooks]"`.
 
 # %%
 import io
@@ -31,7 +31,8 @@ instance = fa.Instance(demands, capacities)
 
 # %% [markdown]
 # `fa.read_instance("own.json")` reads it from a JSON file (`fa.write_instance` writes one). A log of tasks becomes an
-# instance with as many tasks as each user submitted; `fa.traces` reads the public traces of Google, Alibaba and Bitbrains.
+# instance in which each user has the tasks that it submitted. `fa.traces` reads the public traces of Google, Alibaba and
+# Bitbrains.
 
 # %%
 log = pd.read_csv(
@@ -40,8 +41,8 @@ log = pd.read_csv(
 from_log = fa.Instance(log[["cpu", "memory"]].mean(), capacities, max_tasks=log.size())
 
 # %% [markdown]
-# All mechanisms, in tasks of each user, with what is known of each answer. One that does not apply has a note that says why:
-# some know no limits, some need one way to run a task. With the limits of the log that is one of them.
+# The table has each user's tasks under all mechanisms, and how far each answer is proved. A mechanism that does not apply has
+# a note with the reason. Some know no limits, some need one way to run a task. The limits of the log exclude one mechanism.
 
 # %%
 table, limited = fa.compare(instance, fa.MECHANISMS), fa.compare(from_log, fa.MECHANISMS)
@@ -55,8 +56,8 @@ fa.compare(instance, ["drfh", "nb", "ps-dsf"], properties=["pareto", "envy-freen
 ax = fa.compare(instance, ["drf-per-server", "drfh", "lmmf", "nb", "ps-dsf"]).plot()
 
 # %% [markdown]
-# Nash bargaining (`nb`) in detail: who takes what on which server, whether it is fair in other senses too, and why a user
-# gets what it gets.
+# Nash bargaining (`nb`) in detail: who takes what on which server, which other fairness properties hold, and why a user gets
+# its tasks.
 
 # %%
 fair = table["nb"]

@@ -232,7 +232,7 @@ print("y =", *y, " sum", sum(y), " bound", bound)
 
 # %% [markdown]
 # The priced resources, CPU on server 1 and memory on server 2, are the bottlenecks. By complementary slackness they are full,
-# and a user has tasks only where its share is cheapest: user 1 pays $y_1 = 1/6$ on server 1 and would pay $25/6$ on server 2.
+# and a user has tasks only where its share is cheapest. User 1 pays $y_1 = 1/6$ on server 1 and would pay $25/6$ on server 2.
 #
 # Prices need not be unique. An interior point solver answers with others, which prove the same bound.
 
@@ -299,7 +299,7 @@ for name in ("strategyproofness", "group-strategyproofness"):
     print(fa.check_mechanism(prop4, "drfh", name, trials=60, method="highs").sentence)
 
 # %% [markdown]
-# ## What is true of DRFH
+# ## The propositions about DRFH
 #
 # All nine propositions hold under W's assumptions: positive demands, everybody may run everywhere, unlimited tasks. The
 # matrix shows what the toolkit has on record; a cross is a violation confirmed in rationals, and the notes say where the
@@ -309,11 +309,11 @@ for name in ("strategyproofness", "group-strategyproofness"):
 fa.property_matrix(["drfh"], PRINTED["W.List"].properties)
 
 # %% [markdown]
-# Two of W's sentences do not hold as printed (docs/ERRATA.md).
+# Two of W's sentences do not hold as printed (docs/papers/errata.md).
 #
 # **Proposition 8**, bottleneck fairness: if all users have the same global dominant resource, the allocation "should be
 # reduced to a max-min fair allocation for that resource". It is max-min fair among what the servers allow. But it is not the
-# equal division of that resource, as it is on one pool: below, both resources are globally dominant for both users, and each
+# equal division of that resource, as it is on one pool. Below, both resources are globally dominant for both users. Each user
 # gets 1 of 3 units, because the other resource of each server is full.
 
 # %%
@@ -325,8 +325,8 @@ print(fa.check(crossed_fair, "global-bottleneck-fairness").sentence)
 # %% [markdown]
 # ## Whole tasks: First-Fit and Best-Fit
 #
-# **Section 5.2** schedules whole tasks by progressive filling: serve the user with the least share, on the first server that
-# has room (First-Fit), or on the one whose free resources are most like the demand, by
+# **Section 5.2** schedules whole tasks by progressive filling, which serves the user with the least share. First-Fit takes
+# the first server that has room. Best-Fit takes the server whose free resources are most like the demand, by
 #
 # $$H(i, l) = \| D_i / D_{i1} - \bar c_l / \bar c_{l1} \|_1. \tag{9}$$
 
@@ -363,8 +363,8 @@ print("First-Fit", first_fit, " Best-Fit", best_fit, " DRFH", *fair.tasks_exact)
 
 # %% [markdown]
 # W's footnote 5 says that "progressive filling will lead to a DRFH allocation". On W's own Fig. 2 First-Fit puts the first
-# task of user 2 on server 1, where it takes half of the CPU, and ends with 6 and 6, as DRF per server does. Best-Fit reaches
-# 10 and 10. But Best-Fit is not always the better one:
+# task of user 2 on server 1, where it takes half of the CPU. It ends with 6 and 6 tasks, as DRF per server does. Best-Fit
+# reaches 10 and 10. But Best-Fit is not always the better one:
 
 # %%
 small = fa.Instance([["1/2", 1], [1, 1]], [["1/2", 2], [1, 1]])

@@ -17,7 +17,7 @@
 # This notebook works through **Z**: Zarchy, Hay, Schapira, *Capturing Resource Tradeoffs in Fair Multi-Resource Allocation*.
 # A task may be run in several ways, such as with much CPU and little memory or the other way round. Z compares two
 # mechanisms: lexicographic max-min fairness (LMMF) and Nash bargaining (NB). We compute both, reproduce Z's examples and its
-# two tables, and show two steps of Z's proofs that fail, with what is true in their place. The letters are the paper's:
+# two tables, and show two steps of Z's proofs that fail, with true statements in their place. The letters are the paper's:
 #
 # | letter | meaning |
 # | --- | --- |
@@ -57,8 +57,8 @@ packing = fa.solve(fig1, "utilitarian", "exact")
 print("alpha =", *packing.x_exact, " utility", *packing.tasks_exact)
 
 # %% [markdown]
-# Z prints 8.5, with $\alpha = (5, 1, 5/2)$. That packing fits, but 8.75 is possible, and prices prove that no more is: at
-# prices $p$ at which every way costs at least 1, the utility is at most what $X$ costs.
+# Z prints 8.5, with $\alpha = (5, 1, 5/2)$. That packing fits, but 8.75 is possible, and prices prove that no more is. If
+# every way costs at least 1 at the prices $p$, the utility is at most the cost of $X$.
 
 # %%
 p = [
@@ -164,7 +164,7 @@ levels = iterate(example)
 # %% [markdown]
 # ## Prices of the iterations
 #
-# Each iteration has a proof by prices. Let user $j$'s cheapest way cost $q_j = \min_m \sum_r p_r d_{jm}^r$. What is run is
+# Each iteration has a proof by prices. Let user $j$'s cheapest way cost $q_j = \min_m \sum_r p_r d_{jm}^r$. All tasks are
 # paid for, so $\sum_j q_j u_j \le \sum_r p_r C_r$ in every feasible allocation. Prices that leave no excess show that a user
 # with $q_j > 0$ cannot have more unless somebody with at most its level has less.
 
@@ -262,7 +262,7 @@ print(
 )
 
 # %% [markdown]
-# Both cases were found by the toolkit's search for counterexamples, and are on record. What is true: a larger pivot makes
+# Both cases were found by the toolkit's search for counterexamples, and are on record. True is: a larger pivot makes
 # $\langle Y' \rangle$ larger ("if"), and if *all* pivots of $Y$ have more in $Y'$, then $Y$ is not LMMF. Z's Theorem 1 is
 # true all the same; `fairalloc theorems show Z.T1` has another proof.
 
@@ -426,10 +426,9 @@ print(fa.check(lean, "envy-freeness").sentence)
 print(fa.check(generous, "envy-freeness").sentence)
 
 # %% [markdown]
-# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong: that where a
-# manipulator gains, "there must exists another manipulator user that is worse off" (after Theorem 1), and that the results
-# for LMMF "hold even if each user has a different function $f$" (VI). The record has their counterexamples; each is code that
-# builds the case.
+# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong. If a manipulator
+# gains, "there must exists another manipulator user that is worse off" (after Theorem 1). The results for LMMF "hold even if
+# each user has a different function $f$" (VI). The record has their counterexamples as code that builds each case.
 
 # %%
 for name in ("Z.T1.GSP.strict", "Z.VI.EF"):

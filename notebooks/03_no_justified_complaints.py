@@ -188,8 +188,8 @@ title = ax.set_title("Fig. 4: a level set of f rounds off the corners")
 # ## Fig. 5: entitlements along one bound
 #
 # Two users request 2/3 of one resource each. With $e = (0.4, 0.6)$ the fair allocation is $(0.6, 0.9)$. For other
-# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests: for
-# $e_2 / e_1 > 2$ user 2 has $x_2 = 1$ and user 1 the rest, which is more than its entitlement.
+# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests. For $e_2 / e_1
+# > 2$ user 2 has $x_2 = 1$, and user 1 has the rest, which is more than its entitlement.
 
 # %%
 fig5 = fa.example("dolev-fig5").instance
@@ -268,8 +268,8 @@ print("x =", toolkit.x[-1].round(8), " polished", *polished.tasks_exact)
 # %% [markdown]
 # ## Where the trajectory ends
 #
-# D shows that a subsequence of $x(t)$ converges to a fair allocation (Lemmas 2 and 3), and leaves open whether all of $x(t)$
-# does, and whether one can be found in polynomial time. Divide (12) by $c\, x_i$:
+# D shows that a subsequence of $x(t)$ converges to a fair allocation (Lemmas 2 and 3). It leaves open whether all of $x(t)$
+# does, and whether a fair allocation can be found in polynomial time. Divide (12) by $c\, x_i$:
 #
 # $$\frac{e_i}{x_i} = \sum_j p_j r_{ij}, \qquad p_j = \frac{1}{c\, s_j}. \tag{KKT}$$
 #
@@ -386,7 +386,7 @@ wish = fa.solve(circle, "njc", objective="closest", target=[1, 0, 0, 0]).tasks_e
 print("utilisation:", *best, "  closest to (1, 0, 0, 0):", *wish)
 
 # %% [markdown]
-# ## What is not true of these allocations (section 4)
+# ## Claims of section 4 that are false
 #
 # **Strategyproofness.** With two users the allocation is unique and is the market's, which a user can manipulate. User 1
 # needs $(16, 1)$ per task, user 2 needs $(1, 2)$, and there are 100 of each. User 1 reports $(16, 8)$:
@@ -428,8 +428,8 @@ print(
 print("DRF:         ", f"({', '.join(map(str, fa.solve(little, 'drf', 'exact').tasks_exact))})")
 
 # %% [markdown]
-# Section 4 is right on the incentive for sharing and, for positive entitlements, on Pareto optimality. docs/ERRATA.md has the
-# rest.
+# Section 4 is right on the incentive for sharing and, for positive entitlements, on Pareto optimality. docs/papers/errata.md has
+# the rest.
 
 # %% [markdown]
 # ## Checks

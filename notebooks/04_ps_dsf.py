@@ -292,7 +292,7 @@ show(x)
 # \Big/ \Big(z^* + \frac{x_{n_r,i}}{\varphi_{n_r} \gamma_{n_r,i}}\Big).$$
 #
 # P leaves the choice of $\beta$ open; we take the largest. The box says $f := f + x_{n_r,i} d_{n_r}$ for every $r$, which counts
-# a user twice that is $n_r$ for two resources. `once=False` does what is printed.
+# a user twice that is $n_r$ for two resources. `once=False` follows the print.
 
 
 # %%
@@ -409,11 +409,11 @@ figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.semilogy([float(abs(c - Fraction(1, 3))) for c in steps], "ko-")
 _ = ax.set(xlabel="round", ylabel="distance from 1/3")
 # %% [markdown]
-# ## Properties: what Theorem 2 says, and what is true
+# ## Properties: the claims of Theorem 2, and the truth
 #
-# P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO) and
-# bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it: each cell has one symbol, and
-# behind it of which answers it speaks and the number of a note with the conditions.
+# P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO)
+# and bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it. Each cell has one symbol,
+# the answers that it is about, and the number of a note with the conditions.
 
 # %%
 properties = [
@@ -485,8 +485,8 @@ for system in (truth, reported):
     )
 
 # %% [markdown]
-# Both allocations are proved to be PS-DSF, and the ranges over all PS-DSF allocations are points: user 2's worst one after the
-# misreport is better than its best one before it (docs/ERRATA.md, P Theorem 2), so no choice among answers matters.
+# Both allocations are proved to be PS-DSF, and the ranges over all PS-DSF allocations are points. User 2's worst answer after
+# the misreport is better than its best one before it, so no choice among answers matters (docs/papers/errata.md, P Theorem 2).
 #
 # **What holds.** Sharing incentive and bottleneck fairness hold. Envy-freeness holds for what a user may use itself; with the
 # totals of another user, wherever they lie, which is (24) to the letter, users of small servers envy those of large ones.

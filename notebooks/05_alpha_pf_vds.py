@@ -309,13 +309,13 @@ print(f"dPsi/dlambda_1 = {abs(by_price)}, beta_1 = {beta:.4f}")
 
 # %% [markdown]
 # There is a point at which only such prices move, and then $v$ is no descent direction at all: Lemma 3 is false. Lemma 4 is false
-# as well under its Assumption 2. Both points are constructed in docs/ERRATA.md, and `fairalloc theorems verify --id K.L3 --id
-# K.L4` confirms them in exact arithmetic.
+# as well under its Assumption 2. Both points are constructed in docs/papers/errata.md, and `fairalloc theorems verify --id K.L3
+# --id K.L4` confirms them in exact arithmetic.
 #
 # ### A heuristic for servers on their own (5.2, K Fig. 6)
 #
 # If the prices were known, each server could move its tasks against $f_{n,i}$, (55), (56). K takes for the prices a penalty on
-# what is used beyond $c_{i,r} - \varepsilon$:
+# the use beyond $c_{i,r} - \varepsilon$:
 #
 # $$\lambda_{i,r} = \Big[\sum_m x_{m,i} d_{m,r} - c_{i,r} + \varepsilon\Big]^+ / \varepsilon^2. \tag{K 57}$$
 #
@@ -417,9 +417,9 @@ for alpha in (1, 3):
     )
 
 # %% [markdown]
-# Two statements need a correction (docs/ERRATA.md). Envy-freeness as printed compares with the totals $x_m d_m$ of another user;
-# under placement constraints it holds only for what a user may use itself. And Table 1 says that TSF provides sharing incentive,
-# which placement constraints break:
+# Two statements need a correction (docs/papers/errata.md). Envy-freeness as printed compares with the totals $x_m d_m$ of
+# another user; under placement constraints it holds only for what a user may use itself. And Table 1 says that TSF provides
+# sharing incentive, which placement constraints break:
 
 # %%
 apart = fa.solve(
@@ -432,7 +432,7 @@ tsf = fa.solve(
 print(fa.check(tsf, "sharing-incentive").sentence)
 
 # %% [markdown]
-# Table 1, mark by mark. What is printed stands beside what is proved or refuted in fractions:
+# Table 1, mark by mark. Printed marks stand beside the verdicts, which are proved in fractions:
 
 # %%
 printed = PRINTED["K.Table1"]
@@ -519,7 +519,7 @@ _ = ax.set(xlabel="sweep over the servers", ylabel="$x_1$")
 # %% [markdown]
 # In the first equilibrium both users are worse off, and no server can change that alone. The methods of the toolkit, from their
 # own starting points, find the second one: that methods agree does not show that an equilibrium is unique. With $B = 0$ there are
-# systems with three isolated equilibria (docs/ERRATA.md, K Lemma 2).
+# systems with three isolated equilibria (docs/papers/errata.md, K Lemma 2).
 
 # %%
 together = fa.solve(rivals, "alpha-pf-vds", alpha=10, B=0.25)

@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Comparing solvers
 #
-# A mechanism is a definition; a *method* computes it. This notebook compares methods: what they claim, what is true, how long
-# they take, how to add a solver of your own, and how to summarise many runs without misleading the reader.
+# A mechanism is a definition; a *method* computes it. This notebook compares the claims of methods, the truth, and how long
+# they take. It adds a solver of your own, and summarises many runs without misleading the reader.
 
 # %%
 import tempfile
@@ -57,8 +57,8 @@ for method in methods_for(fa.mechanism("drfh"), servers):
 #
 # ## A solver of your own
 #
-# A method is a function of an instance, a mechanism and limits, which returns tasks on the arcs of `instance.arcs`, the pairs of
-# a user and a server that it may use. This one solves the linear program that defines DRFH in W (6) with SciPy. With the global
+# A method is a function of an instance, a mechanism and limits. It returns tasks on the arcs `instance.arcs`, the pairs of a
+# user and a server that it may use. This one solves the linear program that defines DRFH in W (6) with SciPy. With the global
 # dominant share $\sigma_n = \max_r d_{nr} / \sum_i c_{ir}$ of a task,
 #
 # $$\max\; g \quad \text{s.t.} \quad \sum_n d_{nr} x_{ni} \le c_{ir},
@@ -105,9 +105,9 @@ def too_soon(instance, mechanism, limits):  # noqa: ARG001
 # ## A suite
 #
 # A suite is a list of cases: a name, a mechanism, and a function that builds the instance. `run` solves every case with every
-# method that computes its mechanism, each solve in a process of its own, with limits on time and memory, and repeats interleaved,
-# so that a slow minute of the machine meets all methods. Every solve is a record, written before the next one starts; a run that
-# was stopped goes on where it was.
+# method that computes its mechanism. Each solve has its own process, with limits on time and memory. Repeats are interleaved,
+# so that a slow minute of the machine meets all methods. Every solve is a record, written before the next one starts, and a
+# stopped run goes on where it was.
 
 # %%
 cases = [
@@ -203,9 +203,9 @@ for name in ("highs:leximin", "cvxpy:scs", "pdhg"):
 # %% [markdown]
 # ## Performance profiles
 #
-# A mean hides how often a method is how much slower. With the ratios $r_{m,c} = t_{m,c} / \min_{m'} t_{m',c}$, $\infty$ for a
-# failure, the performance profile of method $m$ (Dolan and More 2002) is the part of the cases that it solves within a factor $f$
-# of the fastest:
+# A mean hides how often a method is how much slower. Let $r_{m,c} = t_{m,c} / \min_{m'} t_{m',c}$, and $\infty$ for a
+# failure. The performance profile of method $m$ (Dolan and More 2002) is the part of the cases that it solves within a factor
+# $f$ of the fastest:
 #
 # $$\rho_m(f) = \frac{1}{C} \big|\{c : r_{m,c} \le f\}\big|.$$
 #

@@ -79,8 +79,8 @@ exec(found.code)
 #
 # *After.* With $c = (2, 1)$ a task of user 2 is only $\max(2/2, 1/1) = 1$. So $x_1 = x_2 = 1/2$.
 #
-# Nobody needed more of resource 1, for a third of it was left. But what is added makes user 2's dominant share smaller, so
-# user 2 may have more of resource 2, and user 1 pays for it with a sixth of a task.
+# Nobody needed more of resource 1, for a third of it was left. But the addition makes user 2's dominant share smaller. So
+# user 2 may have more of resource 2, and user 1 loses a sixth of a task.
 
 # %%
 d = ((F(0), F(1)), (F(2), F(1)))
@@ -114,7 +114,7 @@ print(verdict.holds, verdict.sentence, "|", verdict.method)
 #
 # Does the claim hold for another mechanism, or under another hypothesis? LMMF makes the numbers of tasks lexicographically
 # largest. It fails as well: on a server $(1/4, 1)$ users with $(1, 1)$ and $(0, 1)$ run $1/4$ and $3/4$ tasks, and on $(5/4,
-# 1)$ half a task each. User 1 can use what is added only together with resource 2.
+# 1)$ half a task each. User 1 can use the addition only together with resource 2.
 
 # %%
 lmmf = fa.claim(
@@ -181,9 +181,9 @@ print(lying.check(truth).sentence)
 # ## The papers' claims
 #
 # Every claim of the five papers is a statement of this kind, with its place, its hypotheses, and a proof where one is known.
-# What is known of each is one of a few words: *proved* (by a proof in prose that somebody else has read; or, where a case is
-# all that is asserted, by this case), *proved by machine* for all instances of some sizes, *refuted* by an exact case, *not
-# refuted* in so many trials, or *not decided*.
+# Each has a status. *Proved* means by a proof in prose that somebody else has read, or by a case if the
+# claim asserts only that one exists. *Proved by machine* is for all instances of some sizes. *Refuted* means by an exact
+# case. The others are *not refuted* in so many trials, and *not decided*.
 
 # %%
 statements, record = all_statements(), packaged()
@@ -249,7 +249,7 @@ print(table.findings[fair.statement].case.code())
 print(fa.property_matrix(["alpha-pf-vds"], ["envy-freeness", "sharing-incentive", "pareto"]))
 
 # %% [markdown]
-# A paper's own table beside what is found: P's Table I.
+# A paper's own table beside ours: P's Table I.
 
 # %%
 printed = PRINTED["P.Table1"]

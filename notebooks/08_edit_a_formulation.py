@@ -14,9 +14,9 @@
 # %% [markdown]
 # # Edit a formulation
 #
-# Every mechanism is an optimization model that can be read and changed: a CVXPY problem and a Pyomo model with named parts. This
-# notebook changes an objective, adds a constraint that all rounds of a lexicographic mechanism respect, and writes mechanisms of
-# its own, which then go wherever an id goes: into checks, claims, the matrix and benchmarks.
+# Every mechanism is an optimization model that can be read and changed: a CVXPY problem and a Pyomo model with named parts.
+# This notebook changes an objective, adds a constraint that all rounds of a lexicographic mechanism respect, and writes
+# mechanisms of its own. They go wherever an id goes: into checks, claims, the matrix and benchmarks.
 
 # %%
 import tempfile
@@ -102,8 +102,8 @@ print(fa.check(rooted, "nb").sentence)
 # %% [markdown]
 # ## Add a constraint that all rounds respect
 #
-# User 4 may run at most 3 tasks. It would not do to add that to the first round only: DRFH fixes the users who can rise no
-# further and goes on with the others, and each of these rounds must obey. `edited` sees to that.
+# User 4 may run at most 3 tasks. The first round alone is not enough. DRFH fixes the users who can rise no further and goes
+# on with the others, and each of these rounds must obey. `edited` adds the constraint to all rounds.
 
 
 # %%
@@ -123,7 +123,7 @@ print("capped", bounded.tasks.round(6), "|", fa.check(bounded, mine).sentence)
 #
 # 1. User 4 is stopped first, by the cap, at the share $3/20$.
 # 2. Users 1 and 2 are stopped by the memory of server 1, at $3 \cdot 5/75 = 1/5$.
-# 3. User 3 takes what is left of server 2: 13 tasks, the share $13/20$.
+# 3. User 3 takes the rest of server 2: 13 tasks, the share $13/20$.
 
 # %%
 ax = fa.plots.dominant_shares({"drfh": free, "capped": bounded})

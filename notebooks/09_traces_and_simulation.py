@@ -63,8 +63,8 @@ for b in np.argsort(log.start, kind="stable"):
     )
 
 # %% [markdown]
-# An independent accounting, from the log and the data alone, says whether any server was over capacity, any task was lost or run
-# twice, and whether work in = done + left + killed.
+# An independent accounting uses the log and the data alone. It says whether a server was over capacity, a task was lost or
+# run twice, and whether work in = done + left + killed.
 
 # %%
 books = account(log)
@@ -74,7 +74,7 @@ print(books)
 # ## What a workload is made of
 #
 # The samples of the Google trace have arrivals and run times of all jobs, but neither the tasks of later jobs nor what they use.
-# What is missing is generated, and every workload says so.
+# Missing data are generated, and every workload says so.
 
 # %%
 made = google_intervals("generated", seed=1)
@@ -166,8 +166,8 @@ for name, flow in flows.items():
 # %% [markdown]
 # ## The papers' experiments
 #
-# Each experiment is declared once: the paper's finding, what is simulated here, seeds, one figure and one verdict. Records are
-# kept, so a run that is stopped goes on where it was. The smallest versions of two:
+# Each experiment is declared once: the paper's claims, the simulation here, seeds and one figure. Records are
+# kept, so a run that is stopped goes on where it was. The smallest versions of two, one of which says what it cannot show:
 
 # %%
 with tempfile.TemporaryDirectory() as folder:
@@ -176,10 +176,8 @@ with tempfile.TemporaryDirectory() as folder:
     outcomes = run_experiments(["K.Fig7"], records, small, progress=False)
     outcomes += run_experiments(["P.Table4"], records, RunSetting("small"), progress=False)
 for one in outcomes:
-    print(
-        f"{one.experiment.id}: {one.experiment.finding}\n  {one.judged.word}: "
-        f"{one.judged.because}\n"
-    )
+    for claim, (name, judged) in zip(one.experiment.claims, one.judged.items(), strict=True):
+        print(f"{name}: {claim.text}\n  {judged.word}: {judged.because}\n")
 
 # %%
 report.numbers_table(outcomes[1])
@@ -210,5 +208,8 @@ assert "everything" in made.generated
 assert all(not account(run).violations for run in runs.values())
 assert used["best-fit-drfh"].mean() > used["slots"].mean()
 assert all(flow.residual < 1e-6 for flow in flows.values())
-assert [one.judged.word for one in outcomes] == ["confirmed", "not confirmed"]
+assert [judged.word for one in outcomes for judged in one.judged.values()] == [
+    "cannot be compared",
+    "contradicted",
+]
 assert fa.solve(fa.example("psdsf-fig5").instance, "tsf", "exact").tasks_exact[2] * 181 == 10560

@@ -12,8 +12,8 @@
 # # Scale: from 20 users to a million arcs
 #
 # An *arc* is a user, a server that it may use, and one of its demand vectors there. A dense instance of 2,000 users and 500
-# servers has a million. This notebook shows what such sizes cost, how the cost grows, where the time goes, and what makes large
-# instances small: placement, identical machines, an answer to start from, and many small instances at once.
+# servers has a million. This notebook shows what such sizes cost, how the cost grows, and where the time goes. It also shows
+# what makes large instances small: placement, identical machines, an answer to start from, and many small instances at once.
 #
 # All seconds are CPU seconds of the method (`allocation.times.cpu`); every answer is judged by the residual computed from the
 # instance.
@@ -88,10 +88,10 @@ axes.set(xlabel="arcs", ylabel="CPU seconds")
 _ = axes.legend()
 
 # %% [markdown]
-# The exponent is a least-squares slope, with twice its standard error behind it: four sizes, each solved once, do not tell more.
+# The exponent is a least-squares slope, with twice its standard error behind it. Four sizes, each solved once, tell no more.
 #
-# From an instance to the next one both N and K R double, so the arcs grow four times and the multiplications eight times: in the
-# limit the exponent is 3/2.
+# From an instance to the next one both N and K R double. The arcs grow four times and the multiplications eight times, so the
+# exponent tends to 3/2.
 #
 # ## Progress, limits and Ctrl-C
 #

@@ -14,10 +14,10 @@
 # %% [markdown]
 # # Proofs by machine
 #
-# A search that finds no counterexample proves nothing. A solver of formulas over the reals can: write down "this is an instance
-# with two users, two servers and two resources, this is the mechanism's answer, and the property is violated", with every number
-# an unknown. If that is unsatisfiable, the property holds for **all** instances of this size. This notebook proves some claims,
-# writes one such formula by hand, lets the solver refute a claim, and shows what such a proof is worth.
+# A search that finds no counterexample proves nothing. A solver of formulas over the reals can. The formula says "this is an
+# instance of two users, two servers and two resources, this is the mechanism's answer, and the property is violated". Every
+# number is an unknown. If the formula is unsatisfiable, the property holds for **all** instances of this size. This notebook
+# proves some claims, writes one such formula by hand, lets the solver refute a claim, and shows what such a proof is worth.
 #
 # It needs the solver z3: `pip install 'fairalloc[smt]'`.
 

@@ -7,9 +7,9 @@
 3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
    lexicographic rule without prices its word is left standing beside the residual, which may belie it. The word of an
    approximation is "approximate".
-4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for nb and fds to first order
-   by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it is
-   what the accuracy allows; where nothing bounds it so, that is the termination.
+4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for alpha-fair and nb to first
+   order by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it
+   is what the accuracy allows; where nothing bounds it so, that is the termination.
 
 With weights or tasks many orders of magnitude apart, rounding alone is a residual above every accuracy. On at most `exact_arcs`
 arcs (`Judging`) the answer in rationals decides then; on larger ones the residual says "not decided". The reference of step 2 is
@@ -25,22 +25,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.fds import FairDominantShares
-from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.floors import with_floors
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
+from fairalloc.solvers.lexicographic.nested_rounds import nested_lp, solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
+
+BY_ROUNDS = Leximin, NestedMaxMin
+"""Mechanisms whose reference is all rounds by another solver."""
 
 
 class ModelFacts(NamedTuple):
@@ -76,7 +80,7 @@ def judged(
     The allocation with `residuals` {"feasibility", "definition"}, or for a mechanism without a residual of its own
     {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
-    accuracy = None if limits is None or claimed else limits.accuracy
+    mechanism, accuracy = with_floors(mechanism, allocation.instance), None if limits is None or claimed else limits.accuracy
     if not mechanism.has_residual:
         return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
     own, errors = mechanism.measured(allocation)
@@ -130,7 +134,7 @@ def user_error(
     """How far the tasks of any user may be from the right ones, which are computed where `errors` (N,) prove not `enough`."""
     errors = mechanism.user_errors(allocation) if errors is None else errors
     bound = _bounded(errors, enough)
-    if bound == np.inf and errors is not None and isinstance(mechanism, NashBargaining | FairDominantShares) and not limits.late:
+    if bound == np.inf and errors is not None and isinstance(mechanism, AlphaFair) and not limits.late:
         from fairalloc.solvers.interior_point.next_step import errors_by_next_step  # most answers need none
 
         bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
@@ -169,7 +173,7 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
     if _EXACT.computes(mechanism):
         x = _right_answer(mechanism, home, limits)
         return None if x is None else RightTasks(exact_arcs(home).tasks(x))
-    if not isinstance(mechanism, NashBargaining | FairDominantShares) or limits.judging.digits_arcs < home.A:
+    if not isinstance(mechanism, AlphaFair) or limits.judging.digits_arcs < home.A:
         return None
     if limits.late or _EXACT.missing():
         return None
@@ -231,6 +235,7 @@ class Known(NamedTuple):
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
     """What `proved` proves; None for a mechanism without a residual of its own, inf where nothing is known."""
+    mechanism = with_floors(mechanism, allocation.instance)
     return proved(mechanism, allocation).residual if mechanism.has_residual else None
 
 
@@ -247,7 +252,9 @@ def _with_reference(
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
     if own <= max(limits.judging.proved, 0.0 if reference else promise) or not allocation.has_point:
         return Known(own)
-    if not isinstance(mechanism, Leximin) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
+    if (
+        not isinstance(mechanism, Leximin | NestedMaxMin) and mechanism.marginal(allocation) is None
+    ):  # its residual is not what prices prove
         return Known(own)
     if not (most >= allocation.instance.A if reference is None else reference):
         return _without_reference(allocation, own, f"an independent reference is for {most} arcs or on request")
@@ -309,7 +316,7 @@ def _without_reference(allocation: Allocation, own: float, reason: str) -> Known
 
 def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits) -> tuple[float, Allocation] | None:
     """The better of `own` and what the reference proves, and the allocation with its prices; None without an answer in time."""
-    if isinstance(mechanism, Leximin):
+    if isinstance(mechanism, BY_ROUNDS):
         return _by_rounds(mechanism, allocation, own, limits)
     marginal = mechanism.marginal(allocation)
     assert marginal is not None
@@ -318,7 +325,9 @@ def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limi
     return (min(own, mechanism.residual(proof)), proof) if prices.any() else None
 
 
-def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits) -> tuple[float, Allocation] | None:
+def _by_rounds(
+    rule: Leximin | NestedMaxMin, allocation: Allocation, own: float, limits: Limits
+) -> tuple[float, Allocation] | None:
     """By the reference's prices, or, where these prove its own shares, by the largest relative difference from these.
 
     In deep sequences a proof is sharper than arithmetic (somebody may be raised by 1e-4 if others lose 1e-13); there the
@@ -334,14 +343,14 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
     return (min(best, deviation) if deviation <= limits.judging.trusted else best), priced
 
 
-def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
+def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limits: Limits) -> Allocation | None:
     """The rule's allocation on its domain by SciPy's dual simplex, which no method uses, with prices; None where it fails."""
     from scipy.optimize import linprog
 
     (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
 
-    def solve(now: Round) -> tuple[Floats, Floats]:
-        lp = rule.lp(scaled, now)
+    def solve(now: Any) -> tuple[Floats, Floats]:
+        lp = nested_lp(rule, scaled, now) if isinstance(rule, NestedMaxMin) else rule.lp(scaled, now)
         rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
         given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
         options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
@@ -355,7 +364,8 @@ def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> A
         return answer.x[:-1], (above - below)[: scaled.K * scaled.R].reshape(scaled.K, scaled.R)
 
     try:
-        x, prices = solve_rounds(rule, scaled, solve, tolerance)
+        nested = isinstance(rule, NestedMaxMin)
+        x, prices = (solve_nested_rounds if nested else solve_rounds)(rule, scaled, solve, tolerance)  # type: ignore[arg-type]
     except (ArithmeticError, Stopped):
         return None
     return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)

@@ -25,10 +25,14 @@ from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
+from fairalloc.formulations.whole_rounds import WholeRounds
+from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.progress import tell
@@ -232,11 +236,11 @@ class Session:
         finally:
             self.log.extend([*said.getvalue().splitlines(), *lines])
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
+    def solve(self, round: Any) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """Solve the model (as the given Round or stage); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
         raise NotImplementedError
 
-    def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
+    def solve_round(self, round: Any) -> tuple[Floats, Floats]:  # noqa: A002
         """`solve` for the loop over rounds, which needs prices: Stopped where the solver returns none."""
         self.x, prices = self.solve(round)
         if prices is None:
@@ -318,8 +322,8 @@ class Method(ABC):
     ----------
     id : public name, "layer:solver"
     kind : "exact" (vertices, events, enumeration), "interior-point", "Newton", "complementarity" (pivots), "iterative" (sweeps
-        over servers), "first-order" (gradients and products with a matrix), "approximate" (its answers need not be right:
-        it ends as "approximate" unless its residual is what was promised, is asked only by name and not ranked), "own" or "other"
+        over servers), "first-order" (gradients and products with a matrix), "own", "other", or
+        "approximate". The last is asked only by name, is not ranked, and ends "approximate" unless its residual is as promised
     packages : import names it needs
     install : what to install when they are missing
     session : what `open` makes of a mechanism, an instance and limits
@@ -381,7 +385,7 @@ class Method(ABC):
 
         Parameters
         ----------
-        mechanism : what is to be computed, configured
+        mechanism : the configured mechanism that is asked for
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
@@ -393,7 +397,7 @@ class Method(ABC):
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What is imported for it: Pyomo loads its parts by another name."""
+        """The packages that it imports: Pyomo loads its parts by another name."""
         return tuple("pyomo.environ" if name == "pyomo" else name for name in self.packages)
 
     def missing(self) -> str:
@@ -416,6 +420,8 @@ class Method(ABC):
         ----------
         mechanism, instance, limits : as for `open`; the answer is in the units of the instance, nan where there is no point
         """
+        if instance.has_floors and not mechanism.keeps_floors:
+            raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks, but the instance has some")
         session = Session(mechanism, instance, limits)
         prices: Floats | None = None
         termination, message = "optimal", ""
@@ -451,9 +457,27 @@ class Method(ABC):
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
         if isinstance(mechanism, Edited) and mechanism.takes_rounds:
             return solve_edited_rounds(mechanism, session.instance, session.solve_fairness)
+        if isinstance(mechanism, NestedMaxMin):
+            return solve_nested_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4)
+        if isinstance(mechanism, WholeTasks):
+            return whole(mechanism, session)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
         return solve_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4, self.faces)
+
+
+def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
+    """Whole tasks (A,): of the one program, or of one for each sum of smallest shares."""
+    if not isinstance(mechanism, WholeRounds):
+        x, _ = session.solve(None)
+        return np.round(x) + 0.0, None
+    rate, owner = mechanism.rate(session.instance), session.instance.arcs.owner
+    sums: Floats = np.zeros(0)
+    for k in range(session.instance.N if mechanism.base.several_rounds else 1):
+        x, _ = session.solve(sums)
+        session.x = x = np.round(x) + 0.0
+        sums = np.append(sums, np.sort(rate * (owner @ x))[: k + 1].sum())
+    return session.x, None
 
 
 def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, str]:

@@ -67,7 +67,7 @@ def solve_many(
     instances : of any shapes; those of one shape are solved together
     mechanism : as for `solve`
     accuracy : the residual promised, as for `solve`
-    time_limit : seconds for the whole call, None = no limit; what is not begun by then has no point and the termination
+    time_limit : seconds for the whole call, None = no limit; later instances have no point and the termination
         "time_limit"
     threads : as for `solve`
     parameters : of the mechanism, such as alpha for "fds"
@@ -133,7 +133,8 @@ def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> I
 
 
 def _is_stacked(instance: Instance, mechanism: Mechanism) -> bool:
-    if instance.K * instance.R > ROWS or instance.N * instance.K > ARCS or instance.demands_on or not instance.single_variant:
+    large = instance.K * instance.R > ROWS or instance.N * instance.K > ARCS
+    if large or instance.demands_on or not instance.single_variant or instance.has_floors:
         return False
     try:
         return mechanism.domain(instance) is instance

@@ -38,7 +38,7 @@ class Certificate(ABC):
 
     Attributes
     ----------
-    mechanism : its id
+    mechanism : its id, with parameters where another mechanism has the id alone: "alpha-fair alpha=0.0 share=tasks"
     x : (A,) the exact tasks on the arcs
     about : what the numbers were compared with when the certificate was made; not part of the proof
     """
@@ -51,7 +51,7 @@ class Certificate(ABC):
     @checked
     def verify(self, instance: Instance, mechanism: Mechanism | None = None) -> Verdict:
         """Check every number against the exact data of the instance; the verdict's sentence names the first that is wrong."""
-        item = mechanism or find_mechanism(self.mechanism)
+        item = mechanism or _named(self.mechanism)
         try:
             self._check(item, item.domain(instance))
         except Refuted as fault:
@@ -65,7 +65,7 @@ class Certificate(ABC):
     @property
     @abstractmethod
     def claim(self) -> str:
-        """What is proved, in words."""
+        """The proved claim, in words."""
 
     def document(self) -> dict[str, Any]:
         """The certificate as a JSON document; rationals are strings, users and arcs are numbered as in the instance."""
@@ -80,6 +80,13 @@ class Certificate(ABC):
 
     def __str__(self) -> str:
         return f"{self.mechanism}: {self.claim}" + (f"; {self.about}" if self.about else "")
+
+
+def _named(text: str) -> Mechanism:
+    """The mechanism of an id with its parameters."""
+    name, *given = text.split()
+    pairs = (part.partition("=") for part in given)
+    return find_mechanism(name, **{key: value if value.isalpha() or "-" in value else float(value) for key, _, value in pairs})
 
 
 def require(condition: bool, fault: str) -> None:

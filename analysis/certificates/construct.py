@@ -20,25 +20,28 @@ from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCert
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
+from fairalloc.analysis.certificates.nested import NestedCertificate
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.floors import with_floors
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.proofs import ExactLayer, ExactProgram
+from fairalloc.models.exact.proofs import ExactLayer, ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
@@ -118,7 +121,7 @@ def certified_answer(
     instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: float | None = None
 ) -> Certificate | NotCertified:
     """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
-    item = find_mechanism(mechanism)
+    item = with_floors(find_mechanism(mechanism), as_instance(instance))
     return _in_time(item, item.home(as_instance(instance)), None, TOLERANCE, time_limit)
 
 
@@ -147,8 +150,8 @@ def _certified(
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
     """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
-    if isinstance(item, NashBargaining):
-        return _bounded(item, given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
+    if isinstance(item, AlphaFair) and item.alpha == 1.0:
+        return _bounded(find_mechanism("nb"), given or solve(home, "nb", time_limit=limits.left), limits, tolerance)
     if isinstance(item, Equilibrium):
         answer = given or solve(home, item.id, accuracy="high", time_limit=limits.left)
         return _of_game(item, home, answer, limits, tolerance)
@@ -160,9 +163,12 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     x = solution.x if given is None or given.x_exact is None else given.x_exact
     made: Certificate
     if isinstance(solution.proof, ExactProgram):
-        made = ProgramCertificate(item.id, x, exact_arcs(home).tasks(x), solution.proof)
+        made = ProgramCertificate(_name(item), x, exact_arcs(home).tasks(x), solution.proof)
+    elif isinstance(item, NestedMaxMin):
+        borrowed = int(item.compared == "borrowed" and any(item.first(home).floor))
+        made = NestedCertificate(_name(item), x, borrowed, cast(tuple[ExactNestedRound, ...], solution.proof))
     else:
-        made = LeximinCertificate(item.id, x, solution.proof)
+        made = LeximinCertificate(_name(item), x, cast(tuple[ExactRound, ...], solution.proof))
     if given is None:
         return made
     near: Certificate = made
@@ -172,6 +178,11 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         by_value = not (isinstance(item, Utilitarian) and _is_unique(made, home))
     near = near if by_value else _near_tasks(made, given, tolerance)
     return near if given.x_exact is None else made
+
+
+def _name(item: Mechanism) -> str:
+    """Its id, at an end of alpha-fair with the parameters."""
+    return " ".join([item.id, *(f"{name}={value}" for name, value in item.parameters.items())])
 
 
 def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:
@@ -312,7 +323,7 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     known = proved(item, given, limits)
     if not known.not_judged and known.residual > tolerance:
         raise Refuted(f"the residual of the allocation is {known.residual:.3g}, but {tolerance:.3g} is allowed")
-    user = user_error(NashBargaining(), known.proof or given, allowed_user_error(tolerance), limits)
+    user = user_error(find_mechanism("nb"), known.proof or given, allowed_user_error(tolerance), limits)
     if user.error is not None and user.error > allowed_user_error(tolerance):
         raise Refuted(user.sentence or "not decided: nothing bounds how far the tasks of each user are from the right ones")
     instance = given.instance

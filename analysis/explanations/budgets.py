@@ -1,7 +1,7 @@
-r"""Why nb and fds give what they give: prices and budgets (formulations/common/duality_gap.py; for nb also analysis/market.py).
+r"""Why nb and alpha-fair give what they give: prices and budgets (common/duality_gap.py; for nb also analysis/market.py).
 
 1. Prices p that prove the allocation optimal: at them each user's cheapest task costs q_n, its marginal utility a_n or less.
-2. nb: user n has the budget w_n and buys w_n / q_n tasks. fds: a_n is the derivative of its alpha-fair term, it spends a_n u_n.
+2. nb: user n has the budget w_n and buys w_n / q_n tasks. alpha-fair: a_n is the derivative of its term, it spends a_n u_n.
 3. A user runs only where a task costs least; a resource with a price is sold out.
 """
 

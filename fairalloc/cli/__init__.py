@@ -204,7 +204,7 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     asked = COMMANDS.get(words[0]) if words else None
     for module in dict.fromkeys(COMMANDS.values()) if asked is None else (asked,):
         import_module(f"fairalloc.cli.{module}").add_commands(commands)
-    command = commands.add_parser("doctor", help="what is installed, which methods are available")
+    command = commands.add_parser("doctor", help="installed packages and available methods")
     command.set_defaults(run=_doctor)
     return parser
 
@@ -223,8 +223,9 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
     ),
     "examples": (
         ["name", "size", "answers", "place"],
-        lambda fa: [
-            [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in fa.EXAMPLES
+        lambda _: [
+            [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.told), e.place]
+            for e in import_module("fairalloc.models.examples.published").EVERY_EXAMPLE
         ],
     ),
     "library": (

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
-from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.examples.published import EVERY_EXAMPLE, example
 from fairalloc.models.files.csv_tables import read_csv
 from fairalloc.models.files.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.instance import Instance
@@ -101,13 +101,13 @@ def _parameter_names(typed: argparse.Namespace) -> list[str]:
 
 def add_time_limit(command: argparse.ArgumentParser, what: str, default: float | None = None) -> None:
     """The option --time-limit in seconds; the help says of what."""
-    text = f"for {what}; in seconds, or such as 90s, 10m or 1h"
+    text = f"limit for {what}; in seconds, or such as 90s, 10m or 1h"
     command.add_argument("--time-limit", type=_seconds, default=default, metavar="TIME", help=text)
 
 
 def add_progress(command: argparse.ArgumentParser) -> None:
     """The option --progress."""
-    text = "tell time, iteration and residual on standard error every second, as is done on a terminal anyway"
+    text = "write time, iteration and residual to standard error every second, as on a terminal"
     command.add_argument("--progress", action="store_true", help=text)
 
 
@@ -154,7 +154,7 @@ def completed(action: argparse.Action, names: Callable[..., Iterable[str]], file
 
 
 def _examples() -> list[str]:
-    return [item.name for item in EXAMPLES]
+    return [item.name for item in EVERY_EXAMPLE]
 
 
 def document(name: str) -> Any:

@@ -6,22 +6,26 @@ import time
 from typing import Any
 
 from fairalloc.analysis import explain, sensitivity
+from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable, UnknownName, show
 from fairalloc.models.errors import no_such
+from fairalloc.models.examples.schedulers import PEERS
 from fairalloc.models.tables import printable
 from fairalloc.solvers import solve
 
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
-    text = "why everybody gets what they get: who is held back where, by what, at which price"
+    text = "why users get their tasks: the server, resource and price that hold each one back"
     command = commands.add_parser("explain", help=text)
     arguments.add_instance(command)
     arguments.add_mechanism(command)
     command.add_argument("--user", metavar="NAME", help="explain this user alone; default: the first 20")
+    peers = ", ".join(PEERS)
+    command.add_argument("--peer", metavar="NAME", help=f"say what a scheduler makes of an instance with groups: {peers}")
     arguments.add_method(command)
     arguments.add_parameters(command)
     arguments.add_time_limit(command, "solving and explaining")
@@ -67,7 +71,10 @@ def _explain(options: argparse.Namespace) -> int:
         raise UnknownName(no_such("user", options.user, names, rule))
     allocation, left = _answer(options, item, instance)
     result = explain(allocation, item, options.user, left)
-    emit(json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{result}\n")
+    peer = [] if options.peer is None else compared_with_peer(allocation, options.peer)
+    document = result.to_dict() | ({"peer": peer} if peer else {})
+    text = "\n".join([str(result), *(f"  {sentence}" for sentence in peer)])
+    emit((json.dumps(document, indent=1, allow_nan=False) if options.format == "json" else text) + "\n")
     return 0
 
 

@@ -32,7 +32,7 @@ def add_commands(commands: Any) -> None:
     action = command.add_argument("--property", action="append", metavar="ID", help=text)
     arguments.completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
     arguments.add_mechanism(command, None, OWN)
-    arguments.add_time_limit(command, "all of it; what is not decided then is said not to be")
+    arguments.add_time_limit(command, "all of it; a verdict that is not decided then says so")
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
 

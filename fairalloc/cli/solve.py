@@ -58,7 +58,7 @@ def add_commands(commands: Any) -> None:
     arguments.completed(option, _option_names)
     text = "an allocation of the instance to start from, as --format json writes it"
     command.add_argument("--warm-start", metavar="FILE", help=text)
-    text = "that linear algebra and solvers may use; default: as the environment says"
+    text = "threads of linear algebra and solvers; default: as the environment says"
     command.add_argument("--threads", type=int, metavar="N", help=text)
     arguments.add_progress(command)
     command.add_argument("--log", action="store_true", help="show what the solver prints")

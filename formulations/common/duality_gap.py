@@ -17,6 +17,9 @@ from fairalloc.formulations.common.tasks import costs_at
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats, frozen, worst
 
+ENOUGH, FEW = 1e-9, 5_000
+"""The bound on a free gain that is enough, and the arcs up to which a linear program looks for more."""
+
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:
@@ -53,6 +56,39 @@ def _least_bound(total: float, most: Floats, marginal: Floats, q: Floats, kinks:
     best = int(np.argmax(total >= larger)) if total >= larger[-1] else len(candidates) - 1
     near = candidates[max(best - 1, 0) : best + 2]
     return float(min(s * total + np.maximum(marginal - s * q, 0.0) @ most for s in near.tolist()))
+
+
+def free_gain(allocation: Allocation, marginal: Floats, gain: float) -> float:
+    """The largest sum of relative gains, sum_n (u'_n / u_n - 1) over feasible u' >= u > 0, or a bound on it.
+
+    A first-order gain (a float) at marginal utilities a_n >= 0 (N,) bounds it by gain sum_m a_m u_m / min_n a_n u_n. Where this
+    says too little, the linear program is solved by SciPy on few arcs.
+    """
+    paid = marginal * allocation.tasks
+    least = float(paid.min())
+    bound = gain * float(paid.sum()) / least if least > 0 else np.inf
+    if bound <= ENOUGH or allocation.instance.A > FEW:
+        return bound
+    return min(bound, _free_gain(allocation))
+
+
+def _free_gain(allocation: Allocation) -> float:
+    """The linear program, in gains t_n = u'_n / u_n - 1 and x'; inf where it fails."""
+    from scipy.optimize import linprog
+
+    instance, arcs = allocation.instance, allocation.instance.arcs
+    x = np.maximum(allocation.x, 0.0)
+    u = arcs.owner @ x
+    part = 1.0 / max(1.0, float((arcs.load @ x).max()), float((u / instance.max_tasks).max()))
+    unit = u[arcs.user]  # x' in parts of what its user has
+    load, own = arcs.load @ sp.diags_array(unit * part), sp.hstack([arcs.owner, -sp.eye_array(instance.N)], format="csr")
+    rise = np.concatenate([np.zeros(len(x)), np.ones(instance.N)])
+    most = np.concatenate([np.full(len(x), np.inf), instance.max_tasks / (u * part) - 1.0])
+    rows = sp.hstack([load, sp.csr_array((load.shape[0], instance.N))], format="csr")
+    bounds = np.column_stack([np.zeros(len(most)), most])
+    one, same = np.ones(load.shape[0]), np.ones(instance.N)
+    answer = linprog(-rise, rows, one, own, same, bounds, method="highs-ds")
+    return float(-answer.fun) if answer.success else np.inf
 
 
 def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = np.inf) -> Floats:

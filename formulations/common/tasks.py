@@ -43,7 +43,7 @@ def costs_at(allocation: Allocation, prices: Floats) -> tuple[Floats, Floats]:
 
 @checked
 def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
-    """What programs in CVXPY share: the variable "x", and the constraints "capacity" and, where a user has a limit, "limit"."""
+    """The variable "x" and the constraints "capacity" and, where a user has a limit, "limit" of a program in CVXPY."""
     import cvxpy as cp
 
     x = cp.Variable(instance.A, nonneg=True, name="x")
@@ -61,10 +61,11 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 
 @checked
 def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
-    """A Pyomo model with what programs share: `x[user, variant, server]` >= 0, and constraints by names.
+    """A Pyomo model with the tasks `x[user, variant, server]` >= 0 and constraints by name.
 
-    capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks,
-    full[server, resource]: the load is what `full` (K R,) says where it is finite (nan = a capacity, inf = no row)
+    - capacity[server, resource]: the load is at most 1
+    - limit[user]: tasks <= max_tasks
+    - full[server, resource]: the load equals a finite entry of `full` (K R,); nan = a capacity, inf = no row
     """
     import pyomo.environ as pyo
 
@@ -138,18 +139,24 @@ def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:
     return result
 
 
-def canonical(instance: Instance, rate: Callable[[Instance], Floats] | None = None) -> tuple[Instance, Floats]:
+def canonical(
+    instance: Instance, rate: Callable[[Instance], Floats] | None = None, leveled: bool = True, one_unit: bool = False
+) -> tuple[Instance, Floats]:
     """The instance in canonical units, and (N,) how many tasks one of its task units is.
 
-    `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale.
+    `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale, which is that
+    of the instance where they are not `leveled`. `one_unit`: whether all users' tasks have the same unit, the median one.
     """
     unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+    if one_unit:
+        unit = np.full(instance.N, np.median(unit))
     scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
     if rate is not None:
         worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
         arcs = scaled.arcs
         alone: Floats = arcs.owner @ arcs.gamma if scaled.single_variant else _best_variants(scaled)
         level = float((worth * np.minimum(alone / scaled.N, scaled.max_tasks)).min())  # the lowest of an equal partition
+        level = level if leveled else 1.0
         scaled = scaled.rescaled(scaled.weights * rate(scaled) / worth * level)
     return scaled, unit
 

@@ -1,10 +1,11 @@
-r"""How far the tasks of each user may be from right ones that are unique, relative (proof: docs/theory/residuals.md).
+r"""How far the tasks of each user may be from right ones that are unique, relative (proof: docs/reference/derivations.md).
 
-**Programs** max sum_n U_n(u_n), U_n' = b_n u^-alpha, with y_n = U_n'(u_n) u_n, a_n = y_n - q_n u_n, S = sum p - sum_n q_n u_n:
+**Programs** max sum_n U_n(u_n), with y_n = U_n'(u_n) u_n, a_n = y_n - q_n u_n, S = sum p - sum_n q_n u_n:
 
-    |u*_n / u_n - 1| <= sqrt(E / (c y_n)),   sqrt(E) <= A + sqrt(A^2 + S),   A^2 = sum_n a_n^2 / (4 c y_n)
+    |u*_n / u_n - 1| <= sqrt(E / (c_n y_n)),   sqrt(E) <= A + sqrt(A^2 + S),   A^2 = sum_n a_n^2 / (4 c_n y_n)
 
-with c = alpha (1 + D)^-(alpha + 1). At a limit M_n, a_n may be a price of the limit instead: S grows by a_n (M_n / u_n - 1).
+with U_n' = b_n u^-alpha_n and c_n = alpha_n (1 + D)^-(alpha_n + 1). At a limit M_n, a_n may be a price of the limit instead:
+S grows by a_n (M_n / u_n - 1).
 
 **Lexicographic rules.** User n can rise by e_n = rho_n u_n tasks, and gives way by at most sum_a min(x_a, max_r missing_ir /
 load_air), to first order: pool j lacks at most sum_m load_mj e_m, and at most the largest term of each layer of prices.
@@ -33,7 +34,7 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Floats:
+def errors_of_program(allocation: Allocation, paid: Floats, alpha: Floats | float) -> Floats:
     """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices, else inf; `paid` (N,) is y_n >= 0 in any unit."""
     instance, u, unknown = allocation.instance, allocation.tasks, np.full(allocation.instance.N, np.inf)
     if allocation.prices is None or not paid.sum() < np.inf:
@@ -48,10 +49,8 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: float) -> Flo
     limited = (a > 0) & (np.maximum(room, 0.0) * paid < a)
     gap = total - scale * float(q.sum()) + float((a * np.maximum(room, 0.0))[limited].sum())
     gap = max(gap, 0.0) + (ROUNDING + infeasibility(allocation)) * max(total, float(paid.sum()))
-    curved = alpha * (1.0 + MOST) ** -(alpha + 1.0)
-    if not curved > 0:  # the bound is out of the range of floating point
-        return unknown
-    half = float((np.where(limited, 0.0, a) ** 2 / paid).sum()) / (4.0 * curved)
+    curved = alpha * (1.0 + MOST) ** -(alpha + 1.0)  # 0 where the bound is out of the range of floating point
+    half = float((np.where(limited, 0.0, a) ** 2 / (4.0 * curved * paid)).sum())
     errors = (half**0.5 + (half + gap) ** 0.5) / np.sqrt(curved * paid)
     return np.where(errors <= MOST, errors, unknown)
 

@@ -1,10 +1,10 @@
-r"""The tasks of nb and fds to many digits on small instances: an interior-point method in the arithmetic of python-flint.
+r"""The tasks of nb and alpha-fair to many digits on small instances: an interior-point method in the arithmetic of python-flint.
 
-    max sum_n U_n(u_n),  U_n'(u) = b_n u^-alpha,   load x + s = 1,  u = owner x,  u + t = limit,  x, s, t >= 0,  prices p, z >= 0
+    max sum_n U_n(u_n),  U_n'(u) = b_n u^-alpha_n,  load x + s = 1,  u = owner x,  u + t = limit, x, s, t >= 0, prices p, z >= 0
     y_n = U_n'(u_n),   d = load^T p + owner^T (z - y) >= 0,   x d = s p = t z = 0
 
 1. Start inside, each arc with a part of what it could run alone and every product the same.
-2. Newton in x, s, t, p, z, d and y, with log y_n + alpha log u_n = log b_n. Arcs and users are eliminated; what is left is a
+2. Newton in x, s, t, p, z, d and y, with log y_n + alpha_n log u_n = log b_n. Arcs and users are eliminated; what is left is a
    system of size K R. Predictor and corrector are Mehrotra's.
 3. Go BACK of the way to the boundary; again from 2, until the products are below DONE.
 4. The bound of common/user_error.py on the answer, in ball arithmetic: what is returned is proved.
@@ -17,12 +17,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.user_error import MOST
-from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.nb import NashBargaining
-from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, global_dominant_share, point_as_fraction
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
@@ -51,20 +50,20 @@ class ManyDigits(NamedTuple):
     error: float
 
 
-def many_digits(mechanism: Mechanism, instance: Instance, limits: Limits) -> ManyDigits | None:
-    """The answer of nb or fds on its domain to about 18 digits; None where the steps do not lead there, or there is no time."""
+def many_digits(mechanism: AlphaFair, instance: Instance, limits: Limits) -> ManyDigits | None:
+    """The answer on the mechanism's domain to about 18 digits; None where the steps do not lead there, or there is no time."""
     return ManyDigitsSession(mechanism, instance, limits).answer()
 
 
-def _utilities(mechanism: Mechanism, instance: Instance) -> tuple[Any, Balls, Balls]:
-    """Alpha, (N,) b_n up to a factor, and (A,) where to start, up to a factor: parts of monopolies, or equal shares."""
+def _utilities(mechanism: AlphaFair, instance: Instance) -> tuple[Balls, Balls, Balls]:
+    """(N,) alpha, (N,) b_n up to a factor, and (A,) where to start, up to a factor: parts of monopolies, or equal shares."""
     weights, arcs = [as_ball(w) for w in instance.exact.weights], exact_arcs(instance)
-    if isinstance(mechanism, NashBargaining):
-        return as_ball(1), weights, [1 / as_ball(max(part for _, part in load)) for load in arcs.load]
-    assert isinstance(mechanism, FairDominantShares)
-    alpha, share = _ball(mechanism.alpha), [as_ball(s) for s in global_dominant_share(instance)]
+    if mechanism.alpha == 1.0:
+        return [_ball(1)] * len(weights), weights, [1 / as_ball(max(part for _, part in load)) for load in arcs.load]
+    alpha, share = mechanism.alphas(instance) * np.ones(instance.N), map(as_ball, mechanism.exact_share(instance))
     level = [w / s for s, w in zip(share, weights, strict=True)]
-    return alpha, [s * v**alpha for s, v in zip(share, level, strict=True)], [level[n] for n in arcs.user]
+    of = [_ball(a) for a in alpha.tolist()]
+    return of, [w * v ** (a - 1) for w, v, a in zip(weights, level, of, strict=True)], [level[n] for n in arcs.user]
 
 
 def _ball(value: float) -> Any:
@@ -76,7 +75,7 @@ def _ball(value: float) -> Any:
 class _DigitsProgram:
     """A point and its Newton steps; all numbers are balls whose radii are dropped."""
 
-    def __init__(self, arcs: ExactArcs, alpha: Any, b: Balls, start: Balls) -> None:
+    def __init__(self, arcs: ExactArcs, alpha: Balls, b: Balls, start: Balls) -> None:
         from flint import arb_mat
 
         self.arcs, self.alpha, size = arcs, alpha, len(arcs.user)
@@ -96,10 +95,10 @@ class _DigitsProgram:
             inside[n] = (limit / (2 * u[n])).min(1)
         self.x = [v * inside[n] for v, n in zip(x, arcs.user, strict=True)]
         u = self._sums(self.x)
-        paid = [f * v ** (1 - alpha) for f, v in zip(b, u, strict=True)]
+        paid = [f * v ** (1 - a) for f, v, a in zip(b, u, alpha, strict=True)]
         total = sum(paid, _ball(0))
         self.b = [f / total for f in b]
-        self.y = [f * v**-alpha for f, v in zip(self.b, u, strict=True)]
+        self.y = [f * v**-a for f, v, a in zip(self.b, u, alpha, strict=True)]
         self.s = [1 - v for v in _times(self.load, self.x)]
         self.t = [most - u[n] for n, most in zip(self.limited, self.most, strict=True)]
         mean = _ball(1) / size
@@ -152,7 +151,7 @@ class _DigitsProgram:
         u = self._sums(self.x)
         of = {n: k for k, n in enumerate(limited)}
         theta = [v / w for v, w in zip(self.x, self.d, strict=True)]
-        curve = [self.alpha * y / v for y, v in zip(self.y, u, strict=True)]
+        curve = [a * y / v for a, y, v in zip(self.alpha, self.y, u, strict=True)]
         e = [c + (self.z[of[n]] / self.t[of[n]] if n in of else 0) for n, c in enumerate(curve)]
         sums = self._sums(theta)
         part = [v / (1 + v * w) for v, w in zip(e, sums, strict=True)]
@@ -161,7 +160,7 @@ class _DigitsProgram:
         for j, (s, p) in enumerate(zip(self.s, self.p, strict=True)):
             matrix[j, j] += s / p
         cost = _times(load.transpose(), self.p)
-        rho = [(f / y).log() - self.alpha * v.log() for f, y, v in zip(self.b, self.y, u, strict=True)]
+        rho = [(f / y).log() - a * v.log() for f, y, v, a in zip(self.b, self.y, u, self.alpha, strict=True)]
         z = [self.z[of[n]] if n in of else 0 for n in range(len(u))]
         lack_d = [c + z[n] - self.y[n] * (1 + rho[n]) - d for c, n, d in zip(cost, user, self.d, strict=True)]
         lack_t = [most - u[n] - t for n, most, t in zip(limited, self.most, self.t, strict=True)]
@@ -205,17 +204,17 @@ class _DigitsProgram:
         q: Balls = [None] * len(u)
         for cost, n in zip(_times(self.load.transpose(), self.p), self.arcs.user, strict=True):
             q[n] = cost if q[n] is None else q[n].min(cost)
-        paid = [b * v ** (1 - self.alpha) for b, v in zip(self.b, u, strict=True)]
+        paid = [b * v ** (1 - a) for b, v, a in zip(self.b, u, self.alpha, strict=True)]
         unmet = [y - c * v for y, c, v in zip(paid, q, u, strict=True)]
         gap = sum(self.p, _ball(0)) - sum((c * v for c, v in zip(q, u, strict=True)), _ball(0))
         for n, limit in zip(self.limited, self.most, strict=True):
             room = limit / u[n] - 1
             if unmet[n] > 0 and room * paid[n] < unmet[n]:
                 gap, unmet[n] = gap + room * unmet[n], _ball(0)
-        curved = self.alpha * (1 + _ball(MOST)) ** (-self.alpha - 1)
-        half = sum((a * a / y for a, y in zip(unmet, paid, strict=True)), _ball(0)) / (4 * curved)
+        curved = [a * (1 + _ball(MOST)) ** (-a - 1) * y for a, y in zip(self.alpha, paid, strict=True)]
+        half = sum((a * a / (4 * c) for a, c in zip(unmet, curved, strict=True)), _ball(0))
         root = _root(half) + _root(half + gap)
-        error = max(float((root / (curved * y).sqrt()).upper()) for y in paid)
+        error = max(float((root / c.sqrt()).upper()) for c in curved)
         total = sum(paid, _ball(0))
         exact = ([v / most for v in self.x], u, [p / total for p in self.p])
         x, tasks, prices = (tuple(point_as_fraction(v.mid()) for v in values) for values in exact)
@@ -269,6 +268,8 @@ class ManyDigitsOptions(AlgorithmOptions):
 class ManyDigitsSession(Session):
     """The program of one instance."""
 
+    mechanism: AlphaFair
+
     def __post_init__(self) -> None:
         from flint import ctx
 
@@ -312,10 +313,8 @@ class ManyDigitsSession(Session):
     def _paid(self, tasks: Floats) -> float:
         """The sum of all users' marginal utilities times their tasks."""
         item, weights = self.mechanism, self.instance.weights
-        if isinstance(item, NashBargaining):
-            return float(weights.sum())
-        assert isinstance(item, FairDominantShares)
-        return float(weights @ (item.rate(self.instance) * tasks) ** (1.0 - item.alpha)) if item.alpha <= 1 else 1.0
+        alpha = item.alphas(self.instance)
+        return 1.0 if item.is_mean else float(weights @ (item.rate(self.instance) * tasks) ** (1.0 - alpha))
 
 
 class ManyDigitsMethod(Method):
@@ -329,7 +328,7 @@ class ManyDigitsMethod(Method):
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, NashBargaining | FairDominantShares)
+        return isinstance(mechanism, AlphaFair)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         arcs, most = len(mechanism.domain(instance).arcs), self.options.max_arcs

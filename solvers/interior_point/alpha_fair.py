@@ -1,7 +1,7 @@
-r"""Sums of concave utilities of the users' tasks, `nb` and `fds`, by a primal-dual interior-point method; see program.py.
+r"""Sums of concave utilities of the users' tasks, `nb` and `alpha-fair`, by a primal-dual interior-point method; see program.py.
 
-The program of formulations/nb.py and fds.py in units in which an equal partition is about (1, .., 1): x_a is what arc a adds to
-t_n, what user n has. On the right the dual variables, which are the prices of a market (nb: Eisenberg and Gale):
+The program of formulations/nb.py and alpha_fair.py in units in which an equal partition is about (1, .., 1): x_a is what arc a
+adds to t_n, what user n has. On the right the dual variables, which are the prices of a market (nb: Eisenberg and Gale):
 
     max  sum_n c_n G(t_n)    s.t.    load x + s = 1                    p >= 0      prices of the resources
          G'(t) = t^-alpha            owner x - t = 0                   y           marginal utility, y_n = c_n t_n^-alpha
@@ -27,10 +27,9 @@ from typing import Self
 
 import numpy as np
 
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.user_error import SAME
-from fairalloc.formulations.fds import FairDominantShares
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
@@ -41,7 +40,7 @@ from fairalloc.solvers.options import allowed_user_error
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
 
 FLOOR, LAG = 1e-13, 1e-4
-"""Mu is not pushed below this relative gap, nor below this part of what demands differ from tasks."""
+"""Mu is not pushed below this part of what the user pays that pays least, nor of what any demand costs more than its tasks."""
 
 CHANGE, BOUNDED, FLAT = 0.02, 0.03, 1e-4
 """The part of the error allowed to users that the last iteration may change tasks by, and that the square of a bound on it may
@@ -53,16 +52,17 @@ BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
 
 
 class AlphaFairArrow(ArrowProgram):
-    """The program of nb (alpha = 1) or fds; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's."""
+    """The program of one mechanism; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's.
 
-    def __init__(self, mechanism: NashBargaining | FairDominantShares, instance: Instance) -> None:
+    `alpha` is one for all users, or (N,) theirs.
+    """
+
+    def __init__(self, mechanism: AlphaFair, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
         equal = weights / weights.sum() * (arcs.owner @ arcs.gamma) / instance.K
         super().__init__(instance, np.minimum(equal * instance.K, instance.max_tasks))
-        self.alpha, self.c = 1.0, weights
-        if isinstance(mechanism, FairDominantShares):
-            self.alpha = mechanism.alpha
-            self.c = weights * (mechanism.rate(instance) * self.tasks) ** (1.0 - self.alpha)
+        self.alpha, self.is_mean = mechanism.alphas(instance), mechanism.is_mean
+        self.c = weights * (mechanism.rate(instance) * self.tasks) ** (1.0 - self.alpha)
         self.worth = float(self.c.sum())
         self.c = self.c / self.worth
         capped = np.isfinite(self.limit)
@@ -92,13 +92,13 @@ class AlphaFairArrow(ArrowProgram):
     def _tasks_and_prices(self, point: PrimalDual) -> tuple[Floats, Floats]:
         """(A,) and (K, R) in the units of the instance and of the model's objective, for alpha > 1 the logarithm of a mean."""
         (x, _, t, _), (_, p, y, _) = self.split(point.primal), self.split(point.dual)
-        p = p * self.worth if self.alpha <= 1 else p / (y @ t)
+        p = p / (y @ t) if self.is_mean else p * self.worth
         tasks: Floats = np.maximum(x, 0.0) * self.tasks[self.instance.arcs.user]
         return tasks, p.reshape(self.instance.K, self.instance.R)
 
     def start(self, limits: Limits) -> PrimalDual:
         """Nearly an equal partition and equal prices, a warm start, or what bids lead to; the marginal utilities of the tasks."""
-        bids = self.balanced and self.alpha == 1.0 and limits.start is None
+        bids = self.balanced and bool(np.all(self.alpha == 1.0)) and limits.start is None
         x, p, z, least = self._from_bids() if bids else self._from_partition(limits)
         t = self.loads.totals(x)
         y = self.c * t**-self.alpha
@@ -152,7 +152,7 @@ class AlphaFairArrow(ArrowProgram):
         """Whether the judge can bound what users are off by, too: the gap is small, limits are met, and tasks hardly changed."""
         (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), self.split(before.primal)[2]
         allowed, paid = allowed_user_error(limits.promised), self.c * t ** (1.0 - self.alpha)
-        small = BOUNDED * self.alpha * min(allowed, FLAT) * float(paid.min() / paid.sum())
+        small = BOUNDED * min(allowed, FLAT) * float((self.alpha * paid).min() / paid.sum())
         met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
         near = met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
         return near and error <= max(small, self.options.target) and super().ended(before, now, error, limits)
@@ -192,16 +192,17 @@ class AlphaFairArrow(ArrowProgram):
         return error if np.isfinite(error) else np.inf
 
     def floor(self, now: PrimalDual) -> float:
-        """Small next to what demands differ from tasks: else x and d on the boundary leave steps no room to close that."""
+        """Small next to what demands cost more than tasks: else x and d on the boundary leave steps no room to close that."""
         t, y = self.split(now.primal)[2], self.split(now.dual)[2]
-        apart = float(np.abs(self.demand(y) / t - 1.0).max())
-        return max(FLOOR, LAG * apart) * float(t @ y)
+        paid = t * y
+        apart = float((np.abs(self.demand(y) / t - 1.0) * paid).max()) * len(t)
+        return max(FLOOR * len(t) * float(paid.min()), LAG * apart)
 
 
 class AlphaFairSession(Session):
     """The arrow of one instance."""
 
-    mechanism: NashBargaining | FairDominantShares
+    mechanism: AlphaFair
 
     def __post_init__(self) -> None:
         with self.phase("build"):

@@ -1,4 +1,4 @@
-r"""How far the tasks of an answer for nb or fds are from the right ones, by one Newton step of alpha_fair.py from it.
+r"""How far the tasks of an answer for nb or alpha-fair are from the right ones, by one Newton step of alpha_fair.py from it.
 
 1. The answer's tasks and prices are a point (x, s, t, r; d, p, y, z): y_n is what the cheapest task of user n costs, z_n what its
    tasks are worth beyond that, where it is at its limit.
@@ -11,9 +11,8 @@ common/user_error.py is added for the second order. Where the answer is degenera
 
 import numpy as np
 
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.user_error import SAME
-from fairalloc.formulations.fds import FairDominantShares
-from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
@@ -29,7 +28,7 @@ SAFETY, LEAST = 10.0, float(np.finfo(float).eps)
 
 
 @np.errstate(all="ignore")
-def errors_by_next_step(mechanism: NashBargaining | FairDominantShares, allocation: Allocation, errors: Floats) -> Floats:
+def errors_by_next_step(mechanism: AlphaFair, allocation: Allocation, errors: Floats) -> Floats:
     """(N,) bounds to first order on the relative error of each user's tasks; inf where there are none."""
     unknown = np.full(len(errors), np.inf)
     domain, options = mechanism.domain(allocation.instance), InteriorPointOptions()

@@ -86,8 +86,10 @@ def test_another_coefficient_in_lmmf_is_another_answer(tmp_path):
 OTHERS = [
     ("nb.py", "cvxpy", "cp.Maximize(w @", "cp.Maximize(instance.weights**2 @", {}),
     ("nb.py", "pyomo", "sum(w[n] * pyo.log", "sum(w[n] ** 2 * pyo.log", {}),
-    ("fds.py", "cvxpy", "np.log(phi) + (1 - alpha)", "np.log(phi**2) + (1 - alpha)", {}),
-    ("fds.py", "pyomo", "sum(phi[n] * model.v[n] ** (1 - alpha)", "sum(phi[n] ** 2 * model.v[n] ** (1 - alpha)", {}),
+    ("alpha_fair.py", "cvxpy", "np.log(phi) + (1 - alpha)", "np.log(phi**2) + (1 - alpha)", {}),
+    ("alpha_fair.py", "pyomo", "sum(phi[n] * model.v[n] ** (1 - alpha", "sum(phi[n] ** 2 * model.v[n] ** (1 - alpha", {}),
+    ("alpha_fair.py", "cvxpy", "+= phi[alpha == a] @", "+= phi[alpha == a] ** 2 @", {"alpha": [0.5, 1, 2, 2]}),
+    ("alpha_fair.py", "pyomo", "sum(phi[n] * terms[n]", "sum(phi[n] ** 2 * terms[n]", {"alpha": [0.5, 1, 2, 2]}),
     ("njc.py", "cvxpy", "cp.Maximize((1.0 / unit) @ x)", "cp.Maximize((-1.0 / unit) @ x)", {"objective": "sum"}),
     ("njc.py", "pyomo", "sum(x[n] / unit[n] for n in x)", "sum(-x[n] / unit[n] for n in x)", {"objective": "sum"}),
     ("ps_dsf.py", "cvxpy", "(chosen == 1)", "(chosen == 0)", {"objective": "tasks"}),
@@ -194,7 +196,7 @@ def test_cvxpy_and_pyomo_are_one_model(name):
         problem = item.write_cvxpy(domain)
         values = named_values(problem, seed)
         model, tasks = item.write_pyomo(domain), domain.arcs.owner @ values["x"]
-        for extra, number in (("u", tasks), ("v", tasks * item.rate(domain) if name == "fds" else None)):
+        for extra, number in (("u", tasks), ("v", tasks * item.rate(domain) if name in ("alpha-fair", "fds") else None)):
             if hasattr(model, extra) and extra not in values:
                 values[extra] = number  # a variable that CVXPY does without
         for one, other in zip(at(problem, values), pyomo_at(model, values), strict=True):

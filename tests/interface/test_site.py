@@ -81,7 +81,7 @@ def test_every_file_of_records_has_its_report():
     names = list(reports.record_names())
     assert len(names) >= 7
     assert all(f'href="reports/{name}.html"' in reports.report_links() for name in names)
-    named = re.findall(r"^\| ([a-z0-9-]+) \| `", (ROOT / "docs" / "BENCHMARKS.md").read_text(), re.MULTILINE)
+    named = re.findall(r"^\| ([a-z0-9-]+) \| `", (ROOT / "docs" / "records" / "index.md").read_text(), re.MULTILINE)
     assert {"layers", "lexicographic", "njc", "papers"} <= set(named) <= set(names)
     assert reports.with_way_back("<body>\n<h1>a</h1><h1>b</h1>") == (
         '<body>\n<p><a href="../BENCHMARKS.html">Benchmarks</a></p>\n<h1>a</h1><h1>b</h1>'
@@ -89,11 +89,25 @@ def test_every_file_of_records_has_its_report():
 
 
 def test_links_of_the_repository_lead_to_pages():
-    text = "[a](docs/GLOSSARY.md#symbols) [b](../README.md) [c](https://example) [d](notebooks/01_drfh.ipynb) [e](#here)"
-    assert links.led_to_pages(text) == (
+    text = "[a](../GLOSSARY.md#symbols) [b](../../README.md) [c](https://example) [d](../../notebooks/01_drfh.ipynb) [e](#here)"
+    assert links.led_to_pages(text, "docs/guides") == (
         "[a](/GLOSSARY.md#symbols) [b](/index.md) [c](https://example) [d](/tutorials/01_drfh.md) [e](#here)"
     )
     assert links.led_to_pages("```python\nx[a](b.md)\n```\n") == "```python\nx[a](b.md)\n```\n"
+
+
+def test_links_to_modules_lead_to_their_texts():
+    text = "[formulations/nb.py](../../formulations/nb.py), [a](../../simulation) and [the matrix](../../theorems/matrix.py)"
+    assert links.led_to_pages(text, "docs/theory") == (
+        "{py:mod}`formulations/nb.py <fairalloc.formulations.nb>`, {py:mod}`a <fairalloc.simulation>` "
+        "and [the matrix](/statements/matrix.md)"
+    )
+    assert links.led_to_pages("[a](../TEMPLATE.py)", "docs/guides") == "{download}`a </TEMPLATE.py>`"
+
+
+def test_an_index_has_the_pages_that_it_leads_to():
+    made = tool("assemble").contents("[a](/guides/b.md) [c](/guides/a.md) [b](/guides/b.md#d) [e](/theory/e.md)", "guides")
+    assert made == "\n```{toctree}\n:hidden:\n\nb\na\n```\n"
 
 
 def test_ids_of_statements_lead_to_their_pages():
@@ -104,7 +118,8 @@ def test_ids_of_statements_lead_to_their_pages():
 
 def test_pictures_of_the_pages_are_there():
     docs = ROOT / "docs"
-    shown = {match for page in docs.glob("*.md") for match in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text())}
+    pages = [*docs.glob("*.md"), ROOT / "README.md"]
+    shown = {match for page in pages for match in re.findall(r"!\[[^]]*\]\((?:docs/)?([^)]+)\)", page.read_text())}
     assert shown == {f"figures/{file.name}" for file in (docs / "figures").iterdir()}
 
 

@@ -1,0 +1,165 @@
+r"""The family of alpha-fair mechanisms: its parameters, and its two ends, which are a linear program and a lexicographic rule.
+
+    alpha = 0      max  sum_n s_n                        (sum_n phi_n U(s_n / phi_n) with U(z) = z: weights cancel)
+    alpha = inf    s_n / phi_n is lexicographically max-min fair
+
+with the shares s_n = sigma_n u_n of alpha_fair.py, which has what lies between.
+"""
+
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fairalloc.formulations.game.parameters import by_name, number
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable, require
+from fairalloc.models.exact import rationals
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats, is_vector
+from fairalloc.models.shares import count, global_dominant_share, task_share
+from fairalloc.models.transformations.aggregation import pooled
+
+SHARES = {
+    "tasks": (count, rationals.count),
+    "task-share": (task_share, rationals.task_share),
+    "dominant-share": (global_dominant_share, rationals.global_dominant_share),
+}
+"""sigma_n, the share that one task of a user stands for, in floating point and as rationals."""
+
+
+class AlphaFamily(Mechanism):
+    """A member with finite `alpha` > 0, a number or one for each user.
+
+    by : a name of SHARES
+    pool : whether all servers count as one, and there is no parameter `share`
+    """
+
+    merges_servers = True
+
+    def __init__(self, alpha: Any, by: str, *, id: str, title: str, source: str, pool: bool = False) -> None:  # noqa: A002
+        self.alpha, self.by, self.pool = alpha, by, pool
+        self.id, self.title, self.source = id, title, source
+        self.share, self.exact_share = SHARES[by]
+        self.merges_users = isinstance(alpha, float)
+
+    def configure(self, /, **parameters: Any) -> Mechanism:
+        """`alpha`: at least 0, or "inf", or positive numbers for each user or by name; `share`: a name of SHARES."""
+        given = {**self.parameters, **parameters}
+        for name in given.keys() - self.parameters.keys():
+            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has {' and '.join(self.parameters)}")
+        alpha, by = _checked(given["alpha"]), given.get("share", self.by)
+        require(isinstance(by, str) and by in SHARES, "share is", by, f"it must be one of {', '.join(SHARES)}")
+        member = type(self)(alpha, by, id=self.id, title=self.title, source=self.source, pool=self.pool)
+        if not isinstance(alpha, float) or 0 < alpha < np.inf:
+            return member
+        return LexicographicEnd(member) if alpha else LargestSum(member)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"alpha": self.alpha} | ({} if self.pool else {"share": self.by})
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether there is one alpha > 1, for which the models maximise the power mean."""
+        return isinstance(self.alpha, float) and self.alpha > 1
+
+    def alphas(self, instance: Instance) -> Floats | float:
+        """One alpha for all users, or (N,) one for each; InstanceError where these do not fit."""
+        return self.alpha if isinstance(self.alpha, float) else np.array(by_name(self.alpha, instance.users, "alpha", "user"))
+
+    def domain(self, instance: Instance) -> Instance:
+        """The instance, or where all servers are one the pool; FairallocError where shares or alphas are not defined."""
+        result = pooled(instance) if self.pool else instance
+        self.rate(result)
+        self.alphas(result)
+        return result
+
+    def rate(self, instance: Instance) -> Floats:
+        """(N,) sigma_n / phi_n: the weighted share of one task."""
+        memo, key = instance.memo, ("rate", self.by)
+        if key not in memo:
+            memo[key] = self.share(instance) / instance.weights
+        result: Floats = memo[key]
+        return result
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def in_parts(self, allocation: Allocation, of: Floats, power: float) -> Floats | None:
+        """(N,) of_n (s_n / phi_n)^(power - alpha_n) in parts of the largest; None where a user has no task."""
+        if not allocation.has_point or np.any(allocation.tasks <= 0):
+            return None
+        v = self.rate(allocation.instance) * allocation.tasks
+        logs = np.log(of) + (power - self.alphas(allocation.instance)) * np.log(v)
+        result: Floats = np.exp(logs - logs.max())
+        return result
+
+
+def _checked(given: Any) -> Any:
+    """A float, or floats for each user in a tuple or by name; InstanceError for what is no alpha."""
+    if isinstance(given, Mapping) or is_vector(given):
+        values = list(given.values() if isinstance(given, Mapping) else given)
+        for value in values:
+            sound = 0 < number(value, "alpha of a user") <= sys.float_info.max
+            require(sound, "alpha of a user is", value, "it must be positive and finite where users have alphas of their own")
+        numbers = [float(value) for value in values]
+        return dict(zip(given, numbers, strict=True)) if isinstance(given, Mapping) else tuple(numbers)
+    alpha = number(given, "alpha")
+    require(alpha >= 0, "alpha is", given, "it must be a number of at least 0, or inf")
+    return alpha
+
+
+class End(Mechanism):
+    """An end of the line: `of` has its name and its parameters."""
+
+    def __init__(self, of: AlphaFamily) -> None:
+        self.of = of
+        self.id, self.title, self.source = of.id, of.title, of.source
+        self.share, self.exact_share = of.share, of.exact_share
+
+    def configure(self, /, **parameters: Any) -> Mechanism:
+        """As for the others, from these parameters."""
+        return self.of.configure(**parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.of.parameters
+
+    def domain(self, instance: Instance) -> Instance:
+        return self.of.domain(instance)
+
+    def rate(self, instance: Instance) -> Floats:
+        """(N,) the weighted share of one task."""
+        return self.of.rate(instance)
+
+
+class LargestSum(End, Utilitarian):
+    """The end alpha = 0: utilitarian on the instance whose weights are the shares of a task."""
+
+    def domain(self, instance: Instance) -> Instance:
+        """The instance with these weights, in rationals."""
+        home = self.home(instance)
+        memo, key = home.memo, ("largest sum", self.of.by)
+        if key not in memo:
+            worth = self.exact_share(home)
+            memo[key] = home if home.exact.weights == worth else home.replace(weights=list(worth))
+        result: Instance = memo[key]
+        return result
+
+    def home(self, instance: Instance) -> Instance:
+        """The allocation is given on the instance with its own weights."""
+        return self.of.domain(instance)
+
+    def worth(self, instance: Instance) -> Floats:
+        return self.share(instance)
+
+    def exact_worth(self, instance: Instance) -> tuple[Fraction, ...]:
+        return self.exact_share(instance)
+
+
+class LexicographicEnd(End, Leximin):
+    """The end alpha = inf: lmmf, tsf or drfh, by the share."""
