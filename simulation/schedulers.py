@@ -305,10 +305,8 @@ class LeastAttainedService(BestFitDRFH):
     def priority(self, state: TaskState, user: int) -> float:
         """It changes with time, but not when tasks start."""
         now = self._ticks(state.time)
-        had = [
-            (before + used * now) * part
-            for before, used, part in zip(self._before[user], state.used[user], state.per_total, strict=True)
-        ]
+        each = zip(self._before[user], state.used[user], state.per_total, strict=True)
+        had = [(before + used * now) * part for before, used, part in each]
         result: float = max(had) * state.per_weight[user]
         return result
 
@@ -335,15 +333,10 @@ class FinishTimeFair(BestFitDRFH):
     def begin(self, state: TaskState) -> None:
         """Seconds that each job would run alone."""
         jobs, weights = state.workload, [Fraction(repr(weight)) for weight in state.weights]
-        every, parts = sum(weights), []
-        for size in state.size:
-            parts.append(Fraction(max(map(mul, size, state.per_total)), state.common))
-        self._alone = [
-            Fraction(seconds) * max(Fraction(1), tasks * parts[shape] * every / weights[user])
-            for seconds, tasks, shape, user in zip(
-                jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True
-            )
-        ]
+        parts = [Fraction(max(map(mul, size, state.per_total)), state.common) for size in state.size]
+        each = zip(jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True)
+        total = sum(weights)
+        self._alone = [Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each]
         self._arrival = [Fraction(time) for time in jobs.arrival.tolist()]
 
     def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002
