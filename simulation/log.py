@@ -135,7 +135,13 @@ class TaskLog:
 
     @classmethod
     def load(cls, path: str | Path, workload: Workload, cluster: Cluster, events: ServerEvents | None = None) -> "TaskLog":
-        """The log that was saved to a file, of a simulation of these data; InstanceError where it is of others, or no log."""
+        """The log that was saved to a file.
+
+        Parameters
+        ----------
+        path : of the file
+        workload, cluster, events : what was simulated; InstanceError is raised where the log is of others, or the file has none
+        """
         table = parquet_table(Path(path))
         try:
             rest = json.loads((table.schema.metadata or {})[WHAT])

@@ -77,7 +77,14 @@ class Scheduler:
         """All jobs in the order in which those of a user go first, asked after `begin`; None, the default: as they arrived."""
 
     def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
-        """Called when so many tasks of a user have started, or have stopped where the number is negative."""
+        """Called when tasks of a user have started or stopped.
+
+        Parameters
+        ----------
+        state : what is free, runs and waits, then
+        user, shape : of the tasks
+        tasks : how many; negative where they stopped
+        """
 
     def priority(self, state: TaskState, user: int) -> float:
         """The lowest goes first; while tasks only start it must not fall. Default: as the global dominant share / weight."""
@@ -92,6 +99,11 @@ class Scheduler:
         """That of a user with its next job, the first that has room: at least `priority`, and by default the same.
 
         Where it is another one, `priority` is only a bound of it. While tasks start, that of one job must not fall.
+
+        Parameters
+        ----------
+        state : what is free, runs and waits
+        user, job : a user, and its first job with a shape that has room
         """
         return self.priority(state, user)
 
