@@ -93,6 +93,9 @@ PARTS = {
         *(
             "__init__",
             "packaged_files",
+            "certificates.check_certificate",
+            "certificates.store",
+            "certificates.written",
             "cases",
             "hypotheses",
             "proofs",
@@ -115,6 +118,7 @@ PARTS = {
             "registry",
             "*",
             "smt",
+            "certificates",
             "cells",
             "titles",
             "ours",
