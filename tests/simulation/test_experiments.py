@@ -623,6 +623,15 @@ def test_every_statement_that_rests_on_an_experiment_names_a_claim():
     assert set(measured_claims.values()) <= CLAIMS
 
 
+def test_what_was_not_run_shows_what_is_kept_of_an_earlier_run(monkeypatch):
+    made = KeptVerdict("undecided", "it may be so", "full", "google2011", 3, "2026-11-22", "fairalloc simulate K.Fig9")
+    monkeypatch.setattr(report, "kept_verdicts", lambda: {"K.Fig9": made})
+    item = EXPERIMENTS["K.Fig9"]
+    text = report.report_markdown([Outcomes(item, "full", "", {"": compared(item, item.competitors, {})}, (0,))])
+    assert "| K.Fig9 | undecided, earlier run |" in text
+    assert "| K.Fig9 | undecided | it may be so (fairalloc simulate K.Fig9; 3 seeds, 2026-11-22) |" in text
+
+
 def test_the_experiments_are_written_as_markdown(smallest):
     text = report.report_markdown([smallest("P.Table3"), smallest("P.Table4")])
     assert text.startswith("# fairalloc: experiments of the papers")
