@@ -416,6 +416,12 @@ def rows(records):
         return []
 
 
+def test_the_first_seeds_of_all_experiments_are_measured_first(tmp_path):
+    run_experiments(["P.Table3", "P.Table4"], tmp_path / "r.sqlite", RunSetting("small", seeds=(0, 1)), progress=False)
+    with ExperimentStore(tmp_path / "r.sqlite") as store:
+        assert [seed for (seed,) in store.select("SELECT seed FROM trial ORDER BY rowid")] == [0] * 4 + [1] * 4
+
+
 def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     file = tmp_path / "broken.py"
     file.write_text(OWN.replace('fa.mechanism("mmf").cvxpy(instance)', "1 / 0").replace("my-rule", "broken"))
