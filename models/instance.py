@@ -45,8 +45,8 @@ class Instance(InstanceData):
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
     min_tasks : (N,) >= 0, at most max_tasks, default 0: floors, which the programs and rules of formulations/floors.py keep
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV), whatever the rate
-    groups : {name: group}, a tree above the users: a group is a list of users, or a mapping with some of `users`, `groups`,
-        `weight` (among its siblings, default 1) and `guarantee` (a part of the system, default 0); see input/groups.py
+    groups : {name: group}, a tree above the users (input/groups.py). A group is a list of users, or a mapping with `users`,
+        `groups`, `weight` (among its siblings, default 1) and `guarantee` (a part of the system, default 0)
     name, users, servers, resources : names; default u1.., s1.., r1..
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.

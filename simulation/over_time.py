@@ -25,7 +25,7 @@ from fairalloc.simulation import metrics
 from fairalloc.simulation.log import FINISHED, TaskLog
 from fairalloc.solvers import solve
 
-__all__ = ["fragmentation", "job_frame", "panels", "share_deficits", "time_frame"]
+__all__ = ["fragmentation", "jain_over_time", "job_frame", "panels", "share_deficits", "time_frame"]
 
 
 def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any) -> Floats:
@@ -165,7 +165,7 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
         columns[f"{resource} in use"] = all_machines[:, r]
         columns |= {f"{resource} in use on {name}": by_class[:, k, r] for k, name in enumerate(cluster.names)}
         columns |= {f"{resource} fragmented on {name}": pieces[:, k, r] for k, name in enumerate(cluster.names)}
-    columns["Jain's index"] = _jain(log, bounds)
+    columns["Jain's index"] = jain_over_time(log, bounds)
     deficits = share_deficits(log, bounds[1:])
     columns |= {"largest share deficit": deficits.max(axis=1), "mean share deficit": deficits.mean(axis=1)}
     ends = log.workload.arrival + metrics.completion_times(log)
@@ -173,8 +173,12 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
     return pandas().DataFrame(columns, index=pandas().Index(bounds[1:], name="seconds"))
 
 
-def _jain(log: TaskLog, bounds: Floats) -> Floats:
-    """(T,) Jain's index of shares / weights of those with unfinished jobs; nan where there are none, or nobody has anything."""
+def jain_over_time(log: metrics.Log, times: Sequence[float] | Floats) -> Floats:
+    """(T,) Jain's index of dominant shares / weights of users with unfinished jobs, by interval between (T + 1,) times.
+
+    It is nan where there are none, or nobody has anything.
+    """
+    bounds = np.asarray(times, dtype=float)
     jobs, shares = log.workload, metrics.dominant_shares(log, bounds) / log.workload.weights
     ends = jobs.arrival + metrics.completion_times(log)
     ends = np.minimum(np.where(np.isnan(ends), np.inf, ends), jobs.leave[jobs.job_user])

@@ -246,7 +246,8 @@ class FIFO(BestFitDRFH):
 
     def job_priority(self, state: TaskState, user: int, job: int) -> float:  # noqa: ARG002
         """The place of the job in the order."""
-        return self._rank[job]
+        result: float = self._rank[job]
+        return result
 
 
 class ShortestJobFirst(FIFO):

@@ -46,7 +46,7 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
 def contents(text: str, folder: str) -> str:
     """Sphinx's table of contents of the pages of the folder that the text leads to, in this order."""
     found = re.findall(rf"\]\(/{folder}/([^)#]+)\.md\)", text)
-    return "\n".join(["\n```{toctree}", ":hidden:\n", *dict.fromkeys(found), "```\n"])
+    return "\n".join(["\n```{toctree}", ":hidden:\n", *dict.fromkeys(found), "```\n"]) if found else ""
 
 
 def _ending(file: Path, text: str) -> str:

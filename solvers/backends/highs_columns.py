@@ -33,7 +33,7 @@ BATCH = 4_000
 REFINED, CLOSE = 3, 1e-4
 """Solves with the basis, and how near the first solution must be."""
 
-OFTEN = 1e2
+OFTEN = 1e7
 """How often earlier prices may be added before a column is added instead."""
 
 
@@ -58,6 +58,7 @@ class ColumnsSession(HighsSession):
             if not len(more):
                 break
             inside = np.append(inside, more)
+            self.columns[more] = True
             lp = self._add(round, lp, more)
         x = np.zeros(self.instance.A)
         x[inside] = np.delete(z, lp.place)
@@ -144,13 +145,14 @@ class ColumnsSession(HighsSession):
         from scipy.sparse.linalg import splu
 
         basis, solution = self.highs.getBasis(), self.highs.getSolution()
+        of_rows = list(basis.row_status)
         basic = np.flatnonzero([status == HighsBasisStatus.kBasic for status in basis.col_status])
-        tight = np.flatnonzero([status != HighsBasisStatus.kBasic for status in basis.row_status])
+        tight = np.flatnonzero([status != HighsBasisStatus.kBasic for status in of_rows])
         y, z = np.asarray(solution.row_dual), np.asarray(solution.col_value)
         matrix = lp.matrix[:, basic].tocsr()[tight].tocsc()
         if matrix.shape[0] != matrix.shape[1] or not len(basic):
             return y, z
-        at_lower = np.array([basis.row_status[row] == HighsBasisStatus.kLower for row in tight])
+        at_lower = np.array([of_rows[row] == HighsBasisStatus.kLower for row in tight])
         side = np.where(at_lower, lp.lower[tight], lp.upper[tight])
         y_new, z_new = np.zeros(len(y)), np.zeros(len(z))
         try:
@@ -172,11 +174,11 @@ class ColumnsSession(HighsSession):
         if self.earlier is not None:
             slack = -self.earlier[1][bad]
             times = np.divide(reduced[bad], slack, out=times, where=slack > NONE)
-        more = bad[times > OFTEN]
-        if len(more):
+        often = times > OFTEN
+        more = bad[often & ~self.columns[bad]]  # what is inside already is as good as HiGHS makes it
+        if len(more) or self.earlier is None:
             return p, reduced, more[np.argsort(-reduced[more])[:BATCH]]
-        assert self.earlier is not None
-        factor = float(times.max())
+        factor = float(times[~often].max(initial=0.0))
         return p + factor * self.earlier[0], reduced + factor * self.earlier[1], more
 
 

@@ -8,7 +8,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, count, product
-from string import ascii_letters
 from time import process_time as now
 from typing import Any
 
@@ -16,6 +15,10 @@ import z3
 
 from fairalloc.theorems.certificates.check_certificate import facts_of, inserted, plus, times
 from fairalloc.theorems.certificates.leaf import Fact, leaf
+
+NUMBERS = "0123456789_~"
+LETTERS = "abcdefghijklmnopqrstuvwxyzCDMS~"
+"""Of the names of unknowns."""
 
 WORK = 400_000
 """What z3 may do on one query, in its own units."""
@@ -88,11 +91,9 @@ class Search:
     def _differences(self, known: Mapping[Any, Fact]) -> dict[Any, Any]:
         """Differences of two unknowns of one kind that have a sign: the fact, the key of its contrary, and a leaf with that."""
         shown: dict[Any, Any] = {}
-        names = sorted({v for _, p in known.values() for m in p for v in m})
+        names = sorted({v for _, p in known.values() for m in p for v in m}, key=lambda v: v.replace("~", ""))
         for one, other in combinations(names, 2):
-            if one.rstrip("0123456789_") != other.rstrip("0123456789_") and one.lstrip(ascii_letters) != other.lstrip(
-                ascii_letters
-            ):
+            if one.strip(NUMBERS) != other.strip(NUMBERS) and one.strip(LETTERS) != other.strip(LETTERS):
                 continue
             if now() > self.end:
                 break
@@ -100,7 +101,7 @@ class Search:
             for up, down, (sign, contrary) in product((one, other), (other, one), ((">", ">="), (">=", ">"))):
                 key, tried = next(self.keys), {**given}
                 tried[key] = (contrary, {(down,): 1, (up,): -1})
-                if up != down and self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 3)) is not None:
+                if up != down and self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 4)) is not None:
                     shown[f"{one} - {other}"] = ((sign, {(up,): 1, (down,): -1}), key, found)
                     break
         return shown
@@ -248,11 +249,14 @@ class Search:
     def _enough(self, facts: Mapping[Any, Fact], asked: frozenset[Any]) -> list[Any]:
         """Alternatives that are enough, without those that z3 does not need."""
         known = {k: f for k, f in facts.items() if f[0] != "or"}
-        needed = list(asked)
-        for k in sorted(asked, key=lambda k: (len(str(facts[k])), k), reverse=True):
-            fewer = [other for other in needed if other != k]
-            if self._outcome([*known.values(), *(facts[other] for other in fewer)]) == "unsat":
-                needed = fewer
+        order = sorted(asked, key=lambda k: (len(str(facts[k])), k), reverse=True)
+        needed, step = order, len(order)
+        while step:
+            for start in range(0, len(order), step):
+                fewer = [k for k in needed if k not in order[start : start + step]]
+                if len(fewer) < len(needed) and self._outcome([*known.values(), *(facts[k] for k in fewer)]) == "unsat":
+                    needed = fewer
+            step //= 2
         return needed
 
     def _outcome(self, facts: Sequence[Fact]) -> str:
@@ -264,7 +268,7 @@ class Search:
     def _core(self, facts: Mapping[Any, Fact]) -> list[Any]:
         """Facts that are impossible together, by z3; all where it does not say so."""
         solver = z3.SolverFor("QF_NRA", ctx=self.context)
-        solver.set("rlimit", WORK)
+        solver.set("rlimit", WORK // 4)
         for k, f in facts.items():
             solver.assert_and_track(self._formula(f), f"{k}")
         if str(solver.check()) != "unsat":
