@@ -17,7 +17,7 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
-from fairalloc.solvers.backends.highs import HighsSession, pass_lp
+from fairalloc.solvers.backends.highs import COLD, HighsSession, pass_lp
 from fairalloc.solvers.lexicographic.nested_rounds import nested_lp
 from fairalloc.solvers.method import Stopped
 
@@ -25,7 +25,7 @@ MANY = 20_000
 """Arcs from which on columns are generated."""
 
 NONE = 1e-11
-"""A reduced cost that is 0, in canonical units."""
+"""A reduced cost that is 0, in canonical units, or in parts of all prices."""
 
 BATCH = 4_000
 """Columns that are added at once."""
@@ -33,7 +33,7 @@ BATCH = 4_000
 REFINED, CLOSE = 3, 1e-4
 """Solves with the basis, and how near the first solution must be."""
 
-OFTEN = 1e7
+OFTEN = 1e5
 """How often earlier prices may be added before a column is added instead."""
 
 
@@ -63,10 +63,10 @@ class ColumnsSession(HighsSession):
         x = np.zeros(self.instance.A)
         x[inside] = np.delete(z, lp.place)
         self.x = x if self.earlier is None or self._level(round, x) > self._level(round, self.x) + NONE else self.x
-        known = self.earlier or (0.0, 0.0)
-        self.earlier = known[0] + p, known[1] + reduced
+        known, whole = self.earlier or (0.0, 0.0), max(float(p.sum()), 1.0)  # of equal size, so that none drowns the others
+        self.earlier = known[0] + p / whole, known[1] + reduced / whole
         self.columns = np.zeros(self.instance.A, dtype=bool)
-        self.columns[inside] = (self.earlier[1][inside] > -NONE) | (self.x[inside] > 0)
+        self.columns[inside] = (reduced[inside] > -NONE * whole) | (self.x[inside] > 0)
         return self.x, p.reshape(self.instance.K, self.instance.R)
 
     @property
@@ -133,6 +133,10 @@ class ColumnsSession(HighsSession):
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
         with self.phase("solve"), self.logged():
             self.highs.run()
+            if self._termination() != "optimal":  # primal simplex may lose feasibility on the way: once more from no basis
+                self.highs.clearSolver()
+                self._set(COLD)
+                self.highs.run()
         termination = self._termination()
         if termination != "optimal":
             raise Stopped(termination)
@@ -167,7 +171,7 @@ class ColumnsSession(HighsSession):
 
     def _lifted(self, p: Floats, reduced: Floats) -> tuple[Floats, Floats, Any]:
         """Prices with which earlier ones leave no column dear enough, their reduced costs, and columns that have to be added."""
-        bad = np.flatnonzero(reduced > NONE)
+        bad = np.flatnonzero(reduced > NONE * max(float(p.sum()), 1.0))
         if not len(bad):
             return p, reduced, bad
         times = np.full(len(bad), np.inf)
