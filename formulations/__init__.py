@@ -93,6 +93,10 @@ def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism]
     if asked_by and name is None and not allocation.mechanism:
         rule = f"{asked_by} needs one: {asked_by}(allocation, mechanism)"
         raise InstanceError(f"the allocation names no mechanism, so {rule}")
+    return _found(allocation, name).kept(allocation.instance)
+
+
+def _found(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None) -> Mechanism:
     own = allocation.rule
     if name is None:
         return mechanism(allocation.mechanism).configure(**allocation.parameters) if own is None else mechanism(own)

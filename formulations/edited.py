@@ -1,5 +1,6 @@
 """The model of another mechanism, edited: what `Mechanism.edited` returns."""
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations import MECHANISMS
@@ -41,6 +42,7 @@ class Edited(Mechanism):
     and its tasks in the user's own units: an edited model is not brought to canonical units.
     """
 
+    edits = ""
     _known: "tuple[Instance, Edited] | None" = None
     _problem: "cp.Problem | None" = None
     _rounds: "ParametricRound | None" = None
@@ -56,6 +58,7 @@ class Edited(Mechanism):
             raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
         self.base, self.id, self.cvxpy_edit, self.pyomo_edit = base, id, cvxpy, pyomo
         self.title, self.source = f"{base.id}, edited", base.source
+        self.edits = self.edits or f"the edit {id!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to another process is what it was made of: a compiled model stays behind."""
@@ -95,7 +98,7 @@ class Edited(Mechanism):
         known, goal = self._known, None if self._known is None else self._known[1]._goal
         turned = known is not None and goal is not None and rises_with(*goal) != known[1].takes_rounds
         if known is None or known[0] is not instance or turned:
-            result = Edited(self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
+            result = copy(self)
             result._settle(self.domain(instance))
             self._known = known = instance, result
         return known[1]

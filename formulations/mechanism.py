@@ -9,7 +9,7 @@ import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable
+from fairalloc.models.errors import FairallocError, NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.registry import imported
@@ -37,16 +37,17 @@ class Mechanism:
     source : where it is defined, paper key and equation
     linear : whether it is a linear program or a sequence of them; None = read off the model
     integer : whether its model has integer variables (and is linear otherwise); None = read off the model
-    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read.
+    convex : whether its model is a concave program; otherwise solvers may stop at points that are no answers; None = read.
         Without a `residual` it is read off the model also where it is declared
-    remark : what every answer says besides in `message`
+    remark : a sentence that every answer adds to `message`
     takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
+    keeps_floors : whether its own models keep the floors of the instance, min_tasks; else floors.py adds them or refuses
     unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
     knows_groups : whether it shares by the groups of an instance; others refuse an instance that has groups
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/symmetry.py has the proofs)
     own_objective : one sentence on what to do instead where an edit may not replace the objective, or ""
-    functions : what was given to it and may have been written elsewhere
+    functions : functions that were given to it and may have been written elsewhere
 
     Examples
     --------
@@ -71,6 +72,7 @@ class Mechanism:
     remark: str = ""
     takes_rounds: bool = False
     several_rounds: bool = False
+    keeps_floors: bool = False
     unique: bool = False
     knows_groups: bool = False
     merges_users: bool = False
@@ -151,10 +153,18 @@ class Mechanism:
         return edited
 
     def configure(self, /, **parameters: Any) -> "Mechanism":
-        """The mechanism with these parameters; FairallocError for one that it does not have."""
+        """The mechanism with these parameters; FairallocError for one that it does not have.
+
+        `integral` is one of utilitarian, nb and the max-min rules: whether tasks are whole (whole_tasks.py).
+        """
+        integral = parameters.pop("integral", False)
+        require(isinstance(integral, bool), "integral is", integral, "it must be true or false")
         for name in parameters:
             raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
-        return self
+        if not integral:
+            return self
+        whole: Mechanism = imported("fairalloc.formulations.whole_rounds").whole_tasks(self)
+        return whole
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -186,12 +196,19 @@ class Mechanism:
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
         """The CVXPY problem: "x" in tasks on the arcs of `domain(instance)`, labelled constraints, `details` of `write_cvxpy`."""
         self.check_groups(instance)
-        return self.write_cvxpy(self.domain(instance), **details)
+        return self.kept(instance).write_cvxpy(self.domain(instance), **details)
 
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
         self.check_groups(instance)
-        return self.write_pyomo(self.domain(instance), **details)
+        return self.kept(instance).write_pyomo(self.domain(instance), **details)
+
+    def kept(self, instance: Instance) -> "Mechanism":
+        """Itself, or with the floors of the instance."""
+        if not instance.has_floors:
+            return self
+        kept: Mechanism = imported("fairalloc.formulations.floors").with_floors(self, instance)  # of subclasses of this one
+        return kept
 
     def parametric_round(self, instance: Instance) -> "ParametricRound":  # noqa: ARG002 (for rules with rounds)
         """One CVXPY problem for all rounds, where there are rounds."""

@@ -14,6 +14,7 @@ def overloads(allocation: Allocation) -> dict[str, float]:
     capacity : max over (server, resource) of used / capacity - 1, or of what is handed out where that is more
     sign     : max over arcs of -x / gamma, the negative tasks as a fraction of what the arc could run alone
     limit    : max over users of tasks / max_tasks - 1
+    floor    : max over users with min_tasks of 1 - tasks / min_tasks, the part of the floor that is missing
     """
     instance = allocation.instance
     load = allocation.load
@@ -25,7 +26,12 @@ def overloads(allocation: Allocation) -> dict[str, float]:
         "capacity": float(load.max()) - 1.0,
         "sign": float((-allocation.x / instance.arcs.gamma).max()),
         "limit": float((allocation.tasks / instance.max_tasks).max()) - 1.0,
-    }
+    } | (_below_floors(allocation) if instance.has_floors else {})
+
+
+def _below_floors(allocation: Allocation) -> dict[str, float]:
+    floors = allocation.instance.min_tasks
+    return {"floor": float((1.0 - allocation.tasks[floors > 0] / floors[floors > 0]).max())}
 
 
 def infeasibility(allocation: Allocation) -> float:

@@ -1,6 +1,6 @@
 """The instance: N users share K servers with R resources each (K 2, P II, W 3.1, Z II, D 3).
 
-    x >= 0,   load @ x <= 1,   u = owner @ x <= max_tasks
+    x >= 0,   load @ x <= 1,   min_tasks <= u = owner @ x <= max_tasks
 
 The unknowns x[a] are tasks on arcs a = (user, variant, server) that are eligible. `load[(i, r), a]` is the fraction of
 resource r of server i that one task on arc a takes, so every row has the right-hand side 1 whatever the units (K 10, W 4).
@@ -43,9 +43,10 @@ class Instance(InstanceData):
     rates : (N, K) >= 0, dense, sparse, by name or a table. At the rate q a task takes its demands / q, that is 1 / q of the time.
         At 0, or where a sparse matrix has no entry, the user may not run. Default 1 (markets, Gavel)
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
+    min_tasks : (N,) >= 0, at most max_tasks, default 0: floors, which the programs and rules of formulations/floors.py keep
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV), whatever the rate
-    groups : {name: group}, a tree above the users: a group is a list of users, or a mapping with some of `users`, `groups`,
-        `weight` (among its siblings, default 1) and `guarantee` (a part of the system, default 0); see input/groups.py
+    groups : {name: group}, a tree above the users (input/groups.py). A group is a list of users, or a mapping with `users`,
+        `groups`, `weight` (among its siblings, default 1) and `guarantee` (a part of the system, default 0)
     name, users, servers, resources : names; default u1.., s1.., r1..
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.
@@ -80,6 +81,7 @@ class Instance(InstanceData):
         eligible: Any = None,
         rates: Any = None,
         max_tasks: Any = None,
+        min_tasks: Any = None,
         demands_on: Mapping[tuple[int | str, int | str], Any] | None = None,
         groups: Any = None,
         name: str = "",
@@ -88,7 +90,7 @@ class Instance(InstanceData):
         resources: Iterable[str] | None = None,
     ) -> None:
         given = {"demands": demands, "capacities": capacities, "weights": weights, "counts": counts, "eligible": eligible}
-        given |= {"rates": rates, "max_tasks": max_tasks, "demands_on": demands_on, "groups": groups}
+        given |= {"rates": rates, "max_tasks": max_tasks, "min_tasks": min_tasks, "demands_on": demands_on, "groups": groups}
         given |= {"users": users, "servers": servers, "resources": resources}
         self._read(name, plain_arguments(given))
 
@@ -114,6 +116,7 @@ class Instance(InstanceData):
         data["vectors"] = validation.read_demands(demands, users, resources)
         data["weights"] = validation.read_weights(given["weights"], users)
         data["max_tasks"] = validation.read_limits(given["max_tasks"], users)
+        data["min_tasks"] = validation.read_floors(given["min_tasks"], users, self.max_tasks)
         data["_eligible"] = validation.read_placement(given["eligible"], users, servers)
         data["_rates"] = validation.read_rates(given["rates"], users, servers)
         own = {} if given["demands_on"] is None else given["demands_on"]
@@ -159,7 +162,7 @@ class Instance(InstanceData):
         allowed = self.allowed
         placed = None if allowed is None else tuple(part.astype(np.int64).tobytes() for part in (allowed.indptr, allowed.indices))
         rates = () if self.rates is None else (self.rates.data,)  # their places are those of placement
-        floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates))
+        floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates, *[self.min_tasks] * self.has_floors))
         groups = () if self.groups is None else (astuple(self.groups),)
         return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content(), *groups)
 
@@ -211,6 +214,7 @@ class Instance(InstanceData):
             data["max_tasks"] = limits = frozen(self.max_tasks / unit)
             for n in np.flatnonzero(~(limits > 0))[:1]:
                 raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
+            data["min_tasks"] = frozen(self.min_tasks / unit)
             data["arcs"] = self._arcs_in(unit, vectors)
         data["_given"]["demands_on"] = data.get("own", self.own)
         stale = ("exact", "_hash", *(("demands", "demands_on") if unit is not None else ()))
@@ -237,6 +241,7 @@ class Instance(InstanceData):
             "counts": frozen(counts),
             "weights": frozen(weights),
             "max_tasks": frozen(max_tasks),
+            "min_tasks": frozen(self.min_tasks[users]),
             "_eligible": None if allowed is None or allowed.nnz == len(users) * len(servers) else allowed,
             "_rates": rates,
             "groups": None if self.groups is None else self.groups.chosen(users.tolist()),
@@ -278,7 +283,7 @@ class Instance(InstanceData):
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
         limits = None if np.isinf(self.max_tasks).all() else self.max_tasks
         values = {"demands": self.vectors, "capacities": self.capacities, "weights": self.weights, "max_tasks": limits}
-        values["rates"] = self._rates
+        values |= {"rates": self._rates, "min_tasks": self.min_tasks if self.has_floors else None}
         given = {key: value if self._given[key] is None else self._given[key] for key, value in values.items()}
         given |= {"name": self.name, "counts": self.counts, "eligible": self._eligible, "demands_on": self._given["demands_on"]}
         given["groups"] = self.groups
@@ -286,7 +291,7 @@ class Instance(InstanceData):
         return given | {kind: None if isinstance(own, validation.NumberedNames) else own for kind, own in names.items()}
 
 
-NOTHING_GIVEN: Mapping[str, Any] = {"demands": None, "capacities": None, "weights": None, "max_tasks": None, "rates": None}
+NOTHING_GIVEN: Mapping[str, Any] = dict.fromkeys(("demands", "capacities", "weights", "max_tasks", "min_tasks", "rates"))
 """Where the floats are the exact data."""
 
 

@@ -128,6 +128,10 @@ class ExactData:
         return tuple(None if is_unlimited(v) else rational(v, "max_tasks") for v in self._source("max_tasks"))
 
     @cached_property
+    def min_tasks(self) -> tuple[Fraction, ...]:
+        return _rationals(self._source("min_tasks"))[0]
+
+    @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
         return DemandsOn(self.own, self._instance.rates, self._at_rate)
 
@@ -156,7 +160,7 @@ class ExactData:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactData):
             return NotImplemented
-        names = ("capacities", "weights", "max_tasks", "own", "demands", "rates")
+        names = ("capacities", "weights", "max_tasks", "min_tasks", "own", "demands", "rates")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
@@ -176,6 +180,7 @@ class InstanceData:
     _eligible: sp.csr_array | None
     _rates: sp.csr_array | None
     max_tasks: Floats
+    min_tasks: Floats
     own: Mapping[tuple[int, int], Floats]
     groups: Groups | None
     _given: dict[str, Any]
@@ -214,6 +219,11 @@ class InstanceData:
     def resources(self) -> tuple[str, ...]:
         """(R,) names."""
         return tuple(self._resources)
+
+    @property
+    def has_floors(self) -> bool:
+        """Whether a user must run some tasks."""
+        return bool(self.min_tasks.any())
 
     @cached_property
     def demands(self) -> tuple[Floats, ...]:

@@ -7,6 +7,7 @@ schedulers.py   who goes first, and on which machine       tasks.py   the simula
 fluid.py        the simulation of divisible tasks under any mechanism
 memory.py       weights lowered by past use                  arrivals.py    users arrive and nothing is taken back: dynamic DRF
 accounting.py   what must hold for every log                metrics.py   what it is judged by
+over_time.py    metrics over time, in frames and figures
 workloads/      real samples, what is generated, clusters   experiments/ those of the papers, with a verdict each
 """
 

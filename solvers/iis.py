@@ -20,14 +20,13 @@ def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
     found = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edit is not None else _in_pyomo(mechanism, instance)
     names: list[str] = []
     for names in found:
-        some = f"no allocation satisfies the edit {mechanism.id!r} because of some of {', '.join(names)}"
-        yield f"{some}: there was no time to find out which" if names else f"no allocation satisfies the edit {mechanism.id!r}"
+        some = f"no allocation satisfies {mechanism.edits} because of some of {', '.join(names)}"
+        yield f"{some}: there was no time to find out which" if names else f"no allocation satisfies {mechanism.edits}"
     if names:
         why = "this constraint contradicts the model" if len(names) == 1 else "these constraints contradict each other"
         without = "it" if len(names) == 1 else "any one of them"
         yield (
-            f"no allocation satisfies the edit {mechanism.id!r}; {why}: {', '.join(names)}; "
-            f"without {without} the model has a solution"
+            f"no allocation satisfies {mechanism.edits}; {why}: {', '.join(names)}; without {without} the model has a solution"
         )
 
 

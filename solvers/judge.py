@@ -28,6 +28,7 @@ import scipy.sparse as sp
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.floors import with_floors
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
@@ -79,7 +80,7 @@ def judged(
     The allocation with `residuals` {"feasibility", "definition"}, or for a mechanism without a residual of its own
     {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
-    accuracy = None if limits is None or claimed else limits.accuracy
+    mechanism, accuracy = with_floors(mechanism, allocation.instance), None if limits is None or claimed else limits.accuracy
     if not mechanism.has_residual:
         return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
     own, errors = mechanism.measured(allocation)
@@ -234,6 +235,7 @@ class Known(NamedTuple):
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
     """What `proved` proves; None for a mechanism without a residual of its own, inf where nothing is known."""
+    mechanism = with_floors(mechanism, allocation.instance)
     return proved(mechanism, allocation).residual if mechanism.has_residual else None
 
 

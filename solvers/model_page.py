@@ -20,7 +20,7 @@ LAYERS = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}
 
 @dataclass(frozen=True)
 class ModelPage:
-    """What `fairalloc model ID` prints of a mechanism."""
+    """The page of a mechanism that `fairalloc model ID` prints."""
 
     mechanism: Mechanism
 

@@ -155,7 +155,7 @@ class Claim(ClaimTerms):
         time_limit : seconds for all of it; None = 10 where no trials are given, else any. It takes at most 1.2 times as long and
             a second more. The search runs in a child process, which is then ended, so your functions change no memory here
         trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
-        seed : of everything random
+        seed : of all random numbers
         jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
 
         Returns

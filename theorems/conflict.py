@@ -246,7 +246,7 @@ def conflict(
     time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; None = 60 where no trials
         are given, else any
     trials : the most cases of each search; with seconds to spare the result then depends on the seed alone
-    seed : of everything random
+    seed : of all random numbers
 
     Returns
     -------

@@ -185,7 +185,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication("nb", "pareto", "a Pareto improvement raises the sum of logarithms (Z Prop 5)"),
     *(Implication(name, "pareto", _LEXIMIN_PARETO) for name in LEXIMIN),
     Implication("drf", "pareto", _LEXIMIN_PARETO),
-    Implication("fds", "pareto", "a Pareto improvement raises the sum of alpha-fair utilities"),
+    *(Implication(name, "pareto", "a Pareto improvement raises the sum of utilities") for name in ("alpha-fair", "fds")),
     Implication("lmmf", "mmf", "the first entry of the lexicographic maximum is the max-min value (Z 1)"),
     Implication("drfh", "drfh-lp", "the first level of the lexicographic maximum is the g of W (6)"),
     *(Implication(name, "feasibility", "by definition") for name in ("drf-per-server", "mmf", "drfh-lp")),

@@ -42,6 +42,14 @@ LEFT = replace(HIDDEN, eligible=((False, True), (True, False)))
 RAISED = [tuple(map(Fraction, row)) for row in ((2, 4, 0, 1), (1, 0, 4, 2))]
 
 CASES: Mapping[str, Case] = {
+    "ours.alpha-fair.group-strategyproofness-in-servers": Case(
+        Instance(
+            2 * [[1, 1, 1], [0, 1, 1], [2, 1, 0]],
+            2 * [[1, 2, 1], [2, 2, 2]],
+            eligible=3 * [[1, 1, 0, 0]] + 3 * [[0, 0, 1, 1]],
+        ),
+        Misreport((2, 5), (None, None), ((False, True, False, False), (False, False, False, True))),
+    ),
     "ours.drf-per-server.group-strategyproofness": Case(Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]), HIDDEN),
     "ours.drf-per-server.group-strategyproofness-in-demands": Case(
         Instance([[2, 0, 0, 1], [1, 0, 0, 2]], [[1, 1, 9, 9], [9, 9, 1, 1]]),
@@ -55,7 +63,9 @@ CASES: Mapping[str, Case] = {
         Instance([[2, 0, 1, 1], [1, 1, 0, 2], [0, 1, 1, 0]], [[1, 1, 3, 3], [3, 3, 1, 1]], weights=["3/2", "3/2", 1]), LEFT
     ),
 }
-"""Cases with which a search begins, by hand: each of two users gives up tasks on the server on which the other gains more."""
+"""Cases with which a search begins, by hand: each of two users gives up tasks on the server on which the other gains more, or
+gains alone where the other is not.
+"""
 
 WHAT = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
 """What a row of the third table is about, in words."""

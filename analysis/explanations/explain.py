@@ -52,7 +52,7 @@ def explain(
     user: str | None = None,
     time_limit: float | None = None,
 ) -> Explanation:
-    """Why everybody gets what they get: who is held back on which server by which resource, at which price.
+    """Why users get their tasks: the resource of which server holds each one back, and at which price.
 
     Parameters
     ----------

@@ -47,13 +47,13 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why an allocation is what it is.
+    """Why the users of an allocation get their tasks.
 
     Attributes
     ----------
     allocation : the explained allocation
     mechanism : the id of its rule
-    proof : one sentence on what the statements are derived from
+    proof : one sentence on the source of the statements
     sentences : the statements, the general ones first, then each user's
     """
 

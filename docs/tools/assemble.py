@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmark_reports import report_links
+from gallery import gallery_pages
 from links import led_to_pages, led_to_statements
+from proof_pages import proof_pages
 from reference_pages import reference_pages
 from statement_pages import of_a_mechanism, of_a_paper, statement_pages, witness_pages
 from tutorials import tutorial_pages
@@ -34,15 +36,17 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
         yield name.lower(), led_to_pages((ROOT / name).read_text(encoding="utf-8"))
     yield "parts/readme.md", led_to_pages(_beginning((ROOT / "README.md").read_text(encoding="utf-8")))
     yield from tutorial_pages(ROOT / "build" / "notebooks", ROOT / "notebooks")
+    yield from gallery_pages()
     yield from reference_pages()
     yield from statement_pages()
     yield from witness_pages()
+    yield from proof_pages()
 
 
 def contents(text: str, folder: str) -> str:
     """Sphinx's table of contents of the pages of the folder that the text leads to, in this order."""
     found = re.findall(rf"\]\(/{folder}/([^)#]+)\.md\)", text)
-    return "\n".join(["\n```{toctree}", ":hidden:\n", *dict.fromkeys(found), "```\n"])
+    return "\n".join(["\n```{toctree}", ":hidden:\n", *dict.fromkeys(found), "```\n"]) if found else ""
 
 
 def _ending(file: Path, text: str) -> str:

@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from importlib.resources import files
-from pkgutil import walk_packages
+from pkgutil import resolve_name, walk_packages
 from textwrap import dedent
 
 from links import plain
@@ -33,9 +33,20 @@ GROUPS = {
         "Claims",
         "claim Claim ClaimResult Case Hypotheses Misreport claim_properties property_matrix Matrix conflict Conflict",
     ),
+    "benchmarks": (
+        "Benchmarks",
+        "benchmarks.run benchmarks.report benchmarks.compare benchmarks.Suite benchmarks.SuiteCase benchmarks.SUITES "
+        "benchmarks.find_suite benchmarks.suite_of benchmarks.Setting benchmarks.Summary benchmarks.report_text "
+        "benchmarks.write_report benchmarks.write_figure",
+    ),
+    "simulation": (
+        "Simulation",
+        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.accounting.account "
+        "simulation.metrics.utilisation",
+    ),
     "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),
 }
-"""The pages of the public names; each name is on exactly one."""
+"""The pages of the public names; each name is on exactly one. What is no name of the package itself has its module before it."""
 
 ROOMS = {
     "models": "instances, allocations, shares, files: no optimization",
@@ -68,7 +79,7 @@ def _names(title: str, names: list[str]) -> str:
 
 def _directive(name: str) -> str:
     """What autodoc shows a name with."""
-    value = getattr(fairalloc, name)
+    value = resolve_name(f"fairalloc.{name}")
     if isinstance(value, type):
         end = next(base.__name__ for base in value.__mro__[1:] if base.__name__ in fairalloc.__all__ or not _is_ours(base))
         return f".. autoclass:: fairalloc.{name}\n   :members:\n   :inherited-members: {end}\n"

@@ -24,7 +24,7 @@ from fairalloc.models.numbers import as_json, finite, rational
 INSTANCE_SCHEMA = "fairalloc-instance/2"
 T = TypeVar("T")
 
-SINCE_2, RESERVED = ("rates",), ("user_rows", "min_tasks")
+SINCE_2, RESERVED = ("rates", "min_tasks"), ("user_rows",)
 """The fields of a user that fairalloc-instance/1 does not have, and names that no other field may get."""
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 
@@ -148,6 +148,7 @@ def parse_instance(document: Any) -> Instance:
         eligible={n: _allowed(u, names, named) for n, u in enumerate(users)},
         rates=_rates(users, len(names)),
         max_tasks=[u.get("max_tasks") for u in users],
+        min_tasks=[u.get("min_tasks", 0) for u in users] if any("min_tasks" in u for u in users) else None,
         demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
         groups=groups,
         name=document.get("name", ""),
@@ -178,6 +179,7 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         limit = exact.max_tasks[n]
         user: dict[str, Any] = {"name": name, "demands": [list(map(_number, d)) for d in exact.demands[n]]}
         user |= {"weight": _number(exact.weights[n]), "max_tasks": None if limit is None else _number(limit)}
+        user |= {"min_tasks": _number(exact.min_tasks[n])} if instance.has_floors else {}
         user["eligible"] = allowed[n]
         user |= {"rates": rates[n]} if rates else {}
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
@@ -212,7 +214,7 @@ def _beyond_floats(instance: Instance) -> Iterator[tuple[int, Fraction]]:
     exact = instance.exact
     own = chain.from_iterable(vectors for _, vectors in sorted(exact.own.items()))
     vectors = chain(chain.from_iterable(exact.demands), own, exact.capacities)
-    numbers = chain(chain.from_iterable(vectors), exact.weights, exact.max_tasks, exact.rates.values())
+    numbers = chain(chain.from_iterable(vectors), exact.weights, exact.max_tasks, exact.rates.values(), exact.min_tasks)
     for k, number in enumerate(numbers):
         if number is not None and Fraction(repr(float(number))) != number:
             yield k, number

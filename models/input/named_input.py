@@ -6,6 +6,7 @@
 | capacities | server -> vector or {resource: number} | index = servers, columns = resources | servers x resources |
 | weights | user -> number | Series by user | |
 | max_tasks | user -> number, None or nan = unlimited | Series by user; pandas writes nan for None | |
+| min_tasks | user -> number | Series by user | |
 | counts | server -> number | Series by server | |
 | eligible | user -> list of servers, {server: bool}, or None = all | index = users, columns = servers | users x servers |
 | rates | user -> {server: number}, or a list of numbers; 0 where left out | index = users, columns = servers | users x servers |
@@ -13,7 +14,7 @@
 
 Sparse demands of users with several variants are a pair: a matrix (variants x resources) and the user of each row, from 0 on.
 The names of `demands` and `capacities` are those of the instance, in that order, unless `users`, `servers` or `resources` give
-another order. Other sources give no other names. What weights, max_tasks, counts, eligible and rates leave out has its default;
+another order. Other sources give no other names. What weights, limits, counts, eligible and rates leave out has its default;
 each demand and capacity, each user's {server: bool} and each table give all names. An index 0, 1, 2, .. names nothing. Tables are
 recognised by their attributes (`index`, `columns`, `to_numpy`), so nothing here needs pandas.
 """
@@ -92,7 +93,12 @@ def plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     result["demands"] = _rows(arguments["demands"], "demands", users, resources)
     users.settle(result["demands"])
     servers.settle(result["capacities"])
-    for what, names, default in (("weights", users, 1), ("max_tasks", users, None), ("counts", servers, 1)):
+    for what, names, default in (
+        ("weights", users, 1),
+        ("max_tasks", users, None),
+        ("min_tasks", users, 0),
+        ("counts", servers, 1),
+    ):
         result[what] = _partial(arguments[what], what, names, default)
     result["eligible"] = _eligible(arguments["eligible"], users, servers)
     result["rates"] = _rates(arguments["rates"], users, servers)

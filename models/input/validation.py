@@ -249,6 +249,18 @@ def read_limits(value: Any, users: Sequence[str]) -> Floats:
     return frozen(result)
 
 
+def read_floors(value: Any, users: Sequence[str], limits: Floats) -> Floats:
+    """(N,) floats >= 0, at most the limits (N,)."""
+    if value is None:
+        return frozen(np.zeros(len(users)))
+    result = row(value, users, "min_tasks", "min_tasks of user")
+    for n in np.flatnonzero(result < 0)[:1]:
+        raise InstanceError(f"min_tasks of user {users[n]!r} is {result[n]:g}, but it must not be negative")
+    for n in np.flatnonzero(result > limits)[:1]:
+        raise InstanceError(f"min_tasks of user {users[n]!r} is {result[n]:g}, but it must be at most max_tasks, {limits[n]:g}")
+    return frozen(result)
+
+
 def is_unlimited(value: Any) -> bool:
     """None, inf, or nan, which is what pandas and NumPy make of None."""
     return value is None or (isinstance(value, float | np.floating) and not value < np.inf)

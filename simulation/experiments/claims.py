@@ -112,6 +112,8 @@ class Check:
 
     def _range(self) -> str:
         low, high = f"{self.low:{self.form}}", f"{self.high:{self.form}}"
+        if self.low == self.high:
+            return f"claim: {low}"
         if np.isinf(self.high):
             return f"claim: more than {low}"
         return f"claim: at most {high}" if np.isinf(self.low) else f"claim: {low} to {high}"

@@ -4,6 +4,7 @@
 `Claim` of the experiment is judged by them (claims.py).
 """
 
+import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -129,7 +130,7 @@ class Claim:
 class Outcomes:
     """The trials of an experiment that are on record, by variant; `failed` are sentences on trials that ended without an answer.
 
-    `seeds` are those that were asked for.
+    `seeds` are those that were asked for, `settings` those with other values than the size has.
     """
 
     experiment: "Experiment"
@@ -138,6 +139,12 @@ class Outcomes:
     variants: Mapping[str, Measured]
     seeds: tuple[int, ...] = ()
     failed: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def extent(self) -> str:
+        """The size and other values of its settings, in words."""
+        return ", ".join([self.size, *(f"{name}={json.dumps(value)}" for name, value in self.settings.items())])
 
     @property
     def labels(self) -> list[str]:
@@ -167,7 +174,9 @@ class Outcomes:
     def command(self) -> str:
         """What runs it again."""
         words = ["fairalloc", "simulate", self.experiment.id, *(["--small"] if self.size == "small" else [])]
-        return shlex.join([*words, *(["--workload", self.workload] if self.workload else [])])
+        words += ["--workload", self.workload] if self.workload else []
+        given = [f"{name}={json.dumps(value)}" for name, value in self.settings.items()]
+        return shlex.join([*words, *(["--set", *given] if given else [])])
 
     @property
     def panels(self) -> list[Panel]:

@@ -56,7 +56,7 @@ def numbers_table(outcomes: Outcomes) -> Grid:
     note = f"mean ± standard deviation over {seeds} of {len(outcomes.seeds)} seeds" if most > 1 else "one seed"
     workload = f", workload {outcomes.workload}" if outcomes.workload else ""
     lacks = [text] if (text := outcomes.experiment.sizes[outcomes.size].lacks) else []
-    return Grid("", ("", *columns), rows, [f"{note}; size {outcomes.size}{workload}", *lacks], right=range(1, len(columns) + 1))
+    return Grid("", ("", *columns), rows, [f"{note}; size {outcomes.extent}{workload}", *lacks], right=range(1, len(columns) + 1))
 
 
 def _by_competitor(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:

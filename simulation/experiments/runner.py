@@ -11,7 +11,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from fairalloc.runs.progress import Progress
 from fairalloc.simulation.experiments.competitors import competitor, competitors
 from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes, Size
 from fairalloc.simulation.experiments.records import Asked, ExperimentStore
-from fairalloc.simulation.experiments.registry import all_experiments, find_experiments
+from fairalloc.simulation.experiments.registry import all_experiments, find_experiments, where_found
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.simulation.workloads import default_workload
 
@@ -49,6 +49,7 @@ class RunSetting:
     jobs : trials at the same time
     scheduler : "tcp://HOST:PORT" of a cluster of dask, whose workers measure instead of this machine; "" = none
     time_limit : seconds after which no trial is begun
+    settings : other values of settings of the size, such as {"share": 0.25}
     """
 
     size: str = "full"
@@ -58,6 +59,7 @@ class RunSetting:
     jobs: Processes = 1
     scheduler: str = ""
     time_limit: Duration | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -97,7 +99,7 @@ def run_experiments(
 
 def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     """Step 1."""
-    size = item.sizes[setting.size]
+    size = _with_settings(item, setting)
     workload = default_workload(item.workloads, setting.workload) if item.workloads or setting.workload else ""
     taking_part = competitors(item.competitors, setting.competitors, item.kind)
     codes = {one.label: code_behind(item.measure, competitor(one.sent, item.kind)) for one in taking_part}
@@ -108,6 +110,16 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
         for name, place, settings in _variants(size, workload, workload == (item.workloads or ("",))[0])
         for one in taking_part
     ]
+
+
+def _with_settings(item: Experiment, setting: RunSetting) -> Size:
+    """The size with other values of some settings; InstanceError where it has no such setting."""
+    size = item.sizes[setting.size]
+    for name in setting.settings:
+        if name not in size.settings:
+            has = f"has {', '.join(size.settings)}" if size.settings else "has none"
+            raise UnknownName(no_such(f"setting of {item.id}", name, size.settings, f"the size {setting.size} {has}"))
+    return replace(size, settings={**size.settings, **setting.settings})
 
 
 def _variants(size: Size, workload: str, real: bool) -> Iterator[tuple[str, str, str]]:
@@ -126,7 +138,11 @@ def _measure(
     end = time.monotonic() + (math.inf if setting.time_limit is None else setting.time_limit)
     by_key = {one.key: one for one in left}
     shown.begin(len(by_key))
-    tasks = (Task(asdict(one) | {"key": key}, LONGEST) for key, one in by_key.items() if time.monotonic() < end)
+    tasks = (
+        Task(asdict(one) | {"key": key, "found": where_found(one.experiment)}, LONGEST)
+        for key, one in by_key.items()
+        if time.monotonic() < end
+    )
     with RemotePool(setting.scheduler, __name__) if setting.scheduler else Pool(__name__, setting.jobs) as pool:
         for task, answer in pool.answers(tasks):
             one = by_key[task.request["key"]]
@@ -148,9 +164,8 @@ def _outcomes(
             found[one.variant].setdefault(one.seed, {})[one.competitor] = measured
     labels = tuple(dict.fromkeys(one.competitor for one in trials))
     variants = {name: compared(item, labels, by_seed) for name, by_seed in found.items()}
-    return Outcomes(
-        item, setting.size, trials[0].workload, variants, setting.seeds or item.sizes[setting.size].seeds, tuple(failed)
-    )
+    seeds = setting.seeds or item.sizes[setting.size].seeds
+    return Outcomes(item, setting.size, trials[0].workload, variants, seeds, tuple(failed), setting.settings)
 
 
 def compared(item: Experiment, labels: Sequence[str], by_seed: Mapping[int, Mapping[str, TrialResult]]) -> Measured:
@@ -172,7 +187,7 @@ def prepare(_: Document) -> None:
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """Measure one trial; the experiment and the competitor are found anew."""
-    experiment = all_experiments()[request["experiment"]]
+    (experiment,) = (item for item in find_experiments([request["found"]]) if item.id == request["experiment"])
     found = competitor(request["sent"], experiment.kind)
     start = time.perf_counter()
     trial = Trial(request["competitor"], found, request["seed"], request["workload"], json.loads(request["settings"]))

@@ -57,7 +57,7 @@ def keep_verdicts(found: Sequence[Outcomes], path: Path = KEPT) -> None:
     day = datetime.now(UTC).date().isoformat()
     for one in (one for one in found if one.labels):
         new = {
-            name: KeptVerdict(judged.word, judged.because, one.size, one.workload, one.counts[1], day, one.command)
+            name: KeptVerdict(judged.word, judged.because, one.extent, one.workload, one.counts[1], day, one.command)
             for name, judged in one.judged.items()
         }
         same = {name: kept[name] for name in new if name in kept and replace(kept[name], day=day) == new[name]}

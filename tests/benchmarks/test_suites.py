@@ -13,7 +13,7 @@ from fairalloc.models.errors import InstanceError, NotInstalled
 from fairalloc.models.examples import traces
 from fairalloc.solvers import METHODS, solve
 
-HEAVY = ("random", "scaling", "limits", "game-size", "fisher", "wan", "day", "approximations")
+HEAVY = ("random", "scaling", "limits", "game-size", "fisher", "wan", "day", "approximations", "mechanisms-at-size")
 """Suites whose largest instances, or thousands of small ones, are not built in a test."""
 
 

@@ -426,6 +426,17 @@ def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     assert "user 3 on C" in text
 
 
+def test_settings_of_a_size_have_other_values_and_no_trial_is_begun_after_the_time_limit(tmp_path):
+    given = RunSetting("small", workload="generated", settings={"users": 12})
+    (found,) = run_experiments(["K.Fig7"], tmp_path / "r.sqlite", given, progress=False)
+    assert found.command == "fairalloc simulate K.Fig7 --small --workload generated --set users=12"
+    assert "size small, users=12" in report.numbers_table(found).notes[0]
+    late = replace(given, settings={"users": 13}, time_limit=1e-9)
+    (none,) = run_experiments(["K.Fig7"], tmp_path / "r.sqlite", late, progress=False)
+    assert (none.labels, len(rows(tmp_path / "r.sqlite"))) == ([], 3)
+    assert "No trial is on record." in report.report_markdown([none])
+
+
 def test_settings_that_are_none():
     with pytest.raises(UnknownName, match="there is no size 'tiny'"):
         RunSetting("tiny")
@@ -472,6 +483,8 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
         (["P.Table4", "--mechanisms", "drfx"], "there is no mechanism 'drfx'"),
         (["K.Fig7", "--workload", "yahoo"], "there is no workload 'yahoo'"),
         (["P.Table3", "--workload", "generated"], "there is no workload 'generated'"),
+        (["K.Fig7", "--set", "share=0.5"], "there is no setting of K.Fig7 'share'"),
+        (["K.Fig7", "--set", "users"], "--set is 'users', but it must be name=value"),
         (["P.Table3", "--data", "no-such-folder"], "--data is 'no-such-folder', but it must be a folder"),
     ],
 )
@@ -588,7 +601,7 @@ CLAIMS = {item.claim_id(claim) for item in EXPERIMENTS.values() for claim in ite
 def test_what_is_kept_is_of_full_runs_and_of_claims_that_there_are():
     kept = kept_verdicts()
     assert set(kept) <= CLAIMS
-    assert {one.size for one in kept.values()} <= {"full"}
+    assert {one.size.partition(",")[0] for one in kept.values()} <= {"full"}
     assert {one.word for one in kept.values()} <= set(WORDS)
 
 

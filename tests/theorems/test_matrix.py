@@ -256,7 +256,7 @@ def test_the_command_draws_the_matrix_from_the_record(capsys, monkeypatch):
     lines = out.splitlines()
     assert max(map(len, lines)) <= 120
     first, _, second = out.partition("\nOther properties\n")
-    assert re.search(r"^pareto +[✗⊗]\S* +✓∀ +[✗⊗]", first, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
+    assert re.search(r"^pareto +✓\S* +[✗⊗]\S* +✓∀ +[✗⊗]", first, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
     behind = first.partition("The statements behind the cells")[2]
     assert "W.S5.1.P9" in behind
     assert "P.II-B.cdrf.sharing" in behind

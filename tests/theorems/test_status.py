@@ -123,7 +123,7 @@ def test_a_page_has_all_that_is_known():
     assert "Paper: P, Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao, Per-Server Dominant-Share" in pages["P.T2.envy"]
     assert "that is: each user has one demand vector; a user's demands are the same on all servers" in pages["P.T2.envy"]
     assert "user 'u2' runs 1/7 tasks more in its worst allocation than in its best before" in pages["P.T2.misreports"]
-    assert "## Evidence\n\nexperiment K.Fig9 " in pages["K.6.2.Fig9"]
+    assert "## Evidence\n\nexperiment K.Fig13 " in pages["K.6.3.Fig13"]
 
 
 def test_what_is_true_instead_is_said_of_every_refutation_and_leads_to_what_is_not_refuted():

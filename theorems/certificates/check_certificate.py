@@ -90,12 +90,12 @@ def leaves(tree, facts):  # their number, where the tree is as it must be
     for index, name in k:
         p = inserted(facts[index][1], lets)
         require(facts[index][0] == "=" and [m for m in p if name in m] == [(name,)], "an equation is not solved for an unknown")
-        lets.append((name, plus({}, {m: c for m, c in p.items() if m != (name,)}, -1 / Fraction(p[name,]))))
+        lets.append((name, plus({(name,): 1}, p, -p[name,] if p[name,] in (1, -1) else -1 / Fraction(p[name,]))))
     for p, factors in parts:
         signs, p = {facts[index][0] for index in factors}, polynomial(p if isinstance(p, dict) else {"": p})
         require("or" not in signs and ("=" in signs or p[()] > 0 == len(p) - 1), "a term may be negative")
         for index in factors:
-            p = times(p, inserted(facts[index][1], lets))
+            p = times(inserted(facts[index][1], lets), p)
         total, strict = plus(total, inserted(p, lets)), strict or signs <= {">"}
     require(kind == "leaf" and strict and not total, "the identity of a leaf does not hold")
     return 1

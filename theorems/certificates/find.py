@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import count
+from itertools import combinations, count, product
 from time import process_time as now
 from typing import Any
 
@@ -15,6 +15,10 @@ import z3
 
 from fairalloc.theorems.certificates.check_certificate import facts_of, inserted, plus, times
 from fairalloc.theorems.certificates.leaf import Fact, leaf
+
+NUMBERS = "0123456789_~"
+LETTERS = "abcdefghijklmnopqrstuvwxyzCDMS~"
+"""Of the names of unknowns."""
 
 WORK = 400_000
 """What z3 may do on one query, in its own units."""
@@ -27,10 +31,9 @@ class NoCertificateError(Exception):
 class Search:
     """Of one question."""
 
-    def __init__(self, seconds: float, degree: int = 3) -> None:
-        self.end, self.degree, self.keys = now() + seconds, degree, count()
-        self.context = z3.Context()
-        self.leaves = 0
+    def __init__(self, seconds: float, lemmas: bool = True) -> None:
+        self.lemmas, self.end, self.keys = lemmas, now() + seconds, count()
+        self.context, self.made = z3.Context(), dict[Any, Any]()
 
     def tree(self, given: Sequence[Fact]) -> list[Any]:
         """The tree of facts in their order."""
@@ -48,28 +51,60 @@ class Search:
         needed = self._enough(facts, asked)
         implied = {name: f for k in sorted(needed) for name, f in self._implied(k, facts).items()}
         if all(any(name[0] == k for name in implied) for k in needed):
-            found = self._closed(facts, known, implied)
+            found = self._closed(facts, known, implied, last=not needed)
             if found is not None:
                 return found
         return self._divided(facts, set(needed))
 
-    def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact]) -> Any:
-        core = set(self._core(known | implied))
-        few = {k: f for k, f in (known | implied).items() if k in core}
-        names = {v for _, p in few.values() for m in p for v in m}
-        signs = {k: f for k, f in known.items() if f[0] != "=" and len(f[1]) == 1 and {v for m in f[1] for v in m} <= names}
-        tries = [(few, 1), (few, 2), (few | signs, 2), (few, 3), (few | signs, 3), (known | implied, 2)]
-        found = next((one for given, degree in tries if (one := leaf(given, degree)) is not None), None)
+    def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Any:
+        """A leaf of what is known and implied; where it is the last try, also of differences with a sign that has a leaf."""
+        found, shown = self._leaf(known | implied, 6 if last else 4), dict[Any, Any]()
+        if found is None and last and self.lemmas:
+            shown = self._differences(known | implied)
+            found = self._leaf(known | implied | {name: fact for name, (fact, *_) in shown.items()}) if shown else None
         if found is None:
             return None
-        lets, terms = found
-        tree: Any = ("leaf", lets, terms)
-        used = {k for k, _ in lets} | {k for _, keys in terms for k in keys}
-        self.leaves += 1
+        tree, used = found
+        for name, (fact, contrary, (below, needed)) in reversed(shown.items()):
+            if name in used:
+                parts = [([name], tree), ([contrary], below)]
+                tree, used = (
+                    ("cut", fact[1], parts) if fact[0] == ">=" else _strict(fact, parts),
+                    (used - {name}) | needed - {contrary},
+                )
         for name in used & implied.keys():
-            shown, needed = self._shown(name, implied[name][1], facts)
-            tree, used = ("cut", implied[name][1], [([name], tree), shown]), (used - {name}) | needed
-        return tree, frozenset(used)
+            below, needed = self._shown(name, implied[name][1], facts)
+            tree, used = ("cut", implied[name][1], [([name], tree), below]), (used - {name}) | needed
+        return tree, used
+
+    def _leaf(self, facts: Mapping[Any, Fact], tries: int = 6) -> tuple[Any, frozenset[Any]] | None:
+        core = set(self._core(facts))
+        few = {k: f for k, f in facts.items() if k in core}
+        names = {v for _, p in few.values() for m in p for v in m}
+        signs = {k: f for k, f in facts.items() if f[0] != "=" and len(f[1]) == 1 and {v for m in f[1] for v in m} <= names}
+        for given, degree in [(few, 1), (few, 2), (few | signs, 2), (few, 3), (few | signs, 3), (facts, 2)][:tries]:
+            if (found := leaf(given, degree)) is not None:
+                lets, terms = found
+                return ("leaf", lets, terms), frozenset(k for k, _ in lets) | {k for _, keys in terms for k in keys}
+        return None
+
+    def _differences(self, known: Mapping[Any, Fact]) -> dict[Any, Any]:
+        """Differences of two unknowns of one kind that have a sign: the fact, the key of its contrary, and a leaf with that."""
+        shown: dict[Any, Any] = {}
+        names = sorted({v for _, p in known.values() for m in p for v in m}, key=lambda v: v.replace("~", ""))
+        for one, other in combinations(names, 2):
+            if one.strip(NUMBERS) != other.strip(NUMBERS) and one.strip(LETTERS) != other.strip(LETTERS):
+                continue
+            if now() > self.end:
+                break
+            given = dict(known) | {name: fact for name, (fact, *_) in shown.items()}
+            for up, down, (sign, contrary) in product((one, other), (other, one), ((">", ">="), (">=", ">"))):
+                key, tried = next(self.keys), {**given}
+                tried[key] = (contrary, {(down,): 1, (up,): -1})
+                if up != down and self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 4)) is not None:
+                    shown[f"{one} - {other}"] = ((sign, {(up,): 1, (down,): -1}), key, found)
+                    break
+        return shown
 
     # ---- what alternatives of equations imply: that a product is 0, or >= 0
 
@@ -85,11 +120,11 @@ class Search:
             return {}
         if other:
             return self._inequality(k, equations[0], signs[0], other[0], facts)
-        product, signed = {(): 1}, all(signs)
+        whole, signed = {(): 1}, all(signs)
         for p, found in zip(equations, signs, strict=True):
-            product = times(product, plus({}, p, found[0] if signed else 1))
+            whole = times(whole, plus({}, p, found[0] if signed else 1))
         ends = (-1,) if signed else (1, -1)
-        return {(k, end): (">=", plus({}, product, end)) for end in ends} if len(product) <= 40 else {}
+        return {(k, end): (">=", plus({}, whole, end)) for end in ends} if len(whole) <= 40 else {}
 
     def _inequality(self, k: Any, a: Any, sign: Any, q: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
         if self._there(a, q, facts) is not None:
@@ -198,6 +233,13 @@ class Search:
         return z3.Sum(parts) if parts else z3.RealVal(0, c)
 
     def _formula(self, f: Fact) -> Any:
+        """A fact as z3 takes it, made once."""
+        name = (f[0], id(f[1]) if f[0] == "or" else frozenset(f[1].items()))
+        if name not in self.made:
+            self.made[name] = self._make(f)
+        return self.made[name]
+
+    def _make(self, f: Fact) -> Any:
         if f[0] == "or":
             parts = [z3.And([z3.BoolVal(True, self.context), *map(self._formula, facts_of(option))]) for option in f[1]]
             return z3.Or([z3.BoolVal(False, self.context), *parts])
@@ -207,11 +249,14 @@ class Search:
     def _enough(self, facts: Mapping[Any, Fact], asked: frozenset[Any]) -> list[Any]:
         """Alternatives that are enough, without those that z3 does not need."""
         known = {k: f for k, f in facts.items() if f[0] != "or"}
-        needed = list(asked)
-        for k in sorted(asked, key=lambda k: (len(str(facts[k])), k), reverse=True):
-            fewer = [other for other in needed if other != k]
-            if self._outcome([*known.values(), *(facts[other] for other in fewer)]) == "unsat":
-                needed = fewer
+        order = sorted(asked, key=lambda k: (len(str(facts[k])), k), reverse=True)
+        needed, step = order, len(order)
+        while step:
+            for start in range(0, len(order), step):
+                fewer = [k for k in needed if k not in order[start : start + step]]
+                if len(fewer) < len(needed) and self._outcome([*known.values(), *(facts[k] for k in fewer)]) == "unsat":
+                    needed = fewer
+            step //= 2
         return needed
 
     def _outcome(self, facts: Sequence[Fact]) -> str:
@@ -223,13 +268,18 @@ class Search:
     def _core(self, facts: Mapping[Any, Fact]) -> list[Any]:
         """Facts that are impossible together, by z3; all where it does not say so."""
         solver = z3.SolverFor("QF_NRA", ctx=self.context)
-        solver.set("rlimit", WORK)
+        solver.set("rlimit", WORK // 4)
         for k, f in facts.items():
             solver.assert_and_track(self._formula(f), f"{k}")
         if str(solver.check()) != "unsat":
             return list(facts)
         named = {str(k): k for k in facts}
         return [named[str(name)] for name in solver.unsat_core()]
+
+
+def _strict(fact: Fact, parts: list[Any]) -> Any:
+    """The cut for a fact > 0, of which the contrary comes first."""
+    return ("cut", plus({}, fact[1], -1), parts[::-1])
 
 
 def _contrary(f: Fact, signs: Mapping[Any, set[str]]) -> bool:

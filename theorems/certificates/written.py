@@ -60,6 +60,26 @@ def _number(c: Any) -> str:
     return f"(- {size})" if str(c).startswith("-") else size
 
 
+def symbols(text: Text) -> tuple[str, str, str]:
+    """The first question: its name, what is assumed and what would refute the claim, a fact a line."""
+    name, *parts = text["questions"][0]
+    assumed, refuting = ("\n".join(f"    {_in_symbols(text['formulas'][k])}" for k in part) for part in parts)
+    return name, assumed, refuting
+
+
+def _in_symbols(formula: Any) -> str:
+    if formula[0] in ("and", "or"):
+        parts = [_in_symbols(part) for part in formula[1]]
+        return f" {formula[0]} ".join(f"({part})" if " and " in part or " or " in part else part for part in parts)
+    left = {m: c for m, c in formula[1].items() if not str(c).startswith("-")}
+    right = {m: str(c)[1:] for m, c in formula[1].items() if str(c).startswith("-")}
+    return f"{_plain_sum(left)} {formula[0]} {_plain_sum(right)}"
+
+
+def _plain_sum(p: Mapping[str, Any]) -> str:
+    return " + ".join(" ".join([str(c)] * (str(c) != "1" or not m) + m.split()) for m, c in p.items()) or "0"
+
+
 def coq(certificate: Mapping[str, Any]) -> str:
     """The leaves as lemmas for nra: the facts that each uses are impossible."""
     lines = ["Require Import Reals Psatz.", "Open Scope R_scope.", f"(* sha256 of the text: {certificate['sha256']} *)", ""]

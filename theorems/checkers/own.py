@@ -32,6 +32,7 @@ from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Propert
 from fairalloc.analysis.properties.strategyproofness import NOISE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
+from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models.allocation import Allocation
@@ -202,8 +203,8 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Rout
     if is_registered(item) and item.id in CHOSEN and named.name in ("strategyproofness", "group-strategyproofness"):
         judge = gaining_for_every_choice
     if not has_rational_answers(item, parameters):
-        trial = attempted(item, judge)
-        return Routes(lambda case: _above_noise(trial(case)), partial(_by_two, item, judge))
+        trial, confirm = attempted(item, judge), _by_digits if isinstance(item, AlphaFair) else _by_two
+        return Routes(lambda case: _above_noise(trial(case)), partial(confirm, item, judge))
     made = about_several(item.id, judge, named.name) if is_registered(item) else None
     made = made or about_mechanism(item, over_answers(judge, named.name))
     confirm = partial(_at_rational_answers, made.confirm)
@@ -223,6 +224,16 @@ def _at_rational_answers(confirm: Callable[[Case], Verdict], case: Case) -> Verd
 def _above_noise(verdict: Verdict) -> Verdict:
     """The verdict, which does not decide on a margin that answers in floating point cannot bear."""
     return replace(verdict, holds=None) if verdict.holds is False and not verdict.margin > NOISE else verdict
+
+
+def _by_digits(item: Mechanism, judge: Judge, case: Case) -> Verdict:
+    """The verdict, above noise, at tasks that ball arithmetic proves (solvers/exact/many_digits.py): they are irrational."""
+    try:
+        verdict, _ = with_answers(judge, case, partial(answered, item, "many-digits", tuple(case.parameters.items())))
+    except Undecided as reason:
+        return Verdict("", None, np.nan, f"not decided: {reason}", FLOATING_POINT)
+    sentence = f"{verdict.sentence} (tasks are irrational, and proved to 18 digits in ball arithmetic)"
+    return _above_noise(replace(verdict, sentence=sentence, method="ball arithmetic"))
 
 
 def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:

@@ -107,10 +107,7 @@ EXPERIMENTS = (
         "is printed: quanta. Jobs that run for at most 300 s may touch a second interval",
         "none",
         ("measured",),
-        {
-            "small": Size((0,), {"share": 0.05}, lacks="5 % of the jobs, drawn once"),
-            "full": Size((0,), {"share": 1.0}),
-        },
+        {"small": Size((0,), {"share": 0.05}, lacks="5 % of the jobs, drawn once"), "full": Size((0,), {"share": 1.0})},
         marginals,
         figure(
             curves("intervals", "activity, measured", ("5-minute intervals", "part of jobs"), ("log", "linear")),

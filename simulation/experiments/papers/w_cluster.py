@@ -138,10 +138,6 @@ def _times(one: TrialResult, slots: TrialResult) -> TrialResult:
     return TrialResult(numbers, columns, dict(zip(REDUCTIONS, counts, strict=True)), limits)
 
 
-def _small_jobs(measured: Measured) -> list[Check]:
-    return [measured.check(BEST, REDUCTIONS[0], -SMALL, SMALL)]
-
-
 def _larger_jobs(measured: Measured) -> list[Check]:
     rise, largest = "rise of the reduction with each class", "reduction of the largest class of 10"
     return [measured.check(BEST, rise, 0.0), measured.check(BEST, largest, SMALL)]
@@ -173,16 +169,8 @@ def _almost_all(measured: Measured) -> list[Check]:
     return [measured.check(BEST, SHORT, low=MOST_USERS), measured.check(BEST, LESS, high=1 - MOST_USERS)]
 
 
-def _completed_there_only(measured: Measured) -> list[Check]:
-    return [measured.check(BEST, ONLY, *AROUND_20)]
-
-
-def _clouds(results: Results) -> Results:
-    """Completion ratios of users under the scheduler and in dedicated clouds."""
-    return {label: _cloud(one) for label, one in results.items()}
-
-
 def _cloud(one: TrialResult) -> TrialResult:
+    """Completion ratios of users under the scheduler and in dedicated clouds."""
     _, tasks, shared, possible = np.array(one.curves["users"])
     alone = np.array(one.curves["alone"][1])
     fewer = violations(shared, alone, slack=SLACK)
@@ -195,14 +183,6 @@ def _cloud(one: TrialResult) -> TrialResult:
     }
     counts, most = {FEWER: len(shared), LOSS: fewer.sum()}, {FEWER: (possible > 0).mean()}
     return TrialResult(numbers | _facts(one), {"bubbles": (alone.tolist(), shared.tolist(), tasks.tolist())}, counts, most)
-
-
-def _rarely(measured: Measured) -> list[Check]:
-    return [measured.check(BEST, FEWER, high=RARE)]
-
-
-def _slightly(measured: Measured) -> list[Check]:
-    return [measured.check(BEST, LOSS, high=SLIGHT)]
 
 
 SLACK = 1e-6  # ratios are kept with six digits
@@ -218,11 +198,11 @@ MUCH, ALMOST, SATURATED, SMALL, MOST_USERS, AROUND_20, RARE, SLIGHT, NEAR = 0.05
 # ---- the experiments -------------------------------------------------------------------------------------------------------
 
 HERE = (
-    "24 hours of the trace on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real; how many "
-    "tasks a job has and what they demand is drawn from the jobs at the start of the trace, whose tasks are known, for the "
-    "samples have no tasks of later jobs. Variants: all jobs with those that are there at the start, on 2,000 servers as in "
-    "the paper; the jobs that arrive within the day, on as many servers as make the offered CPU a part of them, .5, .8 or 1.1; "
-    "and these with requests of Google 2019. Offered is what all tasks would take if each started when its job arrives"
+    "24 hours of the trace on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real. How many "
+    "tasks a job has and what they demand is drawn from the jobs at the start of the trace: the samples have no tasks of later "
+    "jobs. The variant of all jobs has those that are there at the start, on 2,000 servers as in the paper. The others have "
+    "the jobs that arrive within the day, on as many servers as make the offered CPU .5, .8 or 1.1 of theirs; one has requests "
+    "of Google 2019. Offered is what all tasks would take if each started when its job arrives"
 )
 
 ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None}
@@ -296,7 +276,11 @@ EXPERIMENTS = (
         "W.Fig7",
         "completion times of jobs",
         (
-            Claim("small", "DRFH shows no improvement over Slots for small jobs.", _small_jobs),
+            Claim(
+                "small",
+                "DRFH shows no improvement over Slots for small jobs.",
+                lambda measured: [measured.check(BEST, REDUCTIONS[0], -SMALL, SMALL)],
+            ),
             Claim("times", "A significant reduction for jobs of more tasks: the larger, the more.", _larger_jobs),
         ),
         f"{HERE}. Five classes of jobs by size, of our choice; jobs completed by both schedulers",
@@ -318,7 +302,11 @@ EXPERIMENTS = (
                 "could be completed.",
                 _almost_all,
             ),
-            Claim("only", "Around 20 % of the users have all tasks completed under Best-Fit DRFH only.", _completed_there_only),
+            Claim(
+                "only",
+                "Around 20 % of the users have all tasks completed under Best-Fit DRFH only.",
+                lambda measured: [measured.check(BEST, ONLY, *AROUND_20)],
+            ),
         ),
         HERE,
         competitors=(SLOTS, BEST),
@@ -331,13 +319,21 @@ EXPERIMENTS = (
         "W.Fig9",
         "sharing against dedicated clouds",
         (
-            Claim("fewer", "Only 2 % of the users complete fewer tasks under DRFH than in a dedicated cloud.", _rarely),
-            Claim("slightly", "Of these the ratio decreases only slightly.", _slightly),
+            Claim(
+                "fewer",
+                "Only 2 % of the users complete fewer tasks under DRFH than in a dedicated cloud.",
+                lambda measured: [measured.check(BEST, FEWER, high=RARE)],
+            ),
+            Claim(
+                "slightly",
+                "Of these the ratio decreases only slightly.",
+                lambda measured: [measured.check(BEST, LOSS, high=SLIGHT)],
+            ),
         ),
         f"{HERE}. A dedicated cloud has ceil(k/n) servers drawn at random; the same scheduler places the tasks, and those that "
         "are larger than its servers never run",
         competitors=(BEST,),
-        compare=_clouds,
+        compare=lambda results: {label: _cloud(one) for label, one in results.items()},
         panels=figure(bubbles("bubbles", BEST, "users", ("ratio, dedicated cloud", "ratio, DRFH"))),
         caption="A bubble is a user, its area grows with the logarithm of its tasks; the first seed",
         printed={BEST: {FEWER: 0.02}},

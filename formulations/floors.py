@@ -1,0 +1,79 @@
+r"""Floors: a mechanism's program or rounds for users who must run at least min_tasks_n tasks.
+
+    the model of the mechanism,  and    u_n = sum of x over the user's arcs >= min_tasks_n    for users with a floor ("floor[n]")
+
+It is an edit of the mechanism (edited.py), which holds in the programs mmf, drfh-lp, utilitarian, nb, alpha-fair and fds, and in
+every round of a lexicographic rule: a user stops where it can have no more while the others keep their levels and their floors.
+Answers are judged by the optimality conditions of the model. Where no allocation has all floors, the answer names a smallest set
+of them that contradict each other (solvers/iis.py), and `explain` has their prices, the duals of "floor[n]".
+
+Equilibria, bottlenecks and equal partitions are defined by conditions for each server, in which a floor of a user's total has no
+place: those mechanisms refuse.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.formulations.alpha_fair import AlphaFair
+from fairalloc.formulations.drf_per_server import PerServer
+from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.uniform import Uniform
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+
+class WithFloors(Edited):
+    """A mechanism with the floors of the instance, under its own name."""
+
+    edits = "the floors"
+    keeps_floors = True
+
+    def __init__(self, base: Mechanism) -> None:
+        super().__init__(base, base.id, in_cvxpy, in_pyomo)
+        self.title = f"{base.title}, with floors"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WithFloors, (self.base,)
+
+    def configure(self, /, **parameters: Any) -> Mechanism:
+        """The base with these parameters, and the floors."""
+        return WithFloors(self.base.configure(**parameters)) if parameters else self
+
+
+def in_cvxpy(problem: "cp.Problem", instance: Instance) -> "cp.Problem":
+    """The problem with constraints "floor[n]", u_n >= min_tasks_n."""
+    import cvxpy as cp
+
+    x, owner, floors = problem.var_dict["x"], instance.arcs.owner, instance.min_tasks
+    added = [(owner[[n]] @ x >= floors[n]).set_label(f"floor[{instance.users[n]}]") for n in np.flatnonzero(floors)]
+    return cp.Problem(problem.objective, [*problem.constraints, *added])
+
+
+def in_pyomo(model: "pyo.ConcreteModel", instance: Instance) -> None:
+    """The model with the constraint `floor[n]`, u_n >= min_tasks_n."""
+    import pyomo.environ as pyo
+
+    of: dict[str, list[Any]] = {n: [] for n in instance.users}
+    for (n, _, _), x in model.x.items():
+        of[n].append(x)
+    floors = {n: m for n, m in zip(instance.users, instance.min_tasks.tolist(), strict=True) if m}
+    model.floor = pyo.Constraint(list(floors), rule=lambda _, n: sum(of[n]) >= floors[n])
+
+
+def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
+    """The mechanism that keeps the floors of the instance, itself where there are none; NotApplicable where it cannot."""
+    if not instance.has_floors or mechanism.keeps_floors:
+        return mechanism
+    if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform):
+        return WithFloors(mechanism)
+    n = int(np.flatnonzero(instance.min_tasks)[0])
+    floor = f"user {instance.users[n]!r} has {instance.min_tasks[n]:g}"
+    raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks, but {floor}")
