@@ -89,8 +89,10 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
     everything = float((levels * tree.phi)[tree.groups.depth == 1].sum())
     unit = g if g > NOTHING * everything else everything
     kept = np.where(now.active, np.maximum(now.floor, np.minimum(levels, now.base + g)), np.minimum(now.floor, levels))
+    whole = float(np.maximum(prices, 0.0).sum()) or 1.0
+    prices = prices / whole  # only ratios count; the active nodes were worth 1 together before
     at_level = now.active & (levels <= kept * (1.0 + NOTHING))
-    w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0, np.inf), prices)
+    w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
     limited = z > 0
     gap = float(np.maximum(prices, 0.0).sum() + z[limited] @ tree.instance.max_tasks[limited] - w @ kept)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
