@@ -9,7 +9,7 @@ import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable
+from fairalloc.models.errors import FairallocError, NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.registry import imported
@@ -153,10 +153,18 @@ class Mechanism:
         return edited
 
     def configure(self, /, **parameters: Any) -> "Mechanism":
-        """The mechanism with these parameters; FairallocError for one that it does not have."""
+        """The mechanism with these parameters; FairallocError for one that it does not have.
+
+        `integral` is one of utilitarian, nb and the max-min rules: whether tasks are whole (whole_tasks.py).
+        """
+        integral = parameters.pop("integral", False)
+        require(isinstance(integral, bool), "integral is", integral, "it must be true or false")
         for name in parameters:
             raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
-        return self
+        if not integral:
+            return self
+        whole: Mechanism = imported("fairalloc.formulations.whole_rounds").whole_tasks(self)
+        return whole
 
     @property
     def parameters(self) -> dict[str, Any]:

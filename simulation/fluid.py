@@ -8,6 +8,10 @@
 4. When something happens, or every so many seconds, there is a new allocation: step 1 again. Until then rates stay what they are,
    and what a job that ended has taken stays idle.
 
+A mechanism may have several answers, PS-DSF in particular, with limits and without (docs/theory/ps-dsf.md). The method of `solve`
+chooses: it starts each allocation anew and draws nothing, so equal instances have equal answers. For PS-DSF `continuation`, the
+default, takes the one at the end of its central path. The option `method` chooses another, and the log names what was used.
+
 With `each_job`, jobs take part instead of users, each with the weight of its user, as in K 6.1 ("each user only submits one
 job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/symmetry.py).
 """
@@ -75,6 +79,7 @@ class FluidLog:
     completed : (J,) seconds at which each job was completed; nan where it was not
     cancelled : (J,) work that was not done because the user left
     solves : how many allocations were computed
+    methods : what computed them; where a mechanism has several answers, theirs were taken
     residual : the largest residual of any of them; inf where one was not judged
     """
 
@@ -89,6 +94,7 @@ class FluidLog:
     completed: Floats
     cancelled: Floats
     solves: int
+    methods: tuple[str, ...]
     residual: float
 
 
@@ -175,6 +181,7 @@ class _Fluid:
         workload.check_on(cluster)
         self.workload, self.cluster, self.events, self.each_job, self.limited = workload, cluster, events, each_job, limited
         self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
+        self.methods: set[str] = set()
         self.memory, self.use = memory, np.zeros(len(workload.users))
         self.id = solver[0] if isinstance(solver[0], str) else ""
         self.of_job = np.arange(len(workload)) if each_job else workload.job_user
@@ -207,7 +214,7 @@ class _Fluid:
         if until == np.inf:
             until = self.steps[-1].end if self.steps else 0.0
         arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
-        counts: tuple[Any, ...] = (self.solves, self.residual)
+        counts: tuple[Any, ...] = (self.solves, tuple(sorted(self.methods)), self.residual)
         facts = (self.id, self.each_job, until, tuple(self.steps), *arrays, *counts)
         return FluidLog(self.workload, self.cluster, self.events, *facts)
 
@@ -250,6 +257,7 @@ class _Fluid:
             pool = f"{answer.mechanism} makes one pool of all machines, so it places nothing"
             raise NotApplicable(f"{pool}: the same over machines is drfh")
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
+        self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))
         place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})

@@ -79,7 +79,7 @@ class TaskState:
         self.server_class = cluster.server_class
         self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
         self.room[:, ~events.first_up(len(self.server_class))] = DOWN
-        self._cell = memoryview(self.room)  # single numbers of it, three times as fast
+        self._cell: Any = self.room.data  # single numbers of it, without an array for each
         total = cluster.counts.astype(object) @ self.capacities.astype(object)
         common = math.lcm(*filter(None, total))
         self.per_total: list[int] = [common // t if t else 0 for t in total]
@@ -142,7 +142,8 @@ class TaskState:
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
-        self._started, self._freed = [], np.array(sorted(freed), dtype=np.intp)
+        self._started: list[int] = []
+        self._freed = np.array(sorted(freed), dtype=np.intp)
         self._hosts = {f: Hosts(found, 0) for f in new if len(found := self._scanned(f))}
         self._one = len(freed) == 1 and not self._hosts
         self._open, self._machines = self._on_freed() if freed else (NONE, NONE)
@@ -282,19 +283,11 @@ class TaskState:
         apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self.per_total))
         return Fraction(apart, room[q])
 
-    def share(self, user: int) -> float:
-        """The global dominant share / weight of what the user's running tasks take together."""
-        return self._largest(user) / float(self.common) / self.weights[user]
-
     def rank(self, user: int) -> float:
-        """The same times a constant, a whole number: equal shares are equal."""
+        """The global dominant share / weight of a user, times a constant: a whole number, so that equal shares are equal."""
         if self._ranks[user] is None:
-            self._ranks[user] = self._largest(user) * self.per_weight[user]
+            self._ranks[user] = max(map(mul, self.used[user], self.per_total)) * self.per_weight[user]
         result: float = self._ranks[user]
-        return result
-
-    def _largest(self, user: int) -> int:
-        result: int = max(map(mul, self.used[user], self.per_total))
         return result
 
     @property

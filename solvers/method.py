@@ -26,6 +26,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
+from fairalloc.formulations.whole_rounds import WholeRounds
+from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
@@ -42,6 +44,9 @@ UNFOUNDED = "its solver says that there is no feasible point, but this mechanism
 
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""
+
+WHOLE: Mapping[str, Any] = {"mip_abs_gap": 0.0}
+"""HiGHS's option for whole tasks: shares may differ by less than its 1e-6."""
 
 T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
@@ -234,8 +239,8 @@ class Session:
         finally:
             self.log.extend([*said.getvalue().splitlines(), *lines])
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """Solve the model (as the given round); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
+    def solve(self, round: Any) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """Solve the model (as the given Round or stage); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
         raise NotImplementedError
 
     def solve_round(self, round: Any) -> tuple[Floats, Floats]:  # noqa: A002
@@ -457,9 +462,26 @@ class Method(ABC):
             return solve_edited_rounds(mechanism, session.instance, session.solve_fairness)
         if isinstance(mechanism, NestedMaxMin):
             return solve_nested_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4)
+        if isinstance(mechanism, WholeTasks):
+            return whole(mechanism, session)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
         return solve_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4, self.faces)
+
+
+def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
+    """Whole tasks (A,): of the one program, or of one for each sum of smallest shares."""
+    session.limits = replace(session.limits, solver_options={**WHOLE, **session.limits.solver_options})
+    if not isinstance(mechanism, WholeRounds):
+        x, _ = session.solve(None)
+        return np.round(x) + 0.0, None
+    rate, owner = mechanism.rate(session.instance), session.instance.arcs.owner
+    sums: Floats = np.zeros(0)
+    for k in range(session.instance.N if mechanism.base.several_rounds else 1):
+        x, _ = session.solve(sums)
+        session.x = x = np.round(x) + 0.0
+        sums = np.append(sums, np.sort(1.0 + rate * (owner @ x))[: k + 1].sum())
+    return session.x, None
 
 
 def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, str]:

@@ -1,8 +1,8 @@
 """Run experiments.
 
-1. List the trials: every experiment with each of its competitors, variants and seeds, the seeds one after another, so that a run
-   that is stopped has compared everybody on the first ones.
-2. Leave out those that are on record.
+1. List the trials: every experiment with each of its competitors, variants and seeds.
+2. Leave out those that are on record, and take the seeds one after another: a run that is stopped has compared everybody on the
+   first ones.
 3. Measure each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered.
 4. Give what is on record then, compared seed by seed.
 """
@@ -25,7 +25,7 @@ from fairalloc.runs.progress import Progress
 from fairalloc.simulation.experiments.competitors import competitor, competitors
 from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes, Size
 from fairalloc.simulation.experiments.records import Asked, ExperimentStore
-from fairalloc.simulation.experiments.registry import all_experiments, find_experiments
+from fairalloc.simulation.experiments.registry import all_experiments, find_experiments, where_found
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.simulation.workloads import default_workload
 
@@ -90,7 +90,8 @@ def run_experiments(
     plan = {item.id: (item, _trials(item, asked)) for item in find_experiments(wanted)}
     failed: dict[str, list[str]] = {name: [] for name in plan}
     with ExperimentStore(records) as store:
-        left = [one for _, trials in plan.values() for one in trials if store.measured(one.key) is None]
+        every = (one for _, trials in plan.values() for one in trials)
+        left = sorted((one for one in every if store.measured(one.key) is None), key=lambda one: one.seed)
         if left:
             with Progress(progress, what="trials") as shown:
                 _measure(left, asked, store, shown, failed)
@@ -138,7 +139,11 @@ def _measure(
     end = time.monotonic() + (math.inf if setting.time_limit is None else setting.time_limit)
     by_key = {one.key: one for one in left}
     shown.begin(len(by_key))
-    tasks = (Task(asdict(one) | {"key": key}, LONGEST) for key, one in by_key.items() if time.monotonic() < end)
+    tasks = (
+        Task(asdict(one) | {"key": key, "found": where_found(one.experiment)}, LONGEST)
+        for key, one in by_key.items()
+        if time.monotonic() < end
+    )
     with RemotePool(setting.scheduler, __name__) if setting.scheduler else Pool(__name__, setting.jobs) as pool:
         for task, answer in pool.answers(tasks):
             one = by_key[task.request["key"]]
@@ -183,7 +188,7 @@ def prepare(_: Document) -> None:
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """Measure one trial; the experiment and the competitor are found anew."""
-    experiment = all_experiments()[request["experiment"]]
+    (experiment,) = (item for item in find_experiments([request["found"]]) if item.id == request["experiment"])
     found = competitor(request["sent"], experiment.kind)
     start = time.perf_counter()
     trial = Trial(request["competitor"], found, request["seed"], request["workload"], json.loads(request["settings"]))

@@ -1,4 +1,4 @@
-"""What is measured once. Code that measures imports this alone, so that records outlive edits of claims, tables and figures."""
+"""What is measured once. The files of measures/ import this alone, so that records outlive edits of claims and figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -346,3 +346,76 @@ def test_gavel_needs_workers_and_steps():
         fa.solve(fa.Instance([[1, 1]], [[1, 1]]), "gavel-max-min")
     with pytest.raises(fa.NotApplicable, match="gavel-makespan needs the tasks of every job, but user 'u1' has no max_tasks"):
         fa.solve(fa.Instance([[1]], [[1]]), "gavel-makespan")
+
+
+# ---- fairness of groups --------------------------------------------------------------------------------------------------
+
+GROUPED = ("group-sharing-incentive", "sibling-envy-freeness", "hierarchical-share-guarantee")
+WITNESSES = {
+    ("nested-leximin", "group-sharing-incentive"): 39,
+    ("nested-leximin", "sibling-envy-freeness"): 19,
+    ("nested-leximin", "hierarchical-share-guarantee"): 49,
+    ("nested-nb", "group-sharing-incentive"): 49,
+    ("nested-nb", "hierarchical-share-guarantee"): 49,
+    ("h-drf", "group-sharing-incentive"): 49,
+    ("h-drf", "hierarchical-share-guarantee"): 3,
+}
+"""Seeds of cases that violate a property; in rationals where the answer is rational."""
+
+
+def unlimited(seed):
+    return drawn(seed, 1 if seed % 2 else 2, guaranteed=False).replace(max_tasks=None)
+
+
+@pytest.mark.parametrize(("name", "property_"), WITNESSES)
+def test_what_groups_are_not_promised_has_a_witness(name, property_):
+    instance = unlimited(WITNESSES[name, property_])
+    allocation = fa.solve(instance, name, {"nested-leximin": "exact"}.get(name))
+    verdict = fa.check(allocation, property_)
+    assert verdict.holds is False
+    assert verdict.margin > 1e-3
+    assert verdict.witness["node"] in (*instance.groups.names, *instance.users)
+
+
+def holds_for(name, property_, seeds):
+    for seed in seeds:
+        instance = unlimited(seed)
+        if name != "h-drf" or instance.K == 1:
+            assert fa.check(fa.solve(instance, name), property_).holds, (name, property_, seed)
+
+
+@pytest.mark.parametrize("name", ["nested-nb", "h-drf"])
+def test_siblings_do_not_envy_each_other(name):
+    holds_for(name, "sibling-envy-freeness", (1, 3))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("name", "property_"),
+    [
+        ("nested-nb", "sibling-envy-freeness"),
+        ("h-drf", "sibling-envy-freeness"),
+        ("nested-leximin", "pareto"),
+        ("h-drf", "pareto"),
+    ],
+)
+def test_what_groups_have_is_not_refuted(name, property_):
+    holds_for(name, property_, range(200))
+
+
+@pytest.mark.parametrize("property_", GROUPED)
+def test_fairness_of_groups_needs_groups(property_):
+    flat = fa.solve(fa.Instance([[1]], [[1]]), "drfh")
+    verdict = fa.check(flat, property_)
+    assert verdict.holds is None
+    assert "the instance has no groups" in verdict.sentence
+
+
+def test_equal_parts_have_all_three_and_a_shift_is_seen():
+    """One resource, a department of two and a department of one: 1/4, 1/4 and 1/2."""
+    instance = fa.Instance([[1]] * 3, [[8]], groups={"A": [0, 1], "B": [2]})
+    right = fa.models.Allocation(instance, [2, 2, 4], x_exact=tuple(map(Fraction, (2, 2, 4))))
+    assert all(fa.check(right, property_).holds for property_ in GROUPED)
+    for x, property_ in (([1, 1, 6], GROUPED[0]), ([3, 1, 4], GROUPED[1]), ([1, 1, 6], GROUPED[2])):
+        shifted = fa.models.Allocation(instance, x, x_exact=tuple(map(Fraction, x)))
+        assert fa.check(shifted, property_).holds is False

@@ -76,6 +76,7 @@ PARTS = {
     "runs": ("__init__", "*"),
     "simulation": (
         "workload",
+        "files",
         "log",
         "state",
         "schedulers",
@@ -92,6 +93,9 @@ PARTS = {
         *(
             "__init__",
             "packaged_files",
+            "certificates.check_certificate",
+            "certificates.store",
+            "certificates.written",
             "cases",
             "hypotheses",
             "proofs",
@@ -114,6 +118,7 @@ PARTS = {
             "registry",
             "*",
             "smt",
+            "certificates",
             "cells",
             "titles",
             "ours",

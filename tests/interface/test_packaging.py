@@ -20,7 +20,7 @@ FOLDERS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
 
 def in_tree():
     """What the wheel should hold, computed from the folders."""
-    kinds = ("*.py", "*.json", "*.toml", "*.csv", "*.html", "py.typed")
+    kinds = ("*.py", "*.json", "*.toml", "*.csv", "*.xz", "*.html", "py.typed")
     files = [file.relative_to(ROOT) for folder in FOLDERS for kind in kinds for file in (ROOT / folder).rglob(kind)]
     return {str(file) if file.parts[0] == "fairalloc" else f"fairalloc/{file}" for file in files}
 

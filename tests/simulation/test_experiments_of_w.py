@@ -8,8 +8,8 @@ import pytest
 from fairalloc.cli import main
 from fairalloc.simulation.experiments import Trial, TrialResult, all_experiments
 from fairalloc.simulation.experiments.measures.w_cluster import system
-from fairalloc.simulation.experiments.measures.w_joining import POOL, hundred_servers
 from fairalloc.simulation.experiments.papers.w_cluster import COVERED, ONE_EACH, TABLE2
+from fairalloc.simulation.experiments.papers.w_joining import POOL, hundred_servers
 from fairalloc.simulation.experiments.runner import compared
 from fairalloc.simulation.schedulers import BestFitDRFH, FirstFitDRFH
 

@@ -51,8 +51,14 @@ def _solved(facts: Mapping[Any, Fact]) -> tuple[list[tuple[Any, str]], list[tupl
         _, _, k, v = min(choices, key=lambda one: (one[0], one[3]))
         p = left.pop(k)
         lets.append((k, v))
-        swaps.append((v, plus({}, {m: c for m, c in p.items() if m != (v,)}, -1 / Fraction(p[(v,)]))))
+        swaps.append(_swap(p, v))
     return lets, swaps
+
+
+def _swap(p: Polynomial, v: str) -> tuple[str, Polynomial]:
+    """What v is where p = 0."""
+    scale = -p[(v,)] if p[(v,)] in (1, -1) else -1 / Fraction(p[(v,)])
+    return v, plus({(v,): 1}, p, scale)
 
 
 def _distinct(facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
@@ -77,7 +83,7 @@ def _columns(facts: Mapping[Any, Fact], degree: int) -> list[tuple[Any, tuple[An
     equations = {k: p for k, (sign, p) in facts.items() if sign == "=" and p}
     strict = {k for k, (sign, _) in facts.items() if sign == ">"}
     products: dict[tuple[Any, ...], Polynomial] = {(): {(): 1}}
-    found = [(1, (), products[()], True)]
+    found: list[Any] = [(1, (), products[()], True)]
     for many in range(1, degree + 1):
         for keys in combinations_with_replacement(signed, many):
             products[keys] = times(signed[keys[-1]], products[keys[:-1]]) if products[keys[:-1]] else {}
@@ -121,16 +127,22 @@ def _combination(columns: Sequence[Any]) -> list[Any] | None:
 
 def _cancelling(columns: Sequence[Any]) -> list[Any]:
     """Without columns that have a monomial which nothing can cancel."""
-    left = [column for column in columns if column[2] or column[3]]
-    while True:
-        signs: dict[Any, set[int]] = {}
-        for *_, p, strict in left:
-            for m, c in p.items():
-                signs.setdefault(m, set()).update((-1, 1) if strict is None else (1 if c > 0 else -1,))
-        kept = [column for column in left if all(len(signs[m]) == 2 for m in column[2])]
-        if len(kept) == len(left):
-            return kept
-        left = kept
+    left = dict(enumerate(column for column in columns if column[2] or column[3]))
+    having: dict[Any, tuple[set[int], set[int]]] = {}
+    for j, (*_, p, strict) in left.items():
+        for m, c in p.items():
+            for side in (0, 1) if strict is None else (int(c < 0),):
+                having.setdefault(m, (set(), set()))[side].add(j)
+    alone = [m for m, sides in having.items() if not all(sides)]
+    while alone:
+        sides = having.pop(alone.pop(), (set(), set()))
+        for j in sides[0] | sides[1]:
+            for m in left.pop(j)[2]:
+                for same in having.get(m, ()):
+                    same.discard(j)
+                    if not same:
+                        alone.append(m)
+    return list(left.values())
 
 
 def _exact(columns: Sequence[Any]) -> list[Any] | None:
@@ -181,7 +193,7 @@ def _holds(facts: Mapping[Any, Fact], lets: Sequence[tuple[Any, str]], terms: Se
         p = inserted(facts[k][1], swaps)
         if not _alone(p, v):
             return False
-        swaps.append((v, plus({}, {m: c for m, c in p.items() if m != (v,)}, -1 / Fraction(p[(v,)]))))
+        swaps.append(_swap(p, v))
     total: Polynomial = {}
     for p, keys in terms:
         product = p if isinstance(p, dict) else {(): p}

@@ -1,1 +1,1 @@
-"""What a trial of each experiment measures: a file for those of papers/ that share a system and a workload."""
+"""What a trial measures where a run takes hours, apart from the claims in papers/: an edit of these leaves records valid."""

@@ -1,0 +1,121 @@
+r"""Whole tasks: a mechanism over integers, `integral=True` for utilitarian, nb and the max-min rules.
+
+    x_a whole,    load @ x <= 1,    u = owner @ x <= max_tasks
+
+Utilitarian keeps its objective. The product of nb is that of the users who run a task, first of as many as can (Caragiannis et
+al. 2019): with z_nk whether user n runs a k-th task,
+
+    max  sum_n (B z_n1 + w_n sum_k>1 log(k / (k - 1)) z_nk)    s.t.  u_n = sum_k z_nk,  0 <= z <= 1,  B > sum of all logarithms
+
+The max-min rules are in whole_rounds.py. Every program is proved to the gap of its branch and bound, which is the residual.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairalloc.formulations.common.tasks import by_user, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+
+class WholeTasks(Mechanism):
+    """A mechanism `base` over integers, under its own name."""
+
+    linear, integer, convex = True, True, True
+
+    def __init__(self, base: Mechanism) -> None:
+        self.base, self.id, self.source = base, base.id, base.source
+        self.title = f"{base.title}, whole tasks"
+
+    def configure(self, /, **parameters: Any) -> Mechanism:
+        """Those of the base, and `integral`."""
+        return self.base.configure(**{"integral": True, **parameters})
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {**self.base.parameters, "integral": True}
+
+    def domain(self, instance: Instance) -> Instance:
+        """That of the base; NotApplicable where servers are not given one by one."""
+        for i in np.flatnonzero(instance.counts > 1)[:1]:
+            what = f"server {instance.servers[i]!r} stands for {instance.counts[i]}"
+            raise NotApplicable(f"whole tasks need servers one by one, but {what}: use fa.expand(instance)")
+        return self.base.domain(instance)
+
+    def home(self, instance: Instance) -> Instance:
+        self.domain(instance)
+        return self.base.home(instance)
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        return self.base.values(allocation)
+
+    def cvxpy_tasks(self, instance: Instance) -> tuple[Any, list[Any]]:
+        """Whole "x", and "capacity", "limit"."""
+        import cvxpy as cp
+
+        capped = np.isfinite(instance.max_tasks)
+        x = cp.Variable(instance.A, integer=True, nonneg=True, name="x")
+        rows = [(instance.arcs.load @ x <= 1).set_label("capacity")]
+        limit = instance.arcs.owner[capped] @ x <= instance.max_tasks[capped] if capped.any() else None
+        return x, rows if limit is None else [*rows, limit.set_label("limit")]
+
+    def pyomo_tasks(self, instance: Instance) -> tuple[Any, dict[str, Any]]:
+        """A model with whole `x`, `capacity` and `limit`, and the tasks of each user."""
+        import pyomo.environ as pyo
+
+        model, load, tasks = pyomo_arcs(instance)
+        for x in model.x.values():
+            x.domain = pyo.NonNegativeIntegers
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        return pyomo_limit(model, instance, tasks), tasks
+
+
+class WholeProgram(WholeTasks):
+    """utilitarian, and nb by the worth of each further task."""
+
+    def worth(self, instance: Instance) -> list[Floats]:
+        """For each user what its first, second, .. task adds; one number for all where they add the same."""
+        if isinstance(self.base, Utilitarian):
+            return [np.array([w]) for w in self.base.worth(instance)]
+        most = np.minimum(instance.arcs.owner @ np.floor(instance.arcs.gamma * (1 + 1e-12)), instance.max_tasks).astype(int)
+        steps = [w * np.log1p(1 / np.arange(1, max(m, 1))) for w, m in zip(instance.weights, most, strict=True)]
+        first = 1.0 + sum(float(step.sum()) for step in steps)
+        return [np.append(first, step)[: max(m, 0)] for step, m in zip(steps, most, strict=True)]
+
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
+        """Variables "x" and, for nb, "z[n]"; constraints "capacity", "limit", "steps"."""
+        import cvxpy as cp
+
+        x, constraints = self.cvxpy_tasks(instance)
+        u, worth = instance.arcs.owner @ x, self.worth(instance)
+        if isinstance(self.base, Utilitarian):
+            return cp.Problem(cp.Maximize(np.concatenate(worth) @ u), constraints)
+        z = [cp.Variable(len(w), nonneg=True, name=f"z[{n}]") for n, w in zip(instance.users, worth, strict=True) if len(w)]
+        able = [n for n, w in enumerate(worth) if len(w)]
+        constraints += [(u[n] == cp.sum(part)).set_label("steps") for n, part in zip(able, z, strict=True)]
+        constraints += [part <= 1 for part in z]
+        return cp.Problem(cp.Maximize(sum(worth[n] @ part for n, part in zip(able, z, strict=True))), constraints)
+
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """The same, `z[n, k]` and `steps[n]`."""
+        import pyomo.environ as pyo
+
+        (model, u), worth = self.pyomo_tasks(instance), by_user(instance, self.worth(instance))
+        if isinstance(self.base, Utilitarian):
+            objective = sum(w[0] * u[n] for n, w in worth.items())
+        else:
+            model.z = pyo.Var([(n, k) for n, w in worth.items() for k in range(len(w))], bounds=(0, 1))
+            able = [n for n, w in worth.items() if len(w)]
+            model.steps = pyo.Constraint(able, rule=lambda m, n: u[n] == sum(m.z[n, k] for k in range(len(worth[n]))))
+            objective = sum(worth[n][k] * z for (n, k), z in model.z.items())
+        model.objective = pyo.Objective(expr=objective, sense=pyo.maximize)
+        return model

@@ -1,0 +1,128 @@
+"""Whole tasks at size: SequentialMinMax, and filling up from the answer in fractions. Both place a task where it fits best.
+
+`sequential-minmax` (Parkes, Procaccia, Shah 2015): of all users who can run one more task, the one whose weighted share is then
+the least gets it. `best-fit` begins with what is whole of the answer in fractions. Then, of all users who can run one more, the
+one with the least share gets it. A task fits best on the server of which least is left free, added up over what the task takes.
+
+Each says how far its value is from that in fractions, which no whole tasks exceed.
+"""
+
+import heapq
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.whole_rounds import WholeRounds
+from fairalloc.formulations.whole_tasks import WholeTasks
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.numbers import Floats
+from fairalloc.solvers.method import Method, Session, Stopped
+from fairalloc.solvers.solve import solve
+
+__all__ = ["methods"]
+
+ROUNDING = 1e-9
+"""A task fits where it takes this part of a capacity more than is free, and a number of tasks that is whole to it is whole."""
+
+
+class Filling(Session):
+    """Tasks one by one. `ahead` is whether users are compared by the share that they would have."""
+
+    mechanism: WholeTasks
+    ahead: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        instance, arcs = self.instance, self.instance.arcs
+        self.takes = arcs.load.T.tocsr()
+        base = self.mechanism.base
+        self.rate = base.rate(instance) if isinstance(base, Leximin) else 1.0 / instance.weights
+        self.free = np.ones(instance.K * instance.R)
+
+    def solve(self, round: None) -> tuple[Floats, None]:  # noqa: A002, ARG002 (one run)
+        """Fill until nobody can run one more."""
+        instance, arcs = self.instance, self.instance.arcs
+        with self.phase("solve"):
+            fractions = solve(instance, self.mechanism.base, accuracy="mid")
+            self.x = self.start(fractions)
+            self.free -= arcs.load @ self.x
+            u = arcs.owner @ self.x
+            heap = [(self.rate[n] * (u[n] + self.ahead), n) for n in range(instance.N)]
+            heapq.heapify(heap)
+            while heap:
+                _, n = heapq.heappop(heap)
+                if u[n] + 1 > instance.max_tasks[n] + ROUNDING or not self._placed(n):
+                    continue
+                u[n] += 1
+                heapq.heappush(heap, (self.rate[n] * (u[n] + self.ahead), n))
+                if self.limits.late:
+                    raise Stopped("time_limit")
+        self.message = "; ".join(self._distances(fractions))
+        return self.x, None
+
+    def start(self, fractions: Allocation) -> Floats:
+        """(A,) whole tasks to begin with."""
+        raise NotImplementedError
+
+    def _placed(self, n: int) -> bool:
+        """Whether user n could run one more task, which is placed."""
+        first, last = self.instance.arcs.owner.indptr[n : n + 2]
+        best, where = np.inf, -1
+        for a in range(first, last):
+            part = slice(self.takes.indptr[a], self.takes.indptr[a + 1])
+            left = self.free[self.takes.indices[part]] - self.takes.data[part]
+            if left.min() >= -ROUNDING and left.sum() < best:
+                best, where = float(left.sum()), a
+        if where < 0:
+            return False
+        self.x[where] += 1
+        part = slice(self.takes.indptr[where], self.takes.indptr[where + 1])
+        self.free[self.takes.indices[part]] -= self.takes.data[part]
+        return True
+
+    def _distances(self, fractions: Allocation) -> Iterator[str]:
+        """What it reaches of each value of the answer in fractions."""
+        known = self.mechanism.base.values(fractions)
+        for name, value in self.mechanism.base.values(Allocation(self.instance, self.x)).items():
+            if name in known:
+                yield f"{name} is {value:.6g}, and {known[name]:.6g} in fractions"
+
+
+class SequentialMinMax(Filling):
+    """From nothing."""
+
+    ahead = True
+
+    def start(self, fractions: Allocation) -> Floats:
+        return np.zeros_like(fractions.x)
+
+
+class BestFit(Filling):
+    """From what is whole."""
+
+    ahead = False
+
+    def start(self, fractions: Allocation) -> Floats:
+        return np.floor(fractions.x + ROUNDING)
+
+
+class WholeByFilling(Method):
+    """One of the two."""
+
+    kind = "approximate"
+
+    def __init__(self, name: str, session: type[Filling]) -> None:
+        self.id, self.session = name, session
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Max-min rules; what is filled up also the programs."""
+        return isinstance(mechanism, WholeRounds if self.session.ahead else WholeTasks)  # type: ignore[attr-defined]
+
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002 (its own)
+        """One run."""
+        return session.solve(None)
+
+
+methods = (WholeByFilling("sequential-minmax", SequentialMinMax), WholeByFilling("best-fit", BestFit))

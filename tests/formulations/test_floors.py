@@ -1,0 +1,145 @@
+"""Floors: by hand on one resource, two layers, conflicts, prices, files, and refusals where a mechanism has no place for them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from tolerances import DEGENERATE, EXACT, RESIDUAL, SHARES
+
+import fairalloc as fa
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations.floors import WithFloors
+from fairalloc.models import FairallocError, Instance
+from fairalloc.models.examples import generators
+from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+
+KEEPING = ("mmf", "drfh-lp", "utilitarian", "nb", "alpha-fair", "fds", "drfh", "lmmf", "tsf", "drf", "asset")
+PAIR = Instance([[1], [4]], [[1]], min_tasks=[0, "1/8"])
+
+
+def made(seed):
+    """A small instance with floors that some allocation has: parts of what an equal partition runs."""
+    random = np.random.default_rng(seed)
+    one = getattr(generators, ("generic", "tied", "zero_demand", "placement")[seed % 4])(4, 2, 2, seed)
+    part = fa.solve(one, "uniform").tasks * random.choice([0.0, 0.5, 0.9], one.N)
+    scarce = random.integers(0, one.N)
+    part[scarce] = 1.1 * fa.solve(one, "uniform").tasks[scarce]
+    part[np.arange(one.N) != scarce] *= 0.8
+    return one.replace(min_tasks=part.round(6).tolist(), weights=random.integers(1, 4, one.N).tolist())
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "right"),
+    [
+        ("utilitarian", {}, [1 / 2, 1 / 8]),
+        ("lmmf", {}, [1 / 5, 1 / 5]),
+        ("drfh", {}, [1 / 2, 1 / 8]),
+        ("alpha-fair", {"alpha": 0.5}, [1 / 2, 1 / 8]),
+        ("alpha-fair", {"alpha": 2}, [1 / 3, 1 / 6]),
+        ("alpha-fair", {"alpha": 0}, [1 / 2, 1 / 8]),
+    ],
+)
+def test_a_floor_of_an_eighth(name, given, right):
+    found = fa.solve(PAIR, name, **given)
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, right, rtol=DEGENERATE)
+    less = replace(found, x=found.x * np.array([1.0, 0.5]))
+    assert infeasibility(less) == pytest.approx(1 - 4 * right[1], abs=1e-4), "half of it is below the floor"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("name", "alpha"), [("lmmf", np.inf), ("nb", 1.0), ("alpha-fair", 2.0)])
+def test_one_resource_is_divided_by_one_number(name, alpha, seed):
+    """u_n = max(w_n / (lambda d_n)^(1 / alpha) up to a factor, floor): lambda by bisection."""
+    random = np.random.default_rng(seed)
+    d, w = random.uniform(0.5, 3, 5), random.integers(1, 4, 5).astype(float)
+    floors = np.where(random.random(5) < 0.6, random.uniform(0.05, 0.2, 5) / d, 0.0)
+
+    def tasks(level):
+        return np.maximum(w * level * d ** (-1 / alpha), floors)
+
+    level = brentq(lambda g: d @ tasks(g) - 1, 1e-6, 10)
+    one = Instance(d[:, None], [[1]], weights=w, min_tasks=floors)
+    found = fa.solve(one, name)
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, tasks(level), rtol=1e-4)
+
+
+def agree(name, seed):
+    """CVXPY and Pyomo, with other solvers: for unique tasks these, else the objective."""
+    one, item = made(seed), mechanism(name)
+    first, second = ("cvxpy:highs", "pyomo:highs") if item.linear else ("cvxpy:clarabel", "pyomo:ipopt")
+    found, other = fa.solve(one, name, first), fa.solve(one, name, second)
+    assert found.claims_success, (seed, found.message)
+    assert other.claims_success, (seed, other.message)
+    assert infeasibility(found) <= RESIDUAL
+    if item.unique:
+        np.testing.assert_allclose(found.tasks, other.tasks, rtol=2e-3 if not item.linear else SHARES, err_msg=str(seed))
+    assert item.values(found) == pytest.approx(item.values(other), rel=SHARES)
+
+
+@pytest.mark.parametrize("name", ["utilitarian", "nb", "drfh"])
+def test_two_layers_agree(name):
+    agree(name, 1)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", KEEPING)
+def test_two_layers_agree_on_many(name):
+    for seed in range(60):
+        if name not in ("fds", "drf") or made(seed).allowed is None:
+            agree(name, seed)
+
+
+@pytest.mark.parametrize("name", ["utilitarian", "nb", "drfh"])
+def test_floors_that_nobody_can_have_are_named(name):
+    """Of three floors two are too much together, and the third is in nobody's way."""
+    one = Instance([[1, 0], [4, 0], [0, 1]], [[1, 1]], users=["ann", "bob", "eve"], min_tasks=[0.5, 0.2, 0.9])
+    found = fa.solve(one, name)
+    assert found.termination == "infeasible"
+    assert "floor[ann], floor[bob]" in found.message
+    assert "eve" not in found.message
+    assert fa.solve(one.replace(min_tasks=[0.5, 0.1, 0.9]), name).claims_success
+
+
+def test_explain_has_the_prices_of_floors():
+    """One more task of the dear user costs four of the cheap one and brings one."""
+    explained = fa.explain(fa.solve(PAIR, "utilitarian"))
+    assert "floor[u2] (3)" in str(explained)
+
+
+@pytest.mark.parametrize("name", sorted(set(MECHANISMS) - set(KEEPING)))
+def test_others_refuse_in_one_sentence(name):
+    with pytest.raises(FairallocError, match=f"mechanism '{name}' knows no min_tasks, but user 'u2' has 0.125"):
+        fa.solve(PAIR, name)
+
+
+def test_a_floor_is_never_left_out():
+    """Not in models, not by a method, not in certificates, nor by what judges an allocation."""
+    assert [c.label for c in mechanism("nb").cvxpy(PAIR).constraints] == ["capacity", "floor[u2]"]
+    assert [*mechanism("nb").pyomo(PAIR).floor] == ["u2"]
+    with pytest.raises(FairallocError, match="does not compute 'nb'"):
+        fa.solve(PAIR, "nb", "interior-point")
+    assert not fa.certify(fa.solve(PAIR, "drfh"))
+    with pytest.raises(FairallocError, match="knows no min_tasks"):
+        mechanism("ps-dsf").cvxpy(PAIR)
+    assert isinstance(mechanism("nb").kept(PAIR), WithFloors)
+    assert len(fa.solve_many([PAIR, PAIR], "lmmf")) == 2
+    np.testing.assert_allclose(fa.solve_many([PAIR, PAIR], "drfh")[1].tasks, [0.5, 0.125], rtol=EXACT)
+
+
+def test_floors_in_instances_and_files():
+    assert PAIR.min_tasks.tolist() == [0, 0.125]
+    assert parse_instance(instance_document(PAIR)) == PAIR
+    plain = PAIR.replace(min_tasks=None)
+    assert plain != PAIR
+    assert fingerprint(plain) != fingerprint(PAIR)
+    assert "min_tasks" not in str(instance_document(plain))
+    assert Instance({"ann": [1], "bob": [2]}, [[3]], min_tasks={"bob": 1}).min_tasks.tolist() == [0, 1]
+    assert PAIR.rescaled(PAIR.weights, np.array([1.0, 0.5])).min_tasks.tolist() == [0, 0.25]
+    with pytest.raises(FairallocError, match="min_tasks of user 'u1' is -1, but it must not be negative"):
+        PAIR.replace(min_tasks=[-1, 0])
+    with pytest.raises(FairallocError, match="min_tasks of user 'u2' is 3, but it must be at most max_tasks, 2"):
+        PAIR.replace(min_tasks=[0, 3], max_tasks=[1, 2])

@@ -1,0 +1,173 @@
+"""Whole tasks: all of them tried on small instances, two layers, the filling methods, and what is refused."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tolerances import EXACT, RESIDUAL, SHARES
+
+import fairalloc as fa
+from fairalloc.formulations import mechanism
+from fairalloc.models import FairallocError, Instance
+
+RULES = ("lmmf", "drfh", "tsf", "mmf", "nb", "utilitarian")
+
+
+def made(seed):
+    """Up to 3 users, 2 servers and 2 resources, with weights, limits and placement, on which users run few tasks."""
+    random = np.random.default_rng(seed)
+    users, servers = random.integers(1, 4), random.integers(1, 3)
+    demands = random.integers(1, 5, (users, 2))
+    capacities = random.integers(2, 8, (servers, 2))
+    limits = [None if random.random() < 0.7 else int(m) for m in random.integers(1, 4, users)]
+    open_ = random.random((users, servers)) < 0.8
+    open_[np.arange(users), random.integers(0, servers, users)] = True
+    return Instance(demands, capacities, weights=random.integers(1, 4, users).tolist(), max_tasks=limits, eligible=open_)
+
+
+def everything(instance):
+    """Every vector of users' whole tasks that some placement allows."""
+    arcs, found = instance.arcs, set()
+    load = arcs.load.toarray()
+
+    def place(a, free, u):
+        if a == instance.A:
+            found.add(u)
+            return
+        n = int(arcs.user[a])
+        while free.min() >= -1e-9 and u[n] <= instance.max_tasks[n]:
+            place(a + 1, free, u)
+            free, u = free - load[:, a], (*u[:n], u[n] + 1, *u[n + 1 :])
+
+    place(0, np.ones(load.shape[0]), (0,) * instance.N)
+    return np.array(sorted(found), dtype=float)
+
+
+def key(name, instance, tasks):
+    """What is compared of tasks, the larger the better."""
+    w = instance.weights
+    if name == "utilitarian":
+        return (w @ tasks,)
+    if name == "nb":
+        some = tasks > 0
+        return some.sum(), w[some] @ np.log(tasks[some])
+    v = np.sort(mechanism(name).rate(instance) * tasks)
+    return tuple(v[:1] if name == "mmf" else v)
+
+
+def near(one, other):
+    return np.allclose(one, other, rtol=SHARES, atol=SHARES)
+
+
+def best(name, instance):
+    keys = [key(name, instance, tasks) for tasks in everything(instance)]
+    return max(keys, key=lambda k: tuple(round(float(v), 9) for v in k))
+
+
+def tried(name, seed, method="cvxpy:highs"):
+    instance = made(seed)
+    found = fa.solve(instance, name, method, integral=True)
+    assert found.claims_success, (seed, found.message)
+    np.testing.assert_array_equal(found.x, np.round(found.x))
+    assert near(key(name, instance, found.tasks), best(name, instance)), (seed, found.tasks)
+    return found
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_all_placements_are_tried(name):
+    for seed in range(3):
+        tried(name, seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("start", range(0, 500, 50))
+def test_all_placements_are_tried_on_five_hundred(name, start):
+    for seed in range(start, start + 50):
+        tried(name, seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", RULES)
+def test_the_other_layer_has_the_same_values(name):
+    for seed in range(40):
+        tried(name, seed, "pyomo:highs")
+
+
+def test_fixing_stuck_users_would_be_wrong():
+    """One unit of a server is left: either user may have the second task, and the other then has one, on no face of fractions."""
+    one = Instance([[2], [2], [3]], [[7]])
+    found = fa.solve(one, "lmmf", integral=True)
+    assert sorted(found.tasks) == [1, 1, 1]
+    two = Instance([[2], [2]], [[7]])
+    assert sorted(fa.solve(two, "lmmf", integral=True).tasks) == [1, 2]
+    assert fa.solve(two, "lmmf").tasks == pytest.approx([7 / 4, 7 / 4], rel=EXACT)
+
+
+def test_the_gap_is_proved_and_another_answer_is_worse():
+    found = tried("lmmf", 5)
+    assert found.residuals["optimality"] <= RESIDUAL
+    assert "proved to a gap" in found.message
+    assert all(one >= other for one, other in pairwise(sorted(best("lmmf", made(5)))[::-1]))
+
+
+@pytest.mark.parametrize("method", ["sequential-minmax", "best-fit"])
+def test_filling_fits_and_leaves_no_room(method):
+    """At most what fractions reach, and nobody can run one more task."""
+    for seed in range(8):
+        instance = made(seed)
+        found = fa.solve(instance, "drfh", method, integral=True)
+        assert found.termination == "approximate"
+        assert found.residuals["feasibility"] == 0
+        assert "in fractions" in found.message
+        assert not (key("drfh", instance, found.tasks) > best("drfh", instance)) or near(
+            key("drfh", instance, found.tasks), best("drfh", instance)
+        )
+        free = 1 - instance.arcs.load @ found.x
+        for a in range(instance.A):
+            fits = np.all(free >= instance.arcs.load.toarray()[:, a] - 1e-9)
+            n = instance.arcs.user[a]
+            assert not fits or found.tasks[n] + 1 > instance.max_tasks[n]
+
+
+def test_what_is_refused():
+    one = Instance([[1], [2]], [[5]], counts=[2])
+    with pytest.raises(FairallocError, match="whole tasks need servers one by one, but server 's1' stands for 2"):
+        fa.solve(one, "lmmf", integral=True)
+    with pytest.raises(FairallocError, match="whole tasks are for utilitarian, nb and max-min rules"):
+        fa.solve(one, "uniform", integral=True)
+    with pytest.raises(FairallocError, match="integral is 1, but it must be true or false"):
+        fa.solve(one, "lmmf", integral=1)
+    with pytest.raises(FairallocError, match="knows no min_tasks"):
+        fa.solve(Instance([[1], [2]], [[5]], min_tasks=[1, 0]), "lmmf", integral=True)
+    assert fa.mechanism("lmmf", integral=True).parameters == {"integral": True}
+    assert fa.mechanism("lmmf", integral=False) is fa.mechanism("lmmf")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "one", "any_"),
+    [([3, 2], True, True), ([4, 1], False, False), ([2.5, 2.5], None, None)],
+)
+def test_envy_up_to_a_task(tasks, one, any_):
+    allocation = fa.Allocation(Instance([[1], [1]], [[5]]), tasks)
+    assert fa.check(allocation, "envy-up-to-one-task").holds is one
+    assert fa.check(allocation, "envy-up-to-any-task").holds is any_
+
+
+def test_one_task_is_less_than_any():
+    """Without the task on the server that the other may use nothing is left for it; without the other task there is one."""
+    servers = Instance([[1], [1]], [[1], [1]], eligible=[[1, 1], [1, 0]])
+    allocation = fa.Allocation(servers, [1, 1, 0])
+    assert fa.check(allocation, "envy-up-to-one-task").holds
+    assert not fa.check(allocation, "envy-up-to-any-task").holds
+
+
+def test_tasks_one_by_one_may_leave_no_room_for_a_large_one():
+    """The first task of five sevenths comes too late, and the other user goes on; lexicographic whole tasks have no such envy."""
+    two = Instance([[5], [1]], [[7]])
+    filled = fa.solve(two, "drfh", "sequential-minmax", integral=True)
+    assert filled.tasks.tolist() == [0, 7]
+    assert not fa.check(filled, "envy-up-to-one-task").holds
+    whole = fa.solve(two, "drfh", integral=True)
+    assert whole.tasks.tolist() == [1, 2]
+    assert fa.check(whole, "envy-up-to-one-task").holds
