@@ -6,7 +6,7 @@
 # make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
 # make system: the Ipopt library, from the system's packages      make witnesses : write docs/witnesses again
 # make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
-# make experiments : run the experiments in full, hours; what is on record is not run again; write docs/EXPERIMENTS.md
+# make experiments : run the experiments in full, 8 hours at most; what is on record is not run again; write docs/EXPERIMENTS.md
 # make docs : the site, build/docs/index.html; notebooks that are not executed yet are; make docs NOTEBOOKS= leaves them as they are
 # make dist  : the wheel and the source distribution, built, checked and tried in an empty environment: dist/
 # make install : everything that the targets above install on demand, for then they can run side by side: make -j2 lint docs
@@ -65,7 +65,7 @@ certificates: .venv/test.stamp
 
 experiments: .venv/bench.stamp
 	@mkdir -p build
-	cd docs && ../$(BIN)/fairalloc simulate --jobs 2 --format markdown --figures figures --records ../results/simulation.sqlite \
+	cd docs && ../$(BIN)/fairalloc simulate --jobs 2 --time-limit 8h --format markdown --figures figures --records ../results/simulation.sqlite \
 	    --keep ../simulation/experiments/verdicts.json > ../build/EXPERIMENTS.md
 	mv build/EXPERIMENTS.md docs/EXPERIMENTS.md
 

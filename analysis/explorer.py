@@ -29,7 +29,7 @@ from fairalloc.models.transformations.aggregation import aggregate_allocation
 
 __all__ = ["explorer_page"]
 
-COLOURED, USERS, SERVERS = 11, 40, 12
+COLOURED, USERS, SERVERS = 8, 40, 12
 """Users with colours of their own, users with rows, servers with rows: of more servers identical ones are one class."""
 
 HATCHES = ("", "M0 8L8 0", "M2 4h1M6 4h1", "M0 0L8 8", "M0 8L8 0M0 0L8 8", "M0 4H8", "M4 0V8", "M0 4H8M4 0V8")

@@ -20,6 +20,7 @@
 # %%
 import io
 
+import numpy as np
 import pandas as pd
 
 import fairalloc as fa
@@ -34,7 +35,9 @@ instance = fa.Instance(demands, capacities)
 # Bitbrains.
 
 # %%
-log = pd.read_csv(io.StringIO("user,cpu,memory\nann,1,4\nbob,4,1\nann,1,4\neve,2,2\nann,1,4\n")).groupby("user")
+log = pd.read_csv(
+    io.StringIO("user,cpu,memory\nann,1,4\nbob,4,1\nann,1,4\neve,2,2\nann,1,4\n")
+).groupby("user")
 from_log = fa.Instance(log[["cpu", "memory"]].mean(), capacities, max_tasks=log.size())
 
 # %% [markdown]
@@ -65,7 +68,33 @@ for name in ("pareto", "envy-freeness", "sharing-incentive"):
 # %%
 print(fa.explain(fair, user="eve"))
 
+# %% [markdown]
+# ## Placement, weights, counts and whole tasks
+#
+# Eve may use one kind of server only, bob counts twice, and there are three servers of the first kind. What is left out has its
+# default.
+
+# %%
+cluster = instance.replace(
+    eligible={"eve": ["big cpu"]},
+    weights={"bob": 2},
+    counts={"big memory": 3},
+)
+placed = fa.solve(cluster, "drfh")
+placed.to_frame().round(3)
+
+# %% [markdown]
+# Tasks are fractions: they are what a mechanism divides. Whole tasks are what is left when each user's tasks on each server are
+# rounded down, which always fits. `fairalloc.simulation` hands out whole tasks one by one, in notebook 09.
+
+# %%
+whole = np.floor(placed.by_server + 1e-9)
+print(pd.DataFrame(whole.astype(int), list(cluster.users), list(cluster.servers)))
+
 # %% tags=["checks"]
+assert "big memory" not in placed["eve"]
+assert (np.einsum("ni,nr->ir", whole, demands.to_numpy()) <= cluster.pools + 1e-9).all()
+assert (whole <= placed.by_server + 1e-9).all()
 assert len(table.allocations) == len(fa.MECHANISMS)
 assert all(allocation.residual < 1e-6 for allocation in table.allocations.values())
 assert set(limited.refused) == {"drf-per-server"}

@@ -41,6 +41,8 @@ from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import on_record, packaged
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## Utility: the best packing (Fig. 1)
 #
@@ -59,7 +61,12 @@ print("alpha =", *packing.x_exact, " utility", *packing.tasks_exact)
 # every way costs at least 1 at the prices $p$, the utility is at most the cost of $X$.
 
 # %%
-p = [value / C for value, C in zip(fa.certify(fa.solve(fig1, "utilitarian", "exact")).proof.prices, (11, 11, 13), strict=True)]
+p = [
+    value / C
+    for value, C in zip(
+        fa.certify(fa.solve(fig1, "utilitarian", "exact")).proof.prices, (11, 11, 13), strict=True
+    )
+]
 ways = [(1, 2, 1), (0, 1, 3), (2, 0, 2)]
 print("p =", *p)
 print("the ways cost", *[sum(a * b for a, b in zip(way, p, strict=True)) for way in ways])
@@ -97,7 +104,11 @@ print("LMMF: utilities", *fair2.tasks_exact)
 
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
-shown = {"Fig. 2: Example 1": both, "Fig. 3: Example 2, LMMF": fair2, "Fig. 3: Example 2, MMF": poor}
+shown = {
+    "Fig. 2: Example 1": both,
+    "Fig. 3: Example 2, LMMF": fair2,
+    "Fig. 3: Example 2, MMF": poor,
+}
 for ax, (title, allocation) in zip(axes, shown.items(), strict=True):
     fa.plots.allocation(allocation, ax=ax).set_title(title, pad=26)
 
@@ -115,7 +126,7 @@ for ax, (title, allocation) in zip(axes, shown.items(), strict=True):
 
 
 def common_level(instance, level):
-    """a_t: the users in `level`, {user: utility}, have exactly that; the others are raised together."""
+    """a_t: users in `level`, {user: utility}, have exactly that; the others are raised together."""
     x, constraints = fa.cvxpy_tasks(instance)
     u, t = instance.arcs.owner @ x, cp.Variable()
     constraints += [u[j] == level.get(j, t) for j in range(instance.N)]
@@ -160,7 +171,12 @@ levels = iterate(example)
 # %%
 rounds = fa.certify(fa.solve(example, "lmmf", "exact")).rounds
 for k, part in enumerate(rounds, 1):
-    print(f"iteration {k}: a = {part.level}, p = {[j + 1 for j in part.users]}, prices", *part.prices, " q =", *part.worth)
+    print(
+        f"iteration {k}: a = {part.level}, p = {[j + 1 for j in part.users]}, prices",
+        *part.prices,
+        " q =",
+        *part.worth,
+    )
 
 # %% [markdown]
 # Iteration 1: resource 2 is the bottleneck. At the price 1 the tasks of users 1 and 2 cost 1/2 each, so
@@ -224,7 +240,12 @@ def pivots(y, other):
 
 y, y_ = (F(1, 2), F(0)), (F(0), F(1))
 print("pivots of Y:", [j + 1 for j in pivots(y, y_)], " of Y':", [j + 1 for j in pivots(y_, y)])
-print("<Y'> > <Y>:", sorted(y_) > sorted(y), "  u_j(Y'_j) > u_i(Y_i):", y_[pivots(y_, y)[0]] > y[pivots(y, y_)[0]])
+print(
+    "<Y'> > <Y>:",
+    sorted(y_) > sorted(y),
+    "  u_j(Y'_j) > u_i(Y_i):",
+    y_[pivots(y_, y)[0]] > y[pivots(y, y_)[0]],
+)
 
 # %% [markdown]
 # Corollary 1 says: if a pivot user of $Y$ has more in $Y'$, then $Y$ is not LMMF. But there may be several pivot users, and
@@ -233,7 +254,12 @@ print("<Y'> > <Y>:", sorted(y_) > sorted(y), "  u_j(Y'_j) > u_i(Y_i):", y_[pivot
 # %%
 equal, unequal = (F(1, 2), F(1, 2)), (F(0), F(1))
 one_resource = fa.Instance([[1], [1]], [[1]])
-print("pivots of Y:", [j + 1 for j in pivots(equal, unequal)], " LMMF is", *fa.solve(one_resource, "lmmf", "exact").tasks_exact)
+print(
+    "pivots of Y:",
+    [j + 1 for j in pivots(equal, unequal)],
+    " LMMF is",
+    *fa.solve(one_resource, "lmmf", "exact").tasks_exact,
+)
 
 # %% [markdown]
 # Both cases were found by the toolkit's search for counterexamples, and are on record. True is: a larger pivot makes
@@ -243,7 +269,11 @@ print("pivots of Y:", [j + 1 for j in pivots(equal, unequal)], " LMMF is", *fa.s
 # %%
 statements = {name: item for name, item in all_statements().items() if name.startswith("Z.")}
 record = packaged()
-findings = {name: found for name, item in statements.items() if (found := on_record(item, record)) is not None}
+findings = {
+    name: found
+    for name, item in statements.items()
+    if (found := on_record(item, record)) is not None
+}
 for name in ("Z.C2", "Z.C2.if", "Z.Cor1", "Z.Cor1.all"):
     print(f"{name:10} {findings[name].status:8} {statements[name].text}")
 
@@ -306,7 +336,13 @@ for name in ("lmmf", "nb"):
 
 # %%
 lied = fa.solve(fa.Instance([[1], [1]], [[1]]), "lmmf", "exact")
-print("user 2 gets", lied.tasks_exact[1], "of the resource, worth", lied.tasks_exact[1] / F(1, 2), "true task")
+print(
+    "user 2 gets",
+    lied.tasks_exact[1],
+    "of the resource, worth",
+    lied.tasks_exact[1] / F(1, 2),
+    "true task",
+)
 
 # %% [markdown]
 # ## Proposition 7: NB is not strategyproof
@@ -424,8 +460,13 @@ assert np.allclose(fa.solve(ex3, "nb").tasks, [1 / 2, 1])
 assert np.allclose(truthful.tasks, [6 / 5, 4 / 5])
 assert np.allclose(fa.market(truthful).prices, [[1 / 2, 3 / 2]], atol=1e-5)
 assert abs(min(got / [1 / 4, 3 / 4]) - 8 / 9) < 1e-6  # Z prints 0.83
-assert (kept.tasks_exact, no_incentive.witness["better"]) == ((1, 1), F(3, 2))  # Z prints 1/2 for user 2
-assert not any("DISAGREES" in cell for table in (table_1, table_2) for row in table.rows for cell in row)
+assert (kept.tasks_exact, no_incentive.witness["better"]) == (
+    (1, 1),
+    F(3, 2),
+)  # Z prints 1/2 for user 2
+assert not any(
+    "DISAGREES" in cell for table in (table_1, table_2) for row in table.rows for cell in row
+)
 assert lean.tasks_exact == (F(5, 7), F(5, 7))
 assert fa.check(lean, "envy-freeness").holds
 assert not fa.check(generous, "envy-freeness").holds

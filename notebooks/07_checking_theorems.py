@@ -51,7 +51,12 @@ def loss_from_growth(case, answer):
     return max(x - y for x, y in zip(before, after, strict=True))
 
 
-growth = fa.claim("more capacity hurts nobody", mechanism="drf", property=loss_from_growth, hypotheses="one server")
+growth = fa.claim(
+    "more capacity hurts nobody",
+    mechanism="drf",
+    property=loss_from_growth,
+    hypotheses="one server",
+)
 found = growth.search(time_limit=60, trials=60)
 print(found)
 
@@ -82,7 +87,10 @@ d = ((F(0), F(1)), (F(2), F(1)))
 
 
 def dominant_shares(x, c):
-    return [x_n * max(d_r / c_r for d_r, c_r in zip(d_n, c, strict=True)) for x_n, d_n in zip(x, d, strict=True)]
+    return [
+        x_n * max(d_r / c_r for d_r, c_r in zip(d_n, c, strict=True))
+        for x_n, d_n in zip(x, d, strict=True)
+    ]
 
 
 def in_use(x):
@@ -109,7 +117,12 @@ print(verdict.holds, verdict.sentence, "|", verdict.method)
 # 1)$ half a task each. User 1 can use the addition only together with resource 2.
 
 # %%
-lmmf = fa.claim("more capacity hurts nobody", mechanism="lmmf", property=loss_from_growth, hypotheses="one server")
+lmmf = fa.claim(
+    "more capacity hurts nobody",
+    mechanism="lmmf",
+    property=loss_from_growth,
+    hypotheses="one server",
+)
 quarter = fa.Case(fa.Instance([[1, 1], [0, 1]], [["1/4", 1]]))
 print(lmmf.check(quarter).sentence)
 
@@ -117,7 +130,9 @@ print(lmmf.check(quarter).sentence)
 # With *positive demands* the search finds nothing:
 
 # %%
-positive = fa.claim("more capacity hurts nobody", "lmmf", loss_from_growth, hypotheses="one server, positive")
+positive = fa.claim(
+    "more capacity hurts nobody", "lmmf", loss_from_growth, hypotheses="one server, positive"
+)
 unrefuted = positive.search(time_limit=60, trials=100)
 print(unrefuted)
 
@@ -143,7 +158,9 @@ print(", ".join(list(fa.claim_properties())[:20]), "...")
 # tasks.
 
 # %%
-lying = fa.claim("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere")
+lying = fa.claim(
+    "LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere"
+)
 caught = lying.search(time_limit=60, trials=100)
 print(caught.status, "|", caught.verdict.sentence)
 print(caught.case.code())
@@ -154,7 +171,9 @@ print(caught.case.code())
 # $2/3$ of a true task. Z Theorem 1 is about demands that sum to 1, and is true for them.
 
 # %%
-misreport = fa.Misreport((0,), (((2,),),), (None,))  # user 1, one demand vector (2), the true servers
+misreport = fa.Misreport(
+    (0,), (((2,),),), (None,)
+)  # user 1, one demand vector (2), the true servers
 truth = fa.Case(fa.Instance([[1], [1]], [[1]]), misreport)
 print(lying.check(truth).sentence)
 
@@ -170,7 +189,9 @@ print(lying.check(truth).sentence)
 statements, record = all_statements(), packaged()
 known = {name: on_record(item, record, again=False) for name, item in statements.items()}
 for paper in "DKPWZ":
-    count = Counter(found.status.value for name, found in known.items() if statements[name].paper == paper)
+    count = Counter(
+        found.status.value for name, found in known.items() if statements[name].paper == paper
+    )
     print(f"{paper}: {', '.join(f'{number} {status}' for status, number in count.most_common())}")
 
 # %%
@@ -269,6 +290,10 @@ assert fa.solve(truth.reported, "lmmf", "exact").tasks_exact == (F(1, 3), F(1, 3
 assert all(finding.status == "refuted" for finding in findings.values())
 assert news == []
 assert {row[0]: row[1:] for row in table.grid.rows}["loss_from_growth"][0] == "⊗"
-assert (fair.symbol, fair.statement, fair.note) == ("±", "Z.P4", "✓ if one server, equal weights, simplex")
+assert (fair.symbol, fair.statement, fair.note) == (
+    "±",
+    "Z.P4",
+    "✓ if one server, equal weights, simplex",
+)
 assert known["P.T2.envy"].status == "proved"
 assert certificate.verify(instance)

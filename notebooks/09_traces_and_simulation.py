@@ -35,6 +35,8 @@ from fairalloc.simulation.experiments import RunSetting, report, run_experiments
 from fairalloc.simulation.metrics import cdf, completion_times, utilisation
 from fairalloc.simulation.workloads import fitted, google_intervals, google_servers, google_tasks
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## A workload by hand
 #
@@ -55,7 +57,10 @@ jobs = Workload(
 )
 log = simulate_tasks(jobs, machines, "best-fit-drfh")
 for b in np.argsort(log.start, kind="stable"):
-    print(f"{log.start[b]:5.0f} s: {log.tasks[b]} tasks of job {log.job[b]} on server {log.server[b]}, until {log.end[b]:.0f} s")
+    print(
+        f"{log.start[b]:5.0f} s: {log.tasks[b]} tasks of job {log.job[b]} on server "
+        f"{log.server[b]}, until {log.end[b]:.0f} s"
+    )
 
 # %% [markdown]
 # An independent accounting uses the log and the data alone. It says whether a server was over capacity, a task was lost or
@@ -126,12 +131,19 @@ servers = google_servers(20, seed=2)
 work = google_tasks("generated", hours=0.5, share=0.02, seed=3).workload
 runs = {
     name: simulate_tasks(work, servers, scheduler, until=1800, seed=0)
-    for name, scheduler in (("slots", "slots"), ("best-fit-drfh", "best-fit-drfh"), ("most-room", MostRoom))
+    for name, scheduler in (
+        ("slots", "slots"),
+        ("best-fit-drfh", "best-fit-drfh"),
+        ("most-room", MostRoom),
+    )
 }
 used = {name: utilisation(run, [0, 1800])[0] for name, run in runs.items()}
 for name, run in runs.items():
     done = np.isfinite(completion_times(run)).sum()
-    print(f"{name:14} CPU {used[name][0]:.1%}, memory {used[name][1]:.1%}, {done} of {len(work)} jobs completed")
+    print(
+        f"{name:14} CPU {used[name][0]:.1%}, memory {used[name][1]:.1%}, {done} of {len(work)} "
+        "jobs completed"
+    )
 
 # %% [markdown]
 # ## Divisible tasks
@@ -142,11 +154,13 @@ for name, run in runs.items():
 # %%
 few = google_intervals("generated", hours=0.1, share=0.01, seed=5)
 flows = {
-    name: simulate_fluid(few.workload, few.cluster, name, until=360, limited=False) for name in ("ps-dsf", "drfh", "utilitarian")
+    name: simulate_fluid(few.workload, few.cluster, name, until=360, limited=False)
+    for name in ("ps-dsf", "drfh", "utilitarian")
 }
 for name, flow in flows.items():
     print(
-        f"{name:12} {flow.solves} allocations, largest residual {flow.residual:.0e}, CPU {utilisation(flow, [0, 360])[0, 0]:.1%}"
+        f"{name:12} {flow.solves} allocations, largest residual {flow.residual:.0e}, CPU "
+        f"{utilisation(flow, [0, 360])[0, 0]:.1%}"
     )
 
 # %% [markdown]
@@ -194,5 +208,8 @@ assert "everything" in made.generated
 assert all(not account(run).violations for run in runs.values())
 assert used["best-fit-drfh"].mean() > used["slots"].mean()
 assert all(flow.residual < 1e-6 for flow in flows.values())
-assert [judged.word for one in outcomes for judged in one.judged.values()] == ["cannot be compared", "contradicted"]
+assert [judged.word for one in outcomes for judged in one.judged.values()] == [
+    "cannot be compared",
+    "contradicted",
+]
 assert fa.solve(fa.example("psdsf-fig5").instance, "tsf", "exact").tasks_exact[2] * 181 == 10560

@@ -28,12 +28,21 @@ demands = {
     "align": {"cpu": 8, "gpu": 0, "memory": 16},
     "fold": {"cpu": 4, "gpu": 1, "memory": 64},
 }
-servers = {"gpu node": {"cpu": 64, "gpu": 8, "memory": 512}, "cpu node": {"cpu": 128, "gpu": 0, "memory": 512}}
+servers = {
+    "gpu node": {"cpu": 64, "gpu": 8, "memory": 512},
+    "cpu node": {"cpu": 128, "gpu": 0, "memory": 512},
+}
 departments = {
     "Physics": {"users": ["train", "tune"], "weight": 3, "guarantee": "3/5"},
     "Biology": {"users": ["align", "fold"], "weight": 2},
 }
-cluster = fa.Instance(demands, servers, counts={"gpu node": 4, "cpu node": 2}, groups=departments, name="two departments")
+cluster = fa.Instance(
+    demands,
+    servers,
+    counts={"gpu node": 4, "cpu node": 2},
+    groups=departments,
+    name="two departments",
+)
 cluster
 
 # %% [markdown]
@@ -55,7 +64,9 @@ rules = {
     "nested-nb": fa.solve(cluster, "nested-nb"),
 }
 for name, allocation in rules.items():
-    tasks = ", ".join(f"{user} {u:.1f}" for user, u in zip(cluster.users, allocation.tasks, strict=True))
+    tasks = ", ".join(
+        f"{user} {u:.1f}" for user, u in zip(cluster.users, allocation.tasks, strict=True)
+    )
     print(f"{name:26} {tasks}")
 
 # %% [markdown]
@@ -77,8 +88,13 @@ plt.show()
 # A group may have groups. Biology promises a tenth of the system to each of its two users:
 
 # %%
-inside = {"alignment": {"users": ["align"], "guarantee": "1/10"}, "folding": {"users": ["fold"], "guarantee": "1/10"}}
-promised = cluster.replace(groups={"Physics": departments["Physics"], "Biology": {"weight": 2, "groups": inside}})
+inside = {
+    "alignment": {"users": ["align"], "guarantee": "1/10"},
+    "folding": {"users": ["fold"], "guarantee": "1/10"},
+}
+promised = cluster.replace(
+    groups={"Physics": departments["Physics"], "Biology": {"weight": 2, "groups": inside}}
+)
 kept = fa.solve(promised, "nested-leximin")
 print({name: round(value, 3) for name, value in kept.values.items()})
 
@@ -123,11 +139,21 @@ for sentence in compared_with_peer(rules["nested-leximin"], "kueue"):
 
 # %%
 for name in ("group-sharing-incentive", "sibling-envy-freeness", "hierarchical-share-guarantee"):
-    print(name, {rule: fa.check(allocation, name).holds for rule, allocation in rules.items() if rule != "drfh, no departments"})
+    print(
+        name,
+        {
+            rule: fa.check(allocation, name).holds
+            for rule, allocation in rules.items()
+            if rule != "drfh, no departments"
+        },
+    )
 
 # %% tags=["checks"]
 assert all(allocation.claims_success for allocation in rules.values())
 assert rules["nested-leximin"].values["share of Physics"] >= 0.6 - 1e-6
 assert rules["nested-nb"].tasks.min() > 0
 assert "cannot be kept" in conflict
-assert fa.solve(night, "nested-leximin").values["share of Biology"] > rules["nested-leximin"].values["share of Biology"]
+assert (
+    fa.solve(night, "nested-leximin").values["share of Biology"]
+    > rules["nested-leximin"].values["share of Biology"]
+)

@@ -56,7 +56,10 @@ def numbers_table(outcomes: Outcomes) -> Grid:
     note = f"mean ± standard deviation over {seeds} of {len(outcomes.seeds)} seeds" if most > 1 else "one seed"
     workload = f", workload {outcomes.workload}" if outcomes.workload else ""
     lacks = [text] if (text := outcomes.experiment.sizes[outcomes.size].lacks) else []
-    return Grid("", ("", *columns), rows, [f"{note}; size {outcomes.extent}{workload}", *lacks], right=range(1, len(columns) + 1))
+    corner = outcomes.labels[0] if by_variant and len(outcomes.labels) == 1 else ""
+    return Grid(
+        "", (corner, *columns), rows, [f"{note}; size {outcomes.extent}{workload}", *lacks], right=range(1, len(columns) + 1)
+    )
 
 
 def _by_competitor(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -83,8 +86,7 @@ def _by_variant(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
         same = len(set(known.values())) == 1
         for label, values in list(known.items())[: 1 if same else None]:
             printed = _told_printed(_printed(outcomes.experiment, label), name) or ("",)
-            title = name if same and len(outcomes.labels) > 1 else f"{label}: {name}"
-            rows.append((title, *values, *(printed if extra else ())))
+            rows.append((name if same else f"{label}: {name}", *values, *(printed if extra else ())))
     return [*there, *["printed"] * extra], rows
 
 
@@ -115,8 +117,13 @@ def told(values: Floats) -> str:
 
 
 def claims_table(found: Sequence[Outcomes]) -> Grid:
-    """What each claim is."""
-    rows = [(name, judged.word, claim.text) for one in found for claim, name, judged in _claims(one)]
+    """What each claim is; where no trial is on record, what it was in the run that is kept."""
+    kept = kept_verdicts()
+    rows = []
+    for one in found:
+        for claim, name, judged in _claims(one):
+            earlier = name in kept and not one.labels
+            rows.append((name, f"{kept[name].word}, earlier run" if earlier else judged.word, claim.text))
     return Grid("Outcomes", ("claim", "outcome", "the paper"), rows)
 
 

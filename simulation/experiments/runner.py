@@ -1,8 +1,8 @@
 """Run experiments.
 
-1. List the trials: every experiment with each of its competitors, variants and seeds, the seeds one after another, so that a run
-   that is stopped has compared everybody on the first ones.
-2. Leave out those that are on record.
+1. List the trials: every experiment with each of its competitors, variants and seeds.
+2. Leave out those that are on record, and take the seeds one after another: a run that is stopped has compared everybody on the
+   first ones.
 3. Measure each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered.
 4. Give what is on record then, compared seed by seed.
 """
@@ -90,7 +90,8 @@ def run_experiments(
     plan = {item.id: (item, _trials(item, asked)) for item in find_experiments(wanted)}
     failed: dict[str, list[str]] = {name: [] for name in plan}
     with ExperimentStore(records) as store:
-        left = [one for _, trials in plan.values() for one in trials if store.measured(one.key) is None]
+        every = (one for _, trials in plan.values() for one in trials)
+        left = sorted((one for one in every if store.measured(one.key) is None), key=lambda one: one.seed)
         if left:
             with Progress(progress, what="trials") as shown:
                 _measure(left, asked, store, shown, failed)

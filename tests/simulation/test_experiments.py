@@ -416,6 +416,12 @@ def rows(records):
         return []
 
 
+def test_the_first_seeds_of_all_experiments_are_measured_first(tmp_path):
+    run_experiments(["P.Table3", "P.Table4"], tmp_path / "r.sqlite", RunSetting("small", seeds=(0, 1)), progress=False)
+    with ExperimentStore(tmp_path / "r.sqlite") as store:
+        assert [seed for (seed,) in store.select("SELECT seed FROM trial ORDER BY rowid")] == [0] * 4 + [1] * 4
+
+
 def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     file = tmp_path / "broken.py"
     file.write_text(OWN.replace('fa.mechanism("mmf").cvxpy(instance)', "1 / 0").replace("my-rule", "broken"))
@@ -621,6 +627,15 @@ def test_every_statement_that_rests_on_an_experiment_names_a_claim():
     assert len(measured_claims) == 20
     assert all(name.startswith(("W.S6.", "K.6.")) for name in measured_claims)
     assert set(measured_claims.values()) <= CLAIMS
+
+
+def test_what_was_not_run_shows_what_is_kept_of_an_earlier_run(monkeypatch):
+    made = KeptVerdict("undecided", "it may be so", "full", "google2011", 3, "2026-11-22", "fairalloc simulate K.Fig9")
+    monkeypatch.setattr(report, "kept_verdicts", lambda: {"K.Fig9": made})
+    item = EXPERIMENTS["K.Fig9"]
+    text = report.report_markdown([Outcomes(item, "full", "", {"": compared(item, item.competitors, {})}, (0,))])
+    assert "| K.Fig9 | undecided, earlier run |" in text
+    assert "| K.Fig9 | undecided | it may be so (fairalloc simulate K.Fig9; 3 seeds, 2026-11-22) |" in text
 
 
 def test_the_experiments_are_written_as_markdown(smallest):
