@@ -89,14 +89,14 @@ class AlphaFair(AlphaFamily):
         """In canonical units s / phi is smaller by a factor L and phi larger by a factor F, so the objective is larger by
         F L^(alpha - 1); the power mean is only shifted. Parameters as in `Mechanism.model_prices`.
         """
+        result: Floats = given[-1]
         if self.is_mean:
-            return given[-1]
+            return result
         larger = scaled.weights[0] / domain.weights[0]
         if isinstance(self.alpha, float):
             unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
             larger *= (self.rate(domain)[0] * unit / self.rate(scaled)[0]) ** (self.alpha - 1.0)
-        result: Floats = given[-1] / larger
-        return result
+        return result / larger
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n phi_n U(s_n / phi_n); where it is not finite, for one alpha the certainty equivalent.

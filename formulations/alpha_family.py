@@ -116,6 +116,9 @@ def _checked(given: Any) -> Any:
 class End(Mechanism):
     """An end of the line: `of` has its name and its parameters."""
 
+    share: Any
+    exact_share: Any
+
     def __init__(self, of: AlphaFamily) -> None:
         self.of = of
         self.id, self.title, self.source = of.id, of.title, of.source
