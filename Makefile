@@ -1,11 +1,14 @@
 # make bench : the comparison of the solvers, in one command      make test : the quick tests
 # make test-deep : the other tests, longer and with more examples
 # make coverage : the same, measured, with a floor
+# make checked : every certificate of a machine proof, as a stranger checks it; make proofs : and that it is of the formulas of
+# today; make certificates : search those that are missing
 # make lint  : style, types, dead code, imports                   make test-lowest : its quick part with the lowest versions
 # make system: the Ipopt library, from the system's packages      make witnesses : write docs/witnesses again
 # make notebooks : write the .ipynb anew from the .py and execute them, with outputs, into build/notebooks
-# make experiments : run the experiments in full, hours; what is on record is not run again; write docs/EXPERIMENTS.md
+# make experiments : run the experiments in full, 8 hours at most; what is on record is not run again; write docs/EXPERIMENTS.md
 # make docs : the site, build/docs/index.html; notebooks that are not executed yet are; make docs NOTEBOOKS= leaves them as they are
+# make dist  : the wheel and the source distribution, built, checked and tried in an empty environment: dist/
 # make install : everything that the targets above install on demand, for then they can run side by side: make -j2 lint docs
 # make clean : forget the environments
 
@@ -17,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # What Python compiles it keeps: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: bench test test-deep coverage test-lowest lint system witnesses experiments notebooks docs install clean
+.PHONY: bench checked proofs certificates test test-deep coverage test-lowest lint system witnesses experiments notebooks docs dist install clean
 
 bench: .venv/bench.stamp
 	$(BIN)/fairalloc bench run first
@@ -49,9 +52,20 @@ system: .venv/test.stamp
 witnesses: .venv/bench.stamp
 	$(BIN)/python -c 'from fairalloc.theorems.standalone.script import write_scripts; write_scripts("docs/witnesses")'
 
+checked: .venv/test.stamp
+	@$(BIN)/python -m fairalloc.theorems.certificates.renew unpack build/certificates
+	@set -e; for file in build/certificates/*.json; do env -i $(BIN)/python -I theorems/certificates/check_certificate.py $$file; done
+
+# That the texts of the certificates are those which the definitions make today, too.
+proofs: checked
+	$(BIN)/python -m fairalloc.theorems.certificates.renew compare
+
+certificates: .venv/test.stamp
+	$(BIN)/python -m fairalloc.theorems.certificates.renew search 60
+
 experiments: .venv/bench.stamp
 	@mkdir -p build
-	cd docs && ../$(BIN)/fairalloc simulate --jobs 2 --format markdown --figures figures --records ../results/simulation.sqlite \
+	cd docs && ../$(BIN)/fairalloc simulate --jobs 2 --time-limit 8h --format markdown --figures figures --records ../results/simulation.sqlite \
 	    --keep ../simulation/experiments/verdicts.json > ../build/EXPERIMENTS.md
 	mv build/EXPERIMENTS.md docs/EXPERIMENTS.md
 
@@ -80,10 +94,18 @@ docs: .venv/docs.stamp $(NOTEBOOKS) build/reports.stamp
 	$(BIN)/python -P -m sphinx -q -E -a -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
 	@echo "the site: build/docs/index.html"
 
+dist: .venv/test.stamp
+	rm -rf dist build/empty
+	$(BIN)/python -m build -q
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/pip install -q --only-binary :all: dist/*.whl
+	cd build && empty/bin/fairalloc solve wang-fig2 -m drfh -m nb -m ps-dsf
+
 install: .venv/test.stamp .venv/docs.stamp
 
 clean:
-	rm -rf .venv .venv-lowest build *.egg-info
+	rm -rf .venv .venv-lowest build dist *.egg-info
 
 .venv/pip.stamp:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "fairalloc needs Python 3.11 or newer: make PYTHON=python3.12"'

@@ -6,6 +6,7 @@
 | certificates/ | proofs in rationals, verified without a solver |
 | market.py | prices, spending and equilibrium of nb |
 | tradeoff.py | utilisation against fairness over alpha |
+| explorer.py | mechanisms compared on one page of HTML |
 | sensitivity.py | how tasks move with capacities, by active_set.py (equations) and differences.py (answers next to it) |
 | solution_sets/ | all answers of ps-dsf, ps-dsf-tdm, alpha-pf-vds and njc on an instance |
 | feasible_set.py | the task totals that the servers allow few users |

@@ -15,7 +15,7 @@ r"""What stays true near an allocation of nb, alpha-fair or the game, and the de
     the game:        pull_ni du_n / u_n + sum_r share_nir d log kappa_ir = (pull_ni - 1 / beta_i) theta_ni
 
 m_n is the marginal utility, p_r the prices in parts of capacity; nb has alpha = 1. In the game E_ni = 0 stays, with levels kappa
-of priced resources and theta_ni = d log gamma_ni. docs/theory/algorithms.md derives them, also for servers that share time.
+of priced resources and theta_ni = d log gamma_ni. docs/reference/derivations.md derives them, also for servers that share time.
 
 **Regular** means: the equations have a solution for the change, du is unique in it, and some allocation of the active set has
 tasks on all of its arcs, room on all other resources and tasks left for all other users (a linear program).

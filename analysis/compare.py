@@ -52,8 +52,8 @@ class MechanismComparison:
         """
         values, answers = without_rounding(self._values(what)), self.allocations.values()
         rows = [[user, *(f"{value:.6g}" for value in row)] for user, row in zip(self.instance.users[:most], values, strict=False)]
-        rows.append(["residual", *(_error(one.residual) for one in answers)])
-        rows.append(["user error", *("-" if one.user_error is None else _error(one.user_error) for one in answers)])
+        rows.append(["residual", *(error_text(one.residual) for one in answers)])
+        rows.append(["user error", *("-" if one.user_error is None else error_text(one.user_error) for one in answers)])
         rows.append(["termination", *(one.outcome for one in answers)])
         rows += [[name, *(WORDS[found[label].holds] for label in self.allocations)] for name, found in self.verdicts.items()]
         pooled = ", ".join(label for label, one in self.allocations.items() if one.instance.K < self.instance.K)
@@ -146,5 +146,6 @@ def labels(items: Sequence[Mechanism]) -> dict[str, Mechanism]:
     return named
 
 
-def _error(value: float) -> str:
+def error_text(value: float) -> str:
+    """A residual or a user error in a table."""
     return "not known" if value == inf else f"{value:.1e}"

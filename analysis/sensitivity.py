@@ -57,9 +57,9 @@ class Sensitivity:
     allocation : whose tasks move
     up, down : (N, K, R) tasks a unit of `capacities[i, r]`, where it grows and where it shrinks; nan where it is not known, and
         to the left of a capacity of 0
-    tolerance : (N, K, R) how far both may be off; at more than that they are not stated (differences.py)
+    tolerance : (N, K, R) the bound on the error of both; with a larger error they are nan (differences.py)
     how : (K, R) "active set" (confirmed by solving again next to c), "rationals" or "differences" (solved again), or ""
-    reason : why something could not be told, or ""
+    reason : why a derivative is not known, or ""
     """
 
     allocation: Allocation
@@ -140,7 +140,7 @@ def sensitivity(
     ----------
     allocation : an answer of a mechanism; its tasks are taken to be right
     mechanism : whose answer it is; None = that of the allocation, with its parameters
-    time_limit : seconds, after which what is not known yet is left out; None = no limit
+    time_limit : seconds, after which unknown derivatives are left out; None = no limit
 
     Raises
     ------

@@ -29,8 +29,8 @@ class Verdict:
     holds : True, False, or None where it was not decided
     margin : violation of the property, dimensionless; negative = slack, where that is measured
     witness : the data that show it, by name, so that the finding can be checked again
-    answers : of which answers it speaks where a mechanism allows several: "for all", "for some" or "for the answer of METHOD"; ""
-        where there is one, or where it is about an allocation
+    answers : the answers that it is about, where a mechanism allows several: "for all", "for some" or "for the answer of
+        METHOD"; "" where there is one, or where it is about an allocation
     sentence : the finding as an English sentence
     method : how it was decided
     """

@@ -2,6 +2,8 @@
 
 | name | what it shows |
 | --- | --- |
+| accuracy | for each mechanism the time to a residual of 1e-1 .. 1e-8, the median of the common cases |
+| intervals | for each mechanism the mean time of each method, with its 95 % interval |
 | profile | for each mechanism the part of the cases that a method solves within a factor of the fastest |
 | data-profile | the part that it solves within so many seconds |
 | pareto | time against verified residual, and the front |
@@ -21,9 +23,10 @@ from fairalloc.analysis.plots import measured, panels
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
+from fairalloc.benchmarks.accuracy import reached
 from fairalloc.benchmarks.growth import medians_by_decade
 from fairalloc.benchmarks.loss import losses
-from fairalloc.benchmarks.ranking import pareto
+from fairalloc.benchmarks.ranking import pareto, ranking
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
@@ -34,6 +37,20 @@ def _curves(values: Callable[..., Any], draw: Callable[..., Any], summary: Summa
     if not any(value < float("inf") for own in found.values() for value in own):
         return []
     return [Panel(mechanism, tuple(found), lambda ax: draw({mechanism: found}, [ax], order=summary.methods, key=False))]
+
+
+def _accuracy(summary: Summary, mechanism: str) -> list[Panel]:
+    points = {one.method: one.points for one in reached(summary.by_mechanism[mechanism]) if one.points}
+    draw = partial(measured.reached, points, order=summary.methods, key=False)
+    return [Panel(mechanism, tuple(points), draw)] if points else []
+
+
+def _intervals(summary: Summary, mechanism: str) -> list[Panel]:
+    rows = ranking(mechanism, summary.by_mechanism[mechanism], summary.target).rows
+    known = (rank.cases >= metrics.FEWEST for rank in rows)
+    ends = [(rank.low, rank.high) if enough else (rank.mean, rank.mean) for rank, enough in zip(rows, known, strict=True)]
+    means = {rank.method: (rank.mean, *end) for rank, end in zip(rows, ends, strict=True) if rank.solved}
+    return [Panel(mechanism, (), partial(measured.intervals, means), 1.1 + 0.24 * len(means))] if len(means) > 1 else []
 
 
 def _fronts(summary: Summary, mechanism: str) -> list[Panel]:
@@ -76,6 +93,8 @@ def _memory(summary: Summary) -> list[Panel]:
 
 
 BY_MECHANISM: Mapping[str, Callable[[Summary, str], list[Panel]]] = {
+    "accuracy": _accuracy,
+    "intervals": _intervals,
     "profile": partial(_curves, metrics.profile, performance_profiles),
     "data-profile": partial(_curves, metrics.data_profile, data_profiles),
     "pareto": _fronts,

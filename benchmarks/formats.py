@@ -1,7 +1,7 @@
 """A report, or its records, as text: an HTML page, Markdown, tables in LaTeX, records as CSV or JSON."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import csv_text
-from fairalloc.runs.pages import latex, markdown, page
+from fairalloc.runs.pages import Section, latex, markdown, page
 
 LISTS = ("trace", "quantities")
 """What is in JSON and not in CSV."""
@@ -42,13 +42,28 @@ FORMATS: Mapping[str, Callable[[Summary], str]] = {
 }
 """What a report is written as: html, markdown and latex are its tables, csv and json its records."""
 
+OF_TABLES: Mapping[str, Callable[[str, Sequence[Section]], str]] = {"latex": latex, "markdown": markdown}
+"""What a single table is written as."""
+
 
 @checked
-def report_text(summary: Summary, format: str = "html") -> str:  # noqa: A002 (as on the command line)
-    """The report in one of FORMATS; UnknownName for any other."""
+def report_text(summary: Summary, format: str = "html", table: str | None = None) -> str:  # noqa: A002 (as on the command line)
+    """The report in one of FORMATS, or only the tables of a name in one of OF_TABLES; UnknownName for any other."""
     if format not in FORMATS:
         raise UnknownName(no_such("format", format, FORMATS))
-    return FORMATS[format](summary)
+    if table is None:
+        return FORMATS[format](summary)
+    if format not in OF_TABLES:
+        raise UnknownName(no_such("format of a table", format, OF_TABLES, f"the formats of a table are {', '.join(OF_TABLES)}"))
+    heading, kept, names = "", [], list[str]()
+    for section in sections(summary, drawn=False):
+        heading = section.title if section.title and not section.anchor else heading
+        names += [section.name] if section.name and section.table else []
+        if section.name == table and section.table:
+            kept += [Section(heading)] * (section.title != heading) + [section]
+    if not kept:
+        raise UnknownName(no_such("table", table, dict.fromkeys(names)))
+    return OF_TABLES[format](title(summary), kept)
 
 
 @checked

@@ -6,7 +6,6 @@
                  compared by processor seconds, which another program on the machine hardly changes
     time to e    the least cost, over the accuracies a method was asked for, at which our residual is at most e: a method is
                  judged by what it achieves, not by what it was asked for
-    traced time  seconds until the algorithm's own measure in a trace is at most e; inf where it never is
 
 A run without a finite point does not pass; it is honest if it does not claim success. All numbers of the report are defined here.
 """
@@ -109,18 +108,10 @@ def cost(record: Record, target: float | None = None) -> float:
     return record.wall if good else math.inf
 
 
-def traced_time(record: Record, target: float | None) -> float:
-    """Seconds until the trace is at most the target, by the algorithm's own measure; inf where it never is."""
-    return next((at for at, value in record.trace if target is not None and value <= target), math.inf)
-
-
-def costs_to(
-    records: Iterable[Record], target: float | None, of: Callable[[Record, float | None], float] = cost
-) -> dict[str, list[float]]:
+def costs_to(records: Iterable[Record], target: float | None) -> dict[str, list[float]]:
     """For each case the costs of the repeats of one method at the accuracy whose median is least; inf for a failure."""
-    costs = {
-        key: [of(record, target) for record in group] for key, group in grouped(records, attrgetter("case", "accuracy")).items()
-    }
+    groups = grouped(records, attrgetter("case", "accuracy"))
+    costs = {key: [cost(record, target) for record in group] for key, group in groups.items()}
     by_case = grouped(costs.items(), lambda item: str(item[0][0]))
     return {case: min((own for _, own in found), key=median) for case, found in by_case.items()}
 

@@ -1,26 +1,27 @@
 """What stands in a report: the sections of its page, the same for the same records."""
 
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from operator import attrgetter
 from statistics import median
 
 from fairalloc.analysis.plots.panels import Panel, element, legend
 from fairalloc.benchmarks import figures, metrics
+from fairalloc.benchmarks.accuracy import accuracy_grid
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.loss import loss_grids
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.records import Record
-from fairalloc.benchmarks.report import TIMES, Summary, advice, decade, factor, milliseconds, percent, ranked, times
+from fairalloc.benchmarks.report import TIMES, Summary, advice, decade, factor, milliseconds, percent, ranked, times, why
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 
 LOOK_FIRST = (
-    'Look first at "Which method": what to use for each mechanism. "By mechanism" says how sure that is: intervals, cases and '
-    'accuracy. "Failures" has what was not solved, with commands that solve it again.'
+    '"Accuracy against time" compares all methods of a mechanism. "Which method" says what to use, and "By mechanism" how sure '
+    'that is: intervals, cases and accuracy. "Failures" has what was not solved, with commands that solve it again.'
 )
 
 
@@ -32,9 +33,11 @@ def title(summary: Summary) -> str:
 def sections(summary: Summary, drawn: bool = True) -> list[Section]:
     """The report of a summary; `drawn` says whether with figures."""
     drawn = drawn and find_spec("matplotlib") is not None
-    before = (_facts, _choice, _methods)
-    after = (_growth, _pairs, _layers, _references, _failures, _undefined, _missing, _definitions, _limitations)
+    before = (_choice, _methods)
+    after = (_growth, _pairs, _layers, _references, _failures, _undefined, _missing, _definitions, _limitations, _again)
     return [
+        *_facts(summary),
+        *_accuracy(summary, drawn),
         *(section for part in before for section in part(summary)),
         *_mechanisms(summary, drawn),
         *_histories(summary, drawn),
@@ -47,7 +50,7 @@ def sections(summary: Summary, drawn: bool = True) -> list[Section]:
 def _facts(summary: Summary) -> list[Section]:
     details, started = summary.run.details, sorted(r.started for r in summary.rows_of_run)
     here = details["machine"]
-    packages = ", ".join(f"{name} {version}" for name, version in details["packages"].items())
+    packages = ", ".join(f"{name} {version}" for name, version in details["packages"].items() if version != "not installed")
     facts = [
         ("measured", f"{started[0]} to {started[-1]}"),
         ("counts", summary.counts),
@@ -71,7 +74,7 @@ def _choice(summary: Summary) -> list[Section]:
         fast = (one.method, milliseconds(one.mean), str(one.solved)) if (one := item.fastest) else ("none", "-", "0")
         safe = (one.method, milliseconds(one.mean)) if (one := item.safest) else ("none", "-")
         rows.append((item.mechanism, str(item.cases), *fast, *safe))
-    return [Section("Which method", [text], Grid("", columns, rows, right=(1, 3, 4, 6)))]
+    return [Section("Which method", [text], Grid("", columns, rows, right=(1, 3, 4, 6)), name="choice")]
 
 
 def _methods(summary: Summary) -> list[Section]:
@@ -85,7 +88,7 @@ def _methods(summary: Summary) -> list[Section]:
     )
     counts = {r.method: [str(r.cases), str(r.runs), percent(r.success), percent(r.honesty)] for r in summary.rows}
     rows = [[r.method, *counts[r.method], *times(r), f"{r.peak_mb:,.0f}", str(r.split_badly)] for r in summary.rows]
-    return [Section("Methods", [text], _grid(titles, rows))]
+    return [Section("Methods", [text], _grid(titles, rows), name="methods")]
 
 
 def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
@@ -99,10 +102,12 @@ def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
     by_target = [summary.rankings(target) for target in metrics.TARGETS]
     for k, item in enumerate(summary.rankings(summary.target)):
         (table, about), *partial = ranked(item)
-        found += [Section(item.mechanism, [advice(item)], table, anchor=f"mechanism-{k + 1}"), Section("", [about])]
+        told = [advice(item), why(item, summary.by_mechanism[item.mechanism])]
+        found += [Section(item.mechanism, told, table, anchor=f"mechanism-{k + 1}", name="ranking"), Section("", [about])]
         found += [section for table, about in partial for section in (Section("", table=table), Section("", [about]))]
         found += _achieved(summary, [rankings[k] for rankings in by_target])
         if drawn and min(item.total, len(item.rows)) > 1:
+            found.append(_drawn(summary, figures.panels_of(summary, "intervals", item.mechanism)))
             panels = [(figures.panels_of(summary, name, item.mechanism), heading) for name, heading in _HEADINGS.items()]
             found.append(_drawn(summary, [replace(panel, title=heading) for own, heading in panels for panel in own]))
     return found
@@ -118,7 +123,7 @@ def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
     rows = [(name, *(cell for own in cells for cell in own[name])) for name in order]
     heads = [(f"{decade(target)}: solved", "ms", "to best") for target in metrics.TARGETS]
     columns = ("achieved residual", *(head for three in heads for head in three))
-    asked = ", ".join(summary.accuracies)
+    asked = ", ".join(dict.fromkeys(r.accuracy for r in summary.by_mechanism[rankings[0].mechanism]))
     only = (
         f" Every method was asked for the accuracy {asked} alone: one that could stop earlier for less is shown slower than it "
         "could be, and one that could go on for more counts as failed."
@@ -126,9 +131,9 @@ def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
     least = f" Of the accuracies asked for ({asked}) the one that takes least counts."
     text = (
         f"{rankings[0].mechanism}: time to a residual that was achieved, as computed from the instance, whatever the method "
-        f"claims, on the cases and with the means of the table above.{least if len(summary.accuracies) > 1 else only}"
+        f"claims, on the cases and with the means of the table above.{least if ', ' in asked else only}"
     )
-    return [Section("", table=_grid(columns, rows)), Section("", [text])]
+    return [Section("", table=_grid(columns, rows), name="achieved"), Section("", [text])]
 
 
 def _drawn(summary: Summary, panels: Sequence[Panel], about: Sequence[str] = ()) -> Section:
@@ -136,44 +141,42 @@ def _drawn(summary: Summary, panels: Sequence[Panel], about: Sequence[str] = ())
     return Section("", about, figure="\n".join(map(element, panels)), legend=legend(summary.methods, panels))
 
 
-_HEADINGS = {"profile": "Performance profile", "data-profile": "Data profile", "pareto": "Time and accuracy, with the front"}
+_HEADINGS = {
+    "profile": "Performance profile",
+    "data-profile": "Data profile",
+    "pareto": "Time and accuracy, with the front",
+}
 
 
-def _histories(summary: Summary, drawn: bool) -> list[Section]:
-    """Times to accuracies from traces."""
-    rows = [
-        (mechanism, *cells)
-        for mechanism, records in summary.by_mechanism.items()
-        for cells in _traced(r for r in records if r.trace)
-    ]
-    if not rows:
-        return []
+def _accuracy(summary: Summary, drawn: bool) -> list[Section]:
+    """For each mechanism the time to each residual."""
     text = (
-        "Time until the trace of an iterative method first falls to a value, by what the algorithm measures: its residual, merit "
-        "or change. This is its word, not ours, and measures of two algorithms need not be the same. Medians over traced cases, "
-        "after the number of cases in which it gets there; - where it does in less than half of them. Verified: our largest "
-        "residual of what it returned at its end."
+        "Median milliseconds until the residual, as computed from the instance, is at most that of the column, on the cases that "
+        "all methods of a table were asked for; - where fewer than half of the cases get there. A method counts with the best of "
+        "the accuracies it was asked for: one that was asked for a single accuracy has the same time for all that is looser."
     )
-    heads = [head for target in metrics.TARGETS for head in (f"{decade(target)}: reached", "ms")]
-    columns = ("mechanism", "method", "cases", *heads, "verified")
-    found = [Section("Accuracy against time", [text], _grid(columns, rows, words=2))]
-    if drawn:
-        about = "For each mechanism the traces on one case, that with the traces of the most methods; its name stands above."
-        found.append(_drawn(summary, figures.panels_of(summary, "traces"), [about]))
+    found = [Section("Accuracy against time", [text])]
+    for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
+        asked = f"{_counted(records)}; asked for: {', '.join(dict.fromkeys(r.accuracy for r in records))}."
+        found.append(Section(mechanism, [asked], accuracy_grid(records), anchor=f"accuracy-{k + 1}", name="accuracy"))
+        if drawn:
+            found.append(_drawn(summary, figures.panels_of(summary, "accuracy", mechanism)))
     return found
 
 
-def _traced(records: Iterable[Record]) -> list[Sequence[str]]:
-    rows: list[Sequence[str]] = []
-    for method, own in sorted(metrics.grouped(records, attrgetter("method")).items()):
-        cells = [method, str(len({r.case for r in own}))]
-        for target in metrics.TARGETS:
-            seconds = [median(values) for values in metrics.costs_to(own, target, metrics.traced_time).values()]
-            middle = median(seconds)
-            cells += [str(sum(map(math.isfinite, seconds))), milliseconds(middle) if math.isfinite(middle) else "-"]
-        worst = max(r.residual for r in own)
-        rows.append([*cells, f"{worst:.1e}" if math.isfinite(worst) else "no point"])
-    return rows
+def _counted(records: Sequence[Record]) -> str:
+    cases = len({record.case for record in records})
+    return f"{cases} cases" if cases > 1 else "1 case"
+
+
+def _histories(summary: Summary, drawn: bool) -> list[Section]:
+    """What iterative algorithms measure themselves, where the suite keeps traces."""
+    panels = figures.panels_of(summary, "traces") if drawn else []
+    about = (
+        "What iterative algorithms measure while they run: their residual, merit or change. Measures of two algorithms need not "
+        "be the same. For each mechanism stands one case, that with the traces of the most methods."
+    )
+    return [Section("Traces", [about]), _drawn(summary, panels)] if panels else []
 
 
 def _memory(summary: Summary, drawn: bool) -> list[Section]:
@@ -196,7 +199,8 @@ def _loss(summary: Summary, drawn: bool) -> list[Section]:
         "Approximations are in no ranking. Worst: the least part of its exact share (of nb: tasks) that a user has, over all "
         "cases. Mean: over users and cases. Seconds are of the processor, the median over cases."
     )
-    found = [Section("Approximations", [text]), *(Section(grid.title, table=replace(grid, title="")) for grid in grids)]
+    tables = (Section(grid.title, table=replace(grid, title=""), name="loss") for grid in grids)
+    found = [Section("Approximations", [text]), *tables]
     return [*found, _drawn(summary, figures.panels_of(summary, "loss"))] if drawn else found
 
 
@@ -211,8 +215,9 @@ def _growth(summary: Summary) -> list[Section]:
         "method that ran out of time or memory is not asked on larger cases."
     )
     ahead = speedup_grid(summary)
-    compared = [Section("This package and the other solvers", table=ahead)] if ahead else []
-    return [Section("Growth", [text]), *(Section(grid.title, table=replace(grid, title="")) for grid in grids), *compared]
+    compared = [Section("This package and the other solvers", table=ahead, name="speedup")] if ahead else []
+    tables = (Section(grid.title, table=replace(grid, title=""), name="growth") for grid in grids)
+    return [Section("Growth", [text]), *tables, *compared]
 
 
 def _pairs(summary: Summary) -> list[Section]:
@@ -231,7 +236,7 @@ def _pairs(summary: Summary) -> list[Section]:
             pairs, methods = {key: _pair(one, most) for key, one in compared.items()}, dict.fromkeys(one for one, _ in compared)
             rows = [(one, *(pairs.get((one, other), "") for other in methods)) for one in methods]
             table = _grid(("row / column", *methods), rows)
-            found.append(Section(f"{mechanism}, {most} cases", table=table, anchor=f"pairs-{k + 1}"))
+            found.append(Section(f"{mechanism}, {most} cases", table=table, anchor=f"pairs-{k + 1}", name="pairs"))
     return [Section("Pairwise comparisons", [text]), *found] if found else []
 
 
@@ -252,7 +257,7 @@ def _layers(summary: Summary) -> list[Section]:
     )
     cells = [(method, f"{ratio:.1f}") for method, ratio in summary.layers.items()]
     table = _grid(("method", "ratio to highs"), cells) if cells else None
-    return [Section("Modelling layers", [text], table)]
+    return [Section("Modelling layers", [text], table, name="layers")]
 
 
 def _references(summary: Summary) -> list[Section]:
@@ -284,7 +289,7 @@ def _references(summary: Summary) -> list[Section]:
     farthest = {case: (method, f"{distance:.1e}") for case, (distance, method) in far.items()}
     cells = [(case, item.provenance, *farthest.get(case, ("none", "-"))) for case, item in known.items()]
     table = Grid("", ("case", "reference", "farthest success", "its distance"), cells, right=(3,))
-    return [Section("Reference answers", [text], found), Section("", table=table)]
+    return [Section("Reference answers", [text], found, name="references"), Section("", table=table, name="distances")]
 
 
 def _failures(summary: Summary) -> list[Section]:
@@ -310,14 +315,21 @@ def _missing(summary: Summary) -> list[Section]:
 
 def _listed(title: str, text: str, heads: Sequence[str], rows: Sequence[Sequence[str]], none: str = "") -> list[Section]:
     """A table below a sentence; only another one where there are no rows."""
-    return [Section(title, [text], Grid("", heads, rows)) if rows else Section(title, [none])]
+    return [Section(title, [text], Grid("", heads, rows), name=title.lower().split()[0]) if rows else Section(title, [none])]
 
 
 def _definitions(summary: Summary) -> list[Section]:
-    versions = {r.method: r.versions for r in summary.records}
     about = summary.run.details["methods"]
-    rows = [(name, about[name]["kind"], versions[name], about[name]["about"]) for name in sorted(versions)]
-    return [Section("Method definitions", table=Grid("", ("method", "kind", "versions", "what it is"), rows))]
+    rows = [(name, about[name]["kind"], about[name]["about"]) for name in summary.methods]
+    return [Section("Method definitions", table=Grid("", ("method", "kind", "what it is"), rows), name="definitions")]
+
+
+def _again(summary: Summary) -> list[Section]:
+    """What makes the report again."""
+    details = {name: value for name, value in summary.run.details.items() if name not in ("cases", "place", "methods")}
+    configuration = json.dumps(details, indent=1, sort_keys=True, allow_nan=False)
+    text = "The command measures again, and writes the same report of what it measures. Below stands the configuration as JSON."
+    return [Section("Make this report again", [text], code=summary.again), Section("", code=configuration)]
 
 
 def _limitations(summary: Summary) -> list[Section]:

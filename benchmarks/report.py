@@ -6,11 +6,12 @@ One summary is about one run: its suite under its setting on its machine; the ot
 import glob
 import math
 import shlex
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.console import Console
@@ -30,6 +31,9 @@ from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.installed import other_method
 
 _SHOWN = 8
+
+WHY = 5
+"""Of so many methods stands why they take their time."""
 
 _READING = (
     "success: claimed solved, and our residual passes; honest: the claim equals the truth, as far as that is known. Times in ms: "
@@ -250,10 +254,23 @@ class Summary:
         return f"{self.path.name} also holds {rest}." if self.others else ""
 
     @property
+    def again(self) -> str:
+        """The command that measures again what this run measured, and reports it."""
+        details, setting = self.run.details, self.run.details["setting"]
+        asked = details.get("asked", {"methods": [], "cases": []})
+        words = [details["place"] or self.run.suite]
+        words += [word for name in ("methods", "cases") for value in asked[name] for word in (f"--{name[:-1]}", value)]
+        words += [word for value in asked.get("accuracies", setting["accuracies"]) for word in ("--accuracy", str(value))]
+        words += ["--time-limit", f"{setting['time_limit']:g}", "--memory", str(setting["memory_mb"])]
+        words += [word for name in ("repeats", "jobs", "threads") for word in (f"--{name}", str(setting[name]))]
+        return f"fairalloc bench run {shlex.join(words)} --records again.sqlite"
+
+    @property
     def counts(self) -> str:
         """How much was measured, in a few words."""
         cases, repeats = ({getattr(r, field) for r in self.records} for field in ("case", "repeat"))
-        return f"{len(cases)} cases, {len(self.rows)} methods, {len(repeats)} repeats, {len(self.records):,} solves"
+        told = {"case": len(cases), "method": len(self.rows), "repeat": len(repeats), "solve": len(self.records)}
+        return ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in told.items())
 
     @property
     def limits(self) -> str:
@@ -381,6 +398,22 @@ def advice(item: Ranking) -> str:
         return f"{item.mechanism}: fastest on {cases}, and of those that solve all: {_named(first)}{_alike(item)}."
     text = f"{item.mechanism}: fastest on {cases}: {_named(first)}, which solves {first.solved}"
     return f"{text}; {f'fastest that solves all: {_named(safe)}' if safe else 'no method solves all'}."
+
+
+def why(item: Ranking, records: Iterable[Record]) -> str:
+    """Iterations of the first methods, and where their time goes: medians over the solves that returned a point."""
+    groups = grouped((r for r in records if math.isfinite(r.feasibility)), attrgetter("method"))
+    told = [_spent(rank.method, groups[rank.method]) for rank in item.rows[:WHY] if rank.method in groups]
+    return f"Why: {'; '.join(told)}." if told else ""
+
+
+def _spent(method: str, records: Sequence[Record]) -> str:
+    counted = [record.iterations for record in records if record.iterations is not None]
+    parts = {name: median(getattr(record, name) for record in records) for name in TIMES[:4]}
+    whole = sum(parts.values())
+    main = sorted(parts, key=parts.__getitem__, reverse=True)[:2]
+    shares = [f"{name} {100 * parts[name] / whole:.0f} %" for name in main if parts[name] >= 0.01 * whole > 0]
+    return f"{method} {', '.join([*([f'{median(counted):,.0f} iterations'] if counted else []), *shares])}"
 
 
 def _named(rank: Rank) -> str:

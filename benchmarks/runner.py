@@ -26,7 +26,7 @@ from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no
 from fairalloc.runs import machine
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_of
-from fairalloc.runs.objects import is_in_file, packed
+from fairalloc.runs.objects import is_in_file, packed, place_of
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.runs.progress import Progress
 from fairalloc.solvers import METHODS
@@ -126,7 +126,9 @@ def measure(
         plan, details = _placed(plan, pool)
         described = _described(pool, plan, progress)
         jobs = list(_jobs(plan, described, machine.machine_id(details)))
-        about = _details(plan, described, details) | {"idle": _idle(plan, described)}
+        named = {"methods": [place_of(item) or method_of(item).id for item in methods], "cases": list(cases)}
+        named |= {"accuracies": list(map(str, setting.accuracies))}
+        about = _details(plan, described, details) | {"idle": _idle(plan, described), "asked": named}
         store.add_run(_now(), plan.name, about, [job.key for job in jobs])
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
@@ -153,6 +155,7 @@ class _Ladder:
 
     def __init__(self, suite: Suite, known: Iterable[Record]) -> None:
         self._after = {case.name: case.after for case in suite.cases}
+        self._looser = {case.name: {str(a): promised(a) for a in case.accuracies} for case in suite.cases if case.accuracies}
         self._over: dict[tuple[str, str, str], str] = {}
         for record in known:
             self.note(record)
@@ -165,7 +168,10 @@ class _Ladder:
             self._over[record.case, record.method, record.accuracy] = self.stopped_at(record) or record.case
 
     def stopped_at(self, job: Job) -> str:
-        """The smaller case on which the method of a job ran out of time or memory, or ""."""
+        """The smaller case on which the method of a job ran out of time or memory, this case at a looser accuracy, or ""."""
+        for accuracy, asked in self._looser.get(job.case, {}).items():
+            if asked > promised(read_accuracy(job.accuracy)) and (job.case, job.method, accuracy) in self._over:
+                return f"{job.case} at the accuracy {accuracy}"
         return self._over.get((self._after[job.case], job.method, job.accuracy), "")
 
 
@@ -173,7 +179,7 @@ def _climbed(jobs: Iterable[Job], ladder: _Ladder, keep: Callable[[Job, Document
     """The jobs that are worth solving; the others get their rows."""
     for job in jobs:
         if smaller := ladder.stopped_at(job):
-            message = f"not asked: it ran out of time or memory on the smaller case {smaller}"
+            message = f"not asked: it ran out of time or memory on the easier case {smaller}"
             keep(job, {"termination": SKIPPED, "message": message})
         else:
             yield job
@@ -183,6 +189,8 @@ def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setti
     suite = selected(find_suite(asked), cases)
     if lacks := suite.lacks():
         raise NotInstalled(f"the suite {suite.id!r} cannot run: {lacks}")
+    if setting.accuracies:
+        suite = replace(suite, cases=[replace(case, accuracies=()) for case in suite.cases])
     name = asked if isinstance(asked, str) and not is_in_file(asked) else suite.id
     methods = {method.id: method for method in _chosen(wanted or suite.methods)}
     own = {key: method for key, method in methods.items() if METHODS.get(key) is not method and other_method(key) is None}
@@ -234,7 +242,7 @@ def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator
         where: dict[str, Any] = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
         if found.undefined and repeat == 0:
             yield Job(**where, method=UNDEFINED, accuracy="", repeat=0, code="", **limits)
-        for method, accuracy in product(found.methods, plan.setting.accuracies):
+        for method, accuracy in product(found.methods, case.accuracies or plan.setting.accuracies):
             yield Job(**where, method=method, accuracy=str(accuracy), repeat=repeat, code=codes[case.name, method], **limits)
 
 

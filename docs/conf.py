@@ -9,13 +9,15 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS / "tools"), str(DOCS.parent)]
 
+from source_links import source_of  # noqa: E402
+
 import fairalloc  # noqa: E402
 
 project, author = "fairalloc", "The fairalloc developers"
 copyright = author  # noqa: A001 (Sphinx' name)
 version = release = fairalloc.__version__
 
-extensions = ["myst_parser", "docstrings", "mathml", "offline"]
+extensions = ["myst_parser", "sphinx.ext.linkcode", "docstrings", "mathml", "offline"]
 exclude_patterns = ["parts/**"]
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
@@ -32,15 +34,16 @@ html_static_path = [str(DOCS / "static")]
 html_extra_path = [str(DOCS.parent / "build" / "extra")]  # the reports of the benchmarks
 html_css_files = ["site.css"]
 html_js_files = ["filter.js"]
-html_context = {"default_mode": "auto"}
+html_context = {"default_mode": "light"}  # figures, reports and outputs are on white
 html_copy_source = html_show_sourcelink = False
+html_search_scorer = str(DOCS / "static" / "scorer.js")
 html_show_search_summary = False  # its texts are fetched, which pages from file:// may not
 html_sidebars = {page: [] for page in ("index", "statements/*")}
 html_theme_options = {
     "footer_end": [],
     "footer_start": ["copyright"],
     "header_links_before_dropdown": 8,
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": [],
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -51,3 +54,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
+
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """Where the code of a name is read: the [source] beside it."""
+    return source_of(info["module"], info["fullname"]) if domain == "py" and info["module"] else None

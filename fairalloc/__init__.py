@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fairalloc.analysis.certificates import Certificate, NotCertified, certify
     from fairalloc.analysis.compare import MechanismComparison, compare
     from fairalloc.analysis.explanations import Explanation, explain
+    from fairalloc.analysis.explorer import explorer_page
     from fairalloc.analysis.market import PricedAllocation, market
     from fairalloc.analysis.properties import Misreport, Property, check, check_mechanism
     from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
     from fairalloc.models import Allocation, Instance, Overview
     from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
     from fairalloc.models.examples import generators, traces
+    from fairalloc.models.examples.example import Example
     from fairalloc.models.examples.library import Frozen, library
-    from fairalloc.models.examples.published import EXAMPLES, Example, example
+    from fairalloc.models.examples.published import EXAMPLES, example
+    from fairalloc.models.files.csv_tables import read_csv
     from fairalloc.models.files.jsonio import read_instance, write_allocation, write_instance
     from fairalloc.models.transformations.aggregation import aggregate, expand
     from fairalloc.models.transformations.own_time import with_own_time
@@ -54,16 +57,16 @@ if TYPE_CHECKING:
     from fairalloc.theorems.matrix import Matrix
     from fairalloc.theorems.own_matrix import property_matrix
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
-__all__ = ["EXAMPLES", "Example", "Instance", "example", "read_instance", "write_instance"]
+__all__ = ["EXAMPLES", "Example", "Instance", "example", "read_csv", "read_instance", "write_instance"]
 __all__ += ["Frozen", "aggregate", "expand", "generators", "library", "traces", "with_own_time"]
 __all__ += ["FairallocError", "InstanceError", "NotApplicable", "NotInstalled", "UnknownName"]
 __all__ += ["MECHANISMS", "Leximin", "Mechanism", "ModelPage", "Utility", "cvxpy_tasks", "export", "mechanism", "pyomo_tasks"]
 __all__ += ["METHODS", "Method", "SolutionSet", "method", "options", "solution_set", "solve", "solve_many"]
 __all__ += ["Allocation", "MechanismComparison", "Overview", "compare", "plots", "read_allocation", "show", "write_allocation"]
 __all__ += ["Certificate", "Misreport", "NotCertified", "Property", "Verdict", "certify", "check", "check_mechanism"]
-__all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "market", "sensitivity"]
+__all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "explorer_page", "market", "sensitivity"]
 __all__ += ["Case", "Claim", "ClaimResult", "Conflict", "Hypotheses", "Matrix"]
 __all__ += ["claim", "claim_properties", "conflict", "property_matrix"]
 
@@ -71,6 +74,7 @@ PLACES = {
     "fairalloc.analysis.certificates": "Certificate NotCertified certify",
     "fairalloc.analysis.compare": "MechanismComparison compare",
     "fairalloc.analysis.market": "PricedAllocation market",
+    "fairalloc.analysis.explorer": "explorer_page",
     "fairalloc.analysis.explanations": "Explanation explain",
     "fairalloc.analysis.properties": "Misreport Property check check_mechanism",
     "fairalloc.analysis.sensitivity": "Sensitivity sensitivity",
@@ -84,9 +88,11 @@ PLACES = {
     "fairalloc.models.errors": "FairallocError InstanceError NotApplicable NotInstalled UnknownName",
     "fairalloc.models.transformations.aggregation": "aggregate expand",
     "fairalloc.models.transformations.own_time": "with_own_time",
+    "fairalloc.models.files.csv_tables": "read_csv",
     "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
     "fairalloc.models.examples.library": "Frozen library",
-    "fairalloc.models.examples.published": "EXAMPLES Example example",
+    "fairalloc.models.examples.example": "Example",
+    "fairalloc.models.examples.published": "EXAMPLES example",
     "fairalloc.solvers": "METHODS Method options solve solve_many",
     "fairalloc.solvers.export": "export read_allocation",
     "fairalloc.solvers.model_page": "ModelPage show",

@@ -8,7 +8,8 @@ Every server i, given what the others do, solves
 with x_n = sum_j x_nj and g_i'(z) = (A_i / z)^alpha_i + B_i / z (K 22); A = 1, B = 0 is alpha-fairness. The parameter `utility`
 is a g of one's own in its place (game/marginal.py), for all servers, some of them, or each user of one. An allocation is an
 equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 it is the nb allocation, for alpha = infinity on
-all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/ERRATA.md, K Lemma 2); methods say which equilibrium they take.
+all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/papers/errata.md, K Lemma 2); methods say which equilibrium they
+take.
 
 With finite tasks (x_n <= M_n) and several variants of a user: game/game.py (L), where servers take min(x_n, M_n) for x_n. For
 alpha = 1 the nb allocation is then one of the equilibria, the Pareto optimal one. Variants at alpha = inf:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class Mechanism:
     """A fair allocation mechanism: an id, and a model in CVXPY, in Pyomo, or in both.
 
-    A mechanism of one's own is a subclass with an `id` and `write_cvxpy` or `write_pyomo`. Everything else has a default: what is
-    not declared of `linear`, `integer` and `convex` is read off the model, and without a `residual` an answer is judged by the
-    optimality conditions of the model itself (common/kkt_residual.py).
+    A mechanism of one's own is a subclass with an `id` and `write_cvxpy` or `write_pyomo`. Everything else has a
+    default. `linear`, `integer` and `convex` are read off the model if they are not declared. Without a `residual` the optimality
+    conditions of the model judge an answer (common/kkt_residual.py).
 
     Attributes
     ----------
@@ -37,16 +37,17 @@ class Mechanism:
     source : where it is defined, paper key and equation
     linear : whether it is a linear program or a sequence of them; None = read off the model
     integer : whether its model has integer variables (and is linear otherwise); None = read off the model
-    convex : whether its model is a concave program; where it is not, solvers may stop at points that mean nothing; None = read.
+    convex : whether its model is a concave program; otherwise solvers may stop at points that are no answers; None = read.
         Without a `residual` it is read off the model also where it is declared
-    remark : what every answer says besides in `message`
+    remark : a sentence that every answer adds to `message`
     takes_rounds : whether its models are those of a round (lexicographic/linear_program.py) and take one as second argument
     several_rounds : whether users who can rise no further are fixed and the others go on in another round
     keeps_floors : whether its own models keep the floors of the instance, min_tasks; else floors.py adds them or refuses
     unique : whether its tasks are the only ones that it allows; then they have derivatives (`fa.sensitivity`)
+    knows_groups : whether it shares by the groups of an instance; others refuse an instance that has groups
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/symmetry.py has the proofs)
     own_objective : one sentence on what to do instead where an edit may not replace the objective, or ""
-    functions : what was given to it and may have been written elsewhere
+    functions : functions that were given to it and may have been written elsewhere
 
     Examples
     --------
@@ -73,6 +74,7 @@ class Mechanism:
     several_rounds: bool = False
     keeps_floors: bool = False
     unique: bool = False
+    knows_groups: bool = False
     merges_users: bool = False
     merges_servers: bool = False
     own_objective: str = ""
@@ -184,12 +186,21 @@ class Mechanism:
         """
         return instance, np.ones(instance.N)
 
+    def check_groups(self, instance: Instance) -> None:
+        """NotApplicable where the instance has groups of which the mechanism knows nothing."""
+        if instance.groups is None or self.knows_groups:
+            return
+        rule = "instance.replace(groups=None) leaves them out; nested-leximin, nested-nb and h-drf share by them"
+        raise NotApplicable(f"mechanism {self.id!r} knows no groups, but the instance has {len(instance.groups)}: {rule}")
+
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
         """The CVXPY problem: "x" in tasks on the arcs of `domain(instance)`, labelled constraints, `details` of `write_cvxpy`."""
+        self.check_groups(instance)
         return self.kept(instance).write_cvxpy(self.domain(instance), **details)
 
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
+        self.check_groups(instance)
         return self.kept(instance).write_pyomo(self.domain(instance), **details)
 
     def kept(self, instance: Instance) -> "Mechanism":

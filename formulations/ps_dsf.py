@@ -15,9 +15,10 @@ Only users with x_n < M_n need bottlenecks. Equivalently there are levels l_ir, 
     u_n / G_n - c_ni l_ir >= -M_nir (1 - bottleneck_nir)        ("above": z_ni >= the level of its bottleneck)
     u_n / G_n - c_ni l_ir <=  m_nir (1 - used_ni)               ("below": who uses i has z_ni <= every level)
 
-for small instances; the parameter `objective` (`linear_objective`) chooses among its solutions. docs/theory/ps-dsf.md derives
-the constants M_nir and m_nir, which are no guesses. Residual: `bottleneck_gap` of game/residual.py, by variants `max_min_gap`.
-x_n need not be unique (the example `two-answers`). Prices of an allocation are the kappa_ir = 1 / l_ir of game/game.py.
+for small instances; the parameter `objective` (`linear_objective`) chooses among its solutions. docs/reference/derivations.md
+derives the constants M_nir and m_nir, which are no guesses. Residual: `bottleneck_gap` of game/residual.py, by variants
+`max_min_gap`. x_n need not be unique (the example `two-answers`). Prices of an allocation are the kappa_ir = 1 / l_ir of
+game/game.py.
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ agree (K Theorem 5), so Problem 2 is solved with g = log: the linear Fisher mark
     max   sum_n phi_n log x_n     s.t.  (K 19),  x >= 0
 
 whose equilibria are all PS-DSF, and x_n is unique. With x_n <= M_n it gives the Pareto optimal one of the answers. A user with
-several variants runs their best mixture: docs/theory/ps-dsf-tdm.md derives both. What is feasible in time is feasible.
+several variants runs their best mixture: docs/reference/derivations.md derives both. What is feasible in time is feasible.
 """
 
 from collections.abc import Callable

@@ -64,14 +64,13 @@ class Allocation:
     mechanism, method, parameters : what was asked and how it was computed
     termination : why the method stopped, one of TERMINATIONS; "stationary" where the solver calls its point optimal but the model
         is not proved to be convex, "approximate" where its method computes an approximation, "given" where no method ran
-    prices : (K, R) dual prices of the constraints "capacity" in the model that the user sees, `mechanism.cvxpy(instance)`, in
-        units of its objective for the whole of a capacity (`prices / instance.pools` are for a unit of it); of a lexicographic
-        mechanism those of its first round, of a game the levels kappa. A hint for the residuals
+    prices : (K, R) dual prices of the constraints "capacity" in the user's model, `mechanism.cvxpy(instance)`, in units of its
+        objective for the whole of a capacity; `prices / instance.pools` are for a unit of it. A lexicographic mechanism has those
+        of its first round, a game the levels kappa. A hint for the residuals
     round_prices : (T, K, R) what proves the rounds of a lexicographic mechanism, each layer in a scale of its own
     values : what the mechanism equalises or maximises at x: "g" for shares, "objective" for programs
-    residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone; "optimality" instead of
-        "definition" for mechanisms that are judged by the optimality conditions of their own model, and "stationarity" where that
-        model is not proved to be convex, so that these conditions do not tell
+    residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone. "optimality" replaces "definition"
+        if the optimality conditions of the mechanism's own model judge it, "stationarity" if that model is not proved convex
     user_error : a bound on the relative error of every user's tasks, where the right tasks are unique; inf where nothing bounds
         it by what the accuracy allows, None where tasks are not unique or nothing was judged
     not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it

@@ -21,7 +21,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class FairallocError(ValueError):
-    """What this package refuses, in one sentence."""
+    """The base of all errors of this package, whose message is one sentence."""
 
 
 class InstanceError(FairallocError):
@@ -29,7 +29,7 @@ class InstanceError(FairallocError):
 
 
 class UnknownName(FairallocError):  # noqa: N818 (the words users read)
-    """A name that nothing has; the sentence gives the nearest ones and those that exist."""
+    """An unknown name; the sentence gives similar names and all that exist."""
 
 
 class NotInstalled(FairallocError):  # noqa: N818 (the words users read)
@@ -37,7 +37,7 @@ class NotInstalled(FairallocError):  # noqa: N818 (the words users read)
 
 
 class NotApplicable(FairallocError):  # noqa: N818 (the words users read)
-    """A mechanism that is not defined here, or a method or parameter that does not go with it."""
+    """A mechanism that is not defined on the instance, or a method or parameter that does not fit it."""
 
 
 def shown(value: Any) -> str:

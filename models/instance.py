@@ -8,6 +8,7 @@ resource r of server i that one task on arc a takes, so every row has the right-
 
 import copy
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from fractions import Fraction
 from functools import cached_property, partial
 from sys import modules
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from fairalloc.models.arguments import named
 from fairalloc.models.errors import InstanceError, check_name, require
 from fairalloc.models.input import validation
+from fairalloc.models.input.groups import read_groups
 from fairalloc.models.input.named_input import plain_arguments
 from fairalloc.models.instance_data import InstanceData
 from fairalloc.models.numbers import Floats, frozen, is_vector
@@ -35,14 +37,16 @@ class Instance(InstanceData):
     capacities : (K, R) resource of one server of each row
     weights : (N,) > 0, default 1 (phi in K and P, w in W, e in D)
     counts : (K,) positive int, default 1; row i stands for `counts[i]` identical servers, treated as one pool
-    eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}; or, where
-        users may use few servers, a sparse matrix of SciPy (N x K), or a list or array of pairs (user, server), by name or number
-        from 0 (what has the shape (N, K) is read as true and false)
-    rates : (N, K) >= 0, dense, sparse, by name or a table: where its rate is q, a task of the user takes its demands / q, that is
-        1 / q of the time; with 0, or what a sparse matrix leaves out, it may not run there. Default 1 (markets, Gavel)
+    eligible : (N, K) bool, default all true: placement constraints; or {user: list of servers or {server: bool}}. Users of few
+        servers may be given by a sparse matrix of SciPy (N x K), or by pairs (user, server), by name or number from 0. An array
+        of the shape (N, K) is read as true and false
+    rates : (N, K) >= 0, dense, sparse, by name or a table. At the rate q a task takes its demands / q, that is 1 / q of the time.
+        At 0, or where a sparse matrix has no entry, the user may not run. Default 1 (markets, Gavel)
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
     min_tasks : (N,) >= 0, at most max_tasks, default 0: floors, which the programs and rules of formulations/floors.py keep
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV), whatever the rate
+    groups : {name: group}, a tree above the users (input/groups.py). A group is a list of users, or a mapping with `users`,
+        `groups`, `weight` (among its siblings, default 1) and `guarantee` (a part of the system, default 0)
     name, users, servers, resources : names; default u1.., s1.., r1..
 
     Every number may be an int, float, `fractions.Fraction` or a string such as "1/5"; `exact` gives them all as rationals.
@@ -79,13 +83,14 @@ class Instance(InstanceData):
         max_tasks: Any = None,
         min_tasks: Any = None,
         demands_on: Mapping[tuple[int | str, int | str], Any] | None = None,
+        groups: Any = None,
         name: str = "",
         users: Iterable[str] | None = None,
         servers: Iterable[str] | None = None,
         resources: Iterable[str] | None = None,
     ) -> None:
         given = {"demands": demands, "capacities": capacities, "weights": weights, "counts": counts, "eligible": eligible}
-        given |= {"rates": rates, "max_tasks": max_tasks, "min_tasks": min_tasks, "demands_on": demands_on}
+        given |= {"rates": rates, "max_tasks": max_tasks, "min_tasks": min_tasks, "demands_on": demands_on, "groups": groups}
         given |= {"users": users, "servers": servers, "resources": resources}
         self._read(name, plain_arguments(given))
 
@@ -118,6 +123,7 @@ class Instance(InstanceData):
         data["own"] = MappingProxyType(validation.read_own_demands(own, users, servers, resources, self.vectors.counts))
         data["_given"] = {key: validation.source_of(given[key]) for key in NOTHING_GIVEN}
         data["_given"]["demands_on"] = copy.deepcopy(dict(own))
+        data["groups"] = read_groups(given["groups"], self.users if given["groups"] is not None else ())
         self._check_totals()
         for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
             what = "placement allows" if self.rates is None else "placement and rates allow"
@@ -157,7 +163,8 @@ class Instance(InstanceData):
         placed = None if allowed is None else tuple(part.astype(np.int64).tobytes() for part in (allowed.indptr, allowed.indices))
         rates = () if self.rates is None else (self.rates.data,)  # their places are those of placement
         floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates, *[self.min_tasks] * self.has_floors))
-        return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content())
+        groups = () if self.groups is None else (astuple(self.groups),)
+        return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content(), *groups)
 
     def _has_names_of(self, other: "Instance") -> bool:
         """Names that nobody gave are compared without being made."""
@@ -194,7 +201,7 @@ class Instance(InstanceData):
         return Instance(**{**self._arguments(), **changes})
 
     def rescaled(self, weights: Floats, unit: Floats | None = None) -> "Instance":
-        """The same problem with other weights (N,) and in other units of tasks, made from what is validated already.
+        """The same problem with other weights (N,) and in other units of tasks, made from validated data.
 
         `unit` (N,) is how many tasks one task of the result is, default 1. The arcs stay, in the same order.
         InstanceError where a number leaves the range of floating point.
@@ -216,7 +223,7 @@ class Instance(InstanceData):
     def chosen(
         self, users: NDArray[np.intp], servers: NDArray[np.intp], weights: Floats, max_tasks: Floats, counts: NDArray[np.int64]
     ) -> "Instance":
-        """Some users and rows of servers, made from what is validated already.
+        """Some users and rows of servers, made from validated data.
 
         Parameters
         ----------
@@ -237,6 +244,7 @@ class Instance(InstanceData):
             "min_tasks": frozen(self.min_tasks[users]),
             "_eligible": None if allowed is None or allowed.nnz == len(users) * len(servers) else allowed,
             "_rates": rates,
+            "groups": None if self.groups is None else self.groups.chosen(users.tolist()),
             "own": MappingProxyType(on),
             "_given": {**NOTHING_GIVEN, "demands_on": on},
         }
@@ -278,6 +286,7 @@ class Instance(InstanceData):
         values |= {"rates": self._rates, "min_tasks": self.min_tasks if self.has_floors else None}
         given = {key: value if self._given[key] is None else self._given[key] for key, value in values.items()}
         given |= {"name": self.name, "counts": self.counts, "eligible": self._eligible, "demands_on": self._given["demands_on"]}
+        given["groups"] = self.groups
         names = {"users": self._users, "servers": self._servers, "resources": self._resources}
         return given | {kind: None if isinstance(own, validation.NumberedNames) else own for kind, own in names.items()}
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.input.demand_matrix import Vectors, index_type, scaled_rows, small, small_range, with_data
+from fairalloc.models.input.groups import Groups
 from fairalloc.models.input.validation import Places, is_unlimited
 from fairalloc.models.numbers import Floats, frozen, is_vector, rational
 
@@ -181,6 +182,7 @@ class InstanceData:
     max_tasks: Floats
     min_tasks: Floats
     own: Mapping[tuple[int, int], Floats]
+    groups: Groups | None
     _given: dict[str, Any]
 
     @cached_property

@@ -101,12 +101,16 @@ class Grid:
         title = [f"**{markdown_text(self.title)}**", ""] if self.title else []
         return "\n".join([*title, *lines, "", *map(markdown_text, self.notes)]) + "\n"
 
-    def latex(self) -> str:
-        """A tabular, after its title as a comment; it needs no package."""
+    def latex(self, caption: str = "", label: str = "") -> str:
+        """A tabular, after its title as a comment, which needs no package; with a caption a table of the package booktabs."""
         lines = [" & ".join(map(tex, row)) + r" \\" for row in (self.columns, *self.rows)]
         begin = rf"\begin{{tabular}}{{{''.join('r' if k in self.right else 'l' for k in range(len(self.columns)))}}}"
         title = [tex_comment(self.title)] if self.title else []
-        body = [begin, lines[0], r"\hline", *lines[1:], r"\end{tabular}"]
+        top, middle, bottom = ([r"\toprule"], r"\midrule", [r"\bottomrule"]) if caption else ([], r"\hline", [])
+        body = [begin, *top, lines[0], middle, *lines[1:], *bottom, r"\end{tabular}"]
+        if caption:
+            around = [r"\begin{table}", r"\centering", rf"\caption{{{tex(caption)}}}", rf"\label{{{label}}}"]
+            body = [*around, *body, r"\end{table}"]
         return "\n".join([*title, *body, *map(tex_comment, self.notes)]) + "\n"
 
     def html(self) -> str:

@@ -14,12 +14,13 @@
 # %% [markdown]
 # # Quickstart
 #
-# An instance is what one task of each user takes, and what each server has. Here are two tables of pandas; lists, arrays and
-# dictionaries by name are read too. What the notebooks need, pandas included, comes with `pip install ".[notebooks]"`.
+# An instance says what one task of each user takes, and what each server has. Here these are two pandas tables. Lists, arrays
+# and dictionaries by name are read too. The notebooks need pandas and more, which come with `pip install ".[notebooks]"`.
 
 # %%
 import io
 
+import numpy as np
 import pandas as pd
 
 import fairalloc as fa
@@ -30,15 +31,18 @@ instance = fa.Instance(demands, capacities)
 
 # %% [markdown]
 # `fa.read_instance("own.json")` reads it from a JSON file (`fa.write_instance` writes one). A log of tasks becomes an
-# instance with as many tasks as each user submitted; `fa.traces` reads the public traces of Google, Alibaba and Bitbrains.
+# instance in which each user has the tasks that it submitted. `fa.traces` reads the public traces of Google, Alibaba and
+# Bitbrains.
 
 # %%
-log = pd.read_csv(io.StringIO("user,cpu,memory\nann,1,4\nbob,4,1\nann,1,4\neve,2,2\nann,1,4\n")).groupby("user")
+log = pd.read_csv(
+    io.StringIO("user,cpu,memory\nann,1,4\nbob,4,1\nann,1,4\neve,2,2\nann,1,4\n")
+).groupby("user")
 from_log = fa.Instance(log[["cpu", "memory"]].mean(), capacities, max_tasks=log.size())
 
 # %% [markdown]
-# All mechanisms, in tasks of each user, with what is known of each answer. One that does not apply has a note that says why:
-# some know no limits, some need one way to run a task. With the limits of the log that is one of them.
+# The table has each user's tasks under all mechanisms, and how far each answer is proved. A mechanism that does not apply has
+# a note with the reason. Some know no limits, some need one way to run a task. The limits of the log exclude one mechanism.
 
 # %%
 table, limited = fa.compare(instance, fa.MECHANISMS), fa.compare(from_log, fa.MECHANISMS)
@@ -52,8 +56,8 @@ fa.compare(instance, ["drfh", "nb", "ps-dsf"], properties=["pareto", "envy-freen
 ax = fa.compare(instance, ["drf-per-server", "drfh", "lmmf", "nb", "ps-dsf"]).plot()
 
 # %% [markdown]
-# Nash bargaining (`nb`) in detail: who takes what on which server, whether it is fair in other senses too, and why a user
-# gets what it gets.
+# Nash bargaining (`nb`) in detail: who takes what on which server, which other fairness properties hold, and why a user gets
+# its tasks.
 
 # %%
 fair = table["nb"]
@@ -64,7 +68,33 @@ for name in ("pareto", "envy-freeness", "sharing-incentive"):
 # %%
 print(fa.explain(fair, user="eve"))
 
+# %% [markdown]
+# ## Placement, weights, counts and whole tasks
+#
+# Eve may use one kind of server only, bob counts twice, and there are three servers of the first kind. What is left out has its
+# default.
+
+# %%
+cluster = instance.replace(
+    eligible={"eve": ["big cpu"]},
+    weights={"bob": 2},
+    counts={"big memory": 3},
+)
+placed = fa.solve(cluster, "drfh")
+placed.to_frame().round(3)
+
+# %% [markdown]
+# Tasks are fractions: they are what a mechanism divides. Whole tasks are what is left when each user's tasks on each server are
+# rounded down, which always fits. `fairalloc.simulation` hands out whole tasks one by one, in notebook 09.
+
+# %%
+whole = np.floor(placed.by_server + 1e-9)
+print(pd.DataFrame(whole.astype(int), list(cluster.users), list(cluster.servers)))
+
 # %% tags=["checks"]
+assert "big memory" not in placed["eve"]
+assert (np.einsum("ni,nr->ir", whole, demands.to_numpy()) <= cluster.pools + 1e-9).all()
+assert (whole <= placed.by_server + 1e-9).all()
 assert len(table.allocations) == len(fa.MECHANISMS)
 assert all(allocation.residual < 1e-6 for allocation in table.allocations.values())
 assert set(limited.refused) == {"drf-per-server"}

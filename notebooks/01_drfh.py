@@ -39,6 +39,8 @@ import numpy as np
 import fairalloc as fa
 from fairalloc.theorems.printed import PRINTED
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## One pool: DRF
 #
@@ -53,7 +55,10 @@ drf = fa.solve(pool, "drf", "exact")  # "exact" computes in rationals
 print("tasks", *drf.tasks_exact)
 
 # %%
-left = [18 - 4 * drf.tasks_exact[0] - drf.tasks_exact[1], 9 - drf.tasks_exact[0] - 3 * drf.tasks_exact[1]]
+left = [
+    18 - 4 * drf.tasks_exact[0] - drf.tasks_exact[1],
+    9 - drf.tasks_exact[0] - 3 * drf.tasks_exact[1],
+]
 print(f"left: {left[0]} GB of memory, {left[1]} CPUs")
 
 # %% [markdown]
@@ -70,10 +75,16 @@ print(f"left: {left[0]} GB of memory, {left[1]} CPUs")
 two_servers = fa.example("wang-fig1").instance
 task = two_servers.exact.demands[0][0]  # of user 1
 for l, capacity in enumerate(two_servers.exact.capacities, 1):
-    print(f"server {l}: user 1 alone runs", min(C / D for C, D in zip(capacity, task, strict=True)), "task")
+    print(
+        f"server {l}: user 1 alone runs",
+        min(C / D for C, D in zip(capacity, task, strict=True)),
+        "task",
+    )
 
 # %%
-user_1_alone = fa.Allocation(two_servers, [1, 1, 0, 0])  # tasks on the arcs (user, server): (1, 1), (1, 2), (2, 1), (2, 2)
+user_1_alone = fa.Allocation(
+    two_servers, [1, 1, 0, 0]
+)  # tasks on the arcs (user, server): (1, 1), (1, 2), (2, 1), (2, 2)
 ax = fa.plots.allocation(user_1_alone)
 
 # %% [markdown]
@@ -86,7 +97,10 @@ ax = fa.plots.allocation(user_1_alone)
 fig2 = fa.example("wang-fig2").instance
 totals = [sum(column) for column in zip(*fig2.exact.capacities, strict=True)]
 c = [[C / total for C, total in zip(row, totals, strict=True)] for row in fig2.exact.capacities]
-D = [[amount / total for amount, total in zip(rows[0], totals, strict=True)] for rows in fig2.exact.demands]
+D = [
+    [amount / total for amount, total in zip(rows[0], totals, strict=True)]
+    for rows in fig2.exact.demands
+]
 d = [[part / max(row) for part in row] for row in D]
 for name, rows in (("c", c), ("D", D), ("d", d)):
     print(name, "=", *[f"({row[0]}, {row[1]})" for row in rows])
@@ -171,7 +185,9 @@ print(fa.export(fig2, "drfh", "lp").split("bounds")[0])
 
 # %%
 fig, axes = plt.subplots(1, 2, figsize=(10.5, 3.4), layout="constrained", sharey=True)
-for ax, (title, allocation) in zip(axes, {"Fig. 3: DRF per server": naive, "Fig. 4: DRFH": fair}.items(), strict=True):
+for ax, (title, allocation) in zip(
+    axes, {"Fig. 3: DRF per server": naive, "Fig. 4: DRFH": fair}.items(), strict=True
+):
     fa.plots.allocation(allocation, ax=ax).set_title(title, pad=26)
 
 # %% [markdown]
@@ -200,7 +216,9 @@ ax = fa.plots.feasible_region(fig2, points={"DRF per server": naive, "DRFH": fai
 proof = fa.certify(fa.solve(fig2, "drfh", "exact"))
 print(proof)
 (round_1,) = proof.rounds
-p = [[worth / c[l][r] for r, worth in enumerate(round_1.prices[2 * l : 2 * l + 2])] for l in range(2)]
+p = [
+    [worth / c[l][r] for r, worth in enumerate(round_1.prices[2 * l : 2 * l + 2])] for l in range(2)
+]
 print("p =", *[f"({row[0]}, {row[1]})" for row in p])
 
 # %% [markdown]
@@ -214,7 +232,7 @@ print("y =", *y, " sum", sum(y), " bound", bound)
 
 # %% [markdown]
 # The priced resources, CPU on server 1 and memory on server 2, are the bottlenecks. By complementary slackness they are full,
-# and a user has tasks only where its share is cheapest: user 1 pays $y_1 = 1/6$ on server 1 and would pay $25/6$ on server 2.
+# and a user has tasks only where its share is cheapest. User 1 pays $y_1 = 1/6$ on server 1 and would pay $25/6$ on server 2.
 #
 # Prices need not be unique. An interior point solver answers with others, which prove the same bound.
 
@@ -281,7 +299,7 @@ for name in ("strategyproofness", "group-strategyproofness"):
     print(fa.check_mechanism(prop4, "drfh", name, trials=60, method="highs").sentence)
 
 # %% [markdown]
-# ## What is true of DRFH
+# ## The propositions about DRFH
 #
 # All nine propositions hold under W's assumptions: positive demands, everybody may run everywhere, unlimited tasks. The
 # matrix shows what the toolkit has on record; a cross is a violation confirmed in rationals, and the notes say where the
@@ -291,11 +309,11 @@ for name in ("strategyproofness", "group-strategyproofness"):
 fa.property_matrix(["drfh"], PRINTED["W.List"].properties)
 
 # %% [markdown]
-# Two of W's sentences do not hold as printed (docs/ERRATA.md).
+# Two of W's sentences do not hold as printed (docs/papers/errata.md).
 #
 # **Proposition 8**, bottleneck fairness: if all users have the same global dominant resource, the allocation "should be
 # reduced to a max-min fair allocation for that resource". It is max-min fair among what the servers allow. But it is not the
-# equal division of that resource, as it is on one pool: below, both resources are globally dominant for both users, and each
+# equal division of that resource, as it is on one pool. Below, both resources are globally dominant for both users. Each user
 # gets 1 of 3 units, because the other resource of each server is full.
 
 # %%
@@ -307,8 +325,8 @@ print(fa.check(crossed_fair, "global-bottleneck-fairness").sentence)
 # %% [markdown]
 # ## Whole tasks: First-Fit and Best-Fit
 #
-# **Section 5.2** schedules whole tasks by progressive filling: serve the user with the least share, on the first server that
-# has room (First-Fit), or on the one whose free resources are most like the demand, by
+# **Section 5.2** schedules whole tasks by progressive filling, which serves the user with the least share. First-Fit takes
+# the first server that has room. Best-Fit takes the server whose free resources are most like the demand, by
 #
 # $$H(i, l) = \| D_i / D_{i1} - \bar c_l / \bar c_{l1} \|_1. \tag{9}$$
 
@@ -319,7 +337,10 @@ def progressive_filling(instance, best_fit):
     """Whole tasks of each user."""
     free = [list(row) for row in instance.exact.capacities]
     demand = [rows[0] for rows in instance.exact.demands]
-    share = [max(a / total for a, total in zip(row, map(sum, zip(*free, strict=True)), strict=True)) for row in demand]
+    share = [
+        max(a / total for a, total in zip(row, map(sum, zip(*free, strict=True)), strict=True))
+        for row in demand
+    ]
     tasks, active = [0] * instance.N, set(range(instance.N))
     while active:
         i = min(active, key=lambda n: (share[n] * tasks[n], n))
@@ -327,7 +348,10 @@ def progressive_filling(instance, best_fit):
         if not room:
             active.remove(i)
             continue
-        distance = [sum(abs(a / demand[i][0] - b / c[0]) for a, b in zip(demand[i], c, strict=True)) for c in room]
+        distance = [
+            sum(abs(a / demand[i][0] - b / c[0]) for a, b in zip(demand[i], c, strict=True))
+            for c in room
+        ]
         chosen = room[distance.index(min(distance)) if best_fit else 0]
         chosen[:] = [b - a for a, b in zip(demand[i], chosen, strict=True)]
         tasks[i] += 1
@@ -339,8 +363,8 @@ print("First-Fit", first_fit, " Best-Fit", best_fit, " DRFH", *fair.tasks_exact)
 
 # %% [markdown]
 # W's footnote 5 says that "progressive filling will lead to a DRFH allocation". On W's own Fig. 2 First-Fit puts the first
-# task of user 2 on server 1, where it takes half of the CPU, and ends with 6 and 6, as DRF per server does. Best-Fit reaches
-# 10 and 10. But Best-Fit is not always the better one:
+# task of user 2 on server 1, where it takes half of the CPU. It ends with 6 and 6 tasks, as DRF per server does. Best-Fit
+# reaches 10 and 10. But Best-Fit is not always the better one:
 
 # %%
 small = fa.Instance([["1/2", 1], [1, 1]], [["1/2", 2], [1, 1]])
@@ -355,7 +379,12 @@ print("First-Fit", progressive_filling(small, False), " Best-Fit", progressive_f
 
 # %%
 weighted = fa.solve(fig2.replace(weights=[1, 2]), "drfh", "exact")
-print("tasks", *weighted.tasks_exact, " G_i / w_i =", *[part.level for part in fa.certify(weighted).rounds])
+print(
+    "tasks",
+    *weighted.tasks_exact,
+    " G_i / w_i =",
+    *[part.level for part in fa.certify(weighted).rounds],
+)
 
 # %% [markdown]
 # ## Finite tasks (5.1)
@@ -369,7 +398,10 @@ finite = fig2.replace(max_tasks=[4, None])
 in_rounds = fa.solve(finite, "drfh", "exact")
 rounds = fa.certify(fa.solve(finite, "drfh", "exact")).rounds
 for k, part in enumerate(rounds, 1):
-    print(f"round {k}: users {[i + 1 for i in part.users]} at the share {part.level}, prices", *part.prices)
+    print(
+        f"round {k}: users {[i + 1 for i in part.users]} at the share {part.level}, prices",
+        *part.prices,
+    )
 print("tasks", *in_rounds.tasks_exact)
 
 # %% [markdown]
@@ -404,7 +436,10 @@ cluster = fa.Instance(
     name="W Table 1",
 )
 on_cluster = fa.solve(cluster, "drfh", "exact")
-print(f"{int(cluster.counts.sum()):,} servers, g = {on_cluster.values['g']:.6f}, tasks", on_cluster.tasks.round(1))
+print(
+    f"{int(cluster.counts.sum()):,} servers, g = {on_cluster.values['g']:.6f}, tasks",
+    on_cluster.tasks.round(1),
+)
 
 # %%
 ax = fa.plots.allocation(on_cluster)
@@ -416,7 +451,9 @@ ax = fa.plots.allocation(on_cluster)
 sample = cluster.replace(counts=[max(1, count // 50) for count, _, _ in classes])
 one_by_one = fa.solve(fa.expand(sample), "drfh", "highs:leximin")
 print(
-    one_by_one.instance.K, "servers, largest difference", np.abs(one_by_one.tasks - fa.solve(sample, "drfh").tasks).max().round(9)
+    one_by_one.instance.K,
+    "servers, largest difference",
+    np.abs(one_by_one.tasks - fa.solve(sample, "drfh").tasks).max().round(9),
 )
 
 # %% [markdown]
@@ -425,9 +462,13 @@ print(
 # Of the sample's 52.75 CPUs and 51.32 units of memory, 106 tasks would be 40.2 % and 62.0 %.
 
 # %%
-whole = sum(count * min(int(F(cpu) / F("0.2")), int(F(memory) / F("0.3"))) for count, cpu, memory in classes)
+whole = sum(
+    count * min(int(F(cpu) / F("0.2")), int(F(memory) / F("0.3"))) for count, cpu, memory in classes
+)
 all_cpu, all_memory = (float(total) for total in cluster.totals)
-print(f"Table 1: {whole * 0.2 / all_cpu:.1%} of the CPU, {whole * 0.3 / all_memory:.1%} of the memory")
+print(
+    f"Table 1: {whole * 0.2 / all_cpu:.1%} of the CPU, {whole * 0.3 / all_memory:.1%} of the memory"
+)
 print(f"sample:  {106 * 0.2 / 52.75:.1%} of the CPU, {106 * 0.3 / 51.32:.1%} of the memory")
 
 # %% [markdown]

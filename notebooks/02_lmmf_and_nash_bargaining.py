@@ -17,7 +17,7 @@
 # This notebook works through **Z**: Zarchy, Hay, Schapira, *Capturing Resource Tradeoffs in Fair Multi-Resource Allocation*.
 # A task may be run in several ways, such as with much CPU and little memory or the other way round. Z compares two
 # mechanisms: lexicographic max-min fairness (LMMF) and Nash bargaining (NB). We compute both, reproduce Z's examples and its
-# two tables, and show two steps of Z's proofs that fail, with what is true in their place. The letters are the paper's:
+# two tables, and show two steps of Z's proofs that fail, with true statements in their place. The letters are the paper's:
 #
 # | letter | meaning |
 # | --- | --- |
@@ -41,6 +41,8 @@ from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import on_record, packaged
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## Utility: the best packing (Fig. 1)
 #
@@ -55,11 +57,16 @@ packing = fa.solve(fig1, "utilitarian", "exact")
 print("alpha =", *packing.x_exact, " utility", *packing.tasks_exact)
 
 # %% [markdown]
-# Z prints 8.5, with $\alpha = (5, 1, 5/2)$. That packing fits, but 8.75 is possible, and prices prove that no more is: at
-# prices $p$ at which every way costs at least 1, the utility is at most what $X$ costs.
+# Z prints 8.5, with $\alpha = (5, 1, 5/2)$. That packing fits, but 8.75 is possible, and prices prove that no more is. If
+# every way costs at least 1 at the prices $p$, the utility is at most the cost of $X$.
 
 # %%
-p = [value / C for value, C in zip(fa.certify(fa.solve(fig1, "utilitarian", "exact")).proof.prices, (11, 11, 13), strict=True)]
+p = [
+    value / C
+    for value, C in zip(
+        fa.certify(fa.solve(fig1, "utilitarian", "exact")).proof.prices, (11, 11, 13), strict=True
+    )
+]
 ways = [(1, 2, 1), (0, 1, 3), (2, 0, 2)]
 print("p =", *p)
 print("the ways cost", *[sum(a * b for a, b in zip(way, p, strict=True)) for way in ways])
@@ -97,7 +104,11 @@ print("LMMF: utilities", *fair2.tasks_exact)
 
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained", sharey=True)
-shown = {"Fig. 2: Example 1": both, "Fig. 3: Example 2, LMMF": fair2, "Fig. 3: Example 2, MMF": poor}
+shown = {
+    "Fig. 2: Example 1": both,
+    "Fig. 3: Example 2, LMMF": fair2,
+    "Fig. 3: Example 2, MMF": poor,
+}
 for ax, (title, allocation) in zip(axes, shown.items(), strict=True):
     fa.plots.allocation(allocation, ax=ax).set_title(title, pad=26)
 
@@ -115,7 +126,7 @@ for ax, (title, allocation) in zip(axes, shown.items(), strict=True):
 
 
 def common_level(instance, level):
-    """a_t: the users in `level`, {user: utility}, have exactly that; the others are raised together."""
+    """a_t: users in `level`, {user: utility}, have exactly that; the others are raised together."""
     x, constraints = fa.cvxpy_tasks(instance)
     u, t = instance.arcs.owner @ x, cp.Variable()
     constraints += [u[j] == level.get(j, t) for j in range(instance.N)]
@@ -153,14 +164,19 @@ levels = iterate(example)
 # %% [markdown]
 # ## Prices of the iterations
 #
-# Each iteration has a proof by prices. Let user $j$'s cheapest way cost $q_j = \min_m \sum_r p_r d_{jm}^r$. What is run is
+# Each iteration has a proof by prices. Let user $j$'s cheapest way cost $q_j = \min_m \sum_r p_r d_{jm}^r$. All tasks are
 # paid for, so $\sum_j q_j u_j \le \sum_r p_r C_r$ in every feasible allocation. Prices that leave no excess show that a user
 # with $q_j > 0$ cannot have more unless somebody with at most its level has less.
 
 # %%
 rounds = fa.certify(fa.solve(example, "lmmf", "exact")).rounds
 for k, part in enumerate(rounds, 1):
-    print(f"iteration {k}: a = {part.level}, p = {[j + 1 for j in part.users]}, prices", *part.prices, " q =", *part.worth)
+    print(
+        f"iteration {k}: a = {part.level}, p = {[j + 1 for j in part.users]}, prices",
+        *part.prices,
+        " q =",
+        *part.worth,
+    )
 
 # %% [markdown]
 # Iteration 1: resource 2 is the bottleneck. At the price 1 the tasks of users 1 and 2 cost 1/2 each, so
@@ -224,7 +240,12 @@ def pivots(y, other):
 
 y, y_ = (F(1, 2), F(0)), (F(0), F(1))
 print("pivots of Y:", [j + 1 for j in pivots(y, y_)], " of Y':", [j + 1 for j in pivots(y_, y)])
-print("<Y'> > <Y>:", sorted(y_) > sorted(y), "  u_j(Y'_j) > u_i(Y_i):", y_[pivots(y_, y)[0]] > y[pivots(y, y_)[0]])
+print(
+    "<Y'> > <Y>:",
+    sorted(y_) > sorted(y),
+    "  u_j(Y'_j) > u_i(Y_i):",
+    y_[pivots(y_, y)[0]] > y[pivots(y, y_)[0]],
+)
 
 # %% [markdown]
 # Corollary 1 says: if a pivot user of $Y$ has more in $Y'$, then $Y$ is not LMMF. But there may be several pivot users, and
@@ -233,17 +254,26 @@ print("<Y'> > <Y>:", sorted(y_) > sorted(y), "  u_j(Y'_j) > u_i(Y_i):", y_[pivot
 # %%
 equal, unequal = (F(1, 2), F(1, 2)), (F(0), F(1))
 one_resource = fa.Instance([[1], [1]], [[1]])
-print("pivots of Y:", [j + 1 for j in pivots(equal, unequal)], " LMMF is", *fa.solve(one_resource, "lmmf", "exact").tasks_exact)
+print(
+    "pivots of Y:",
+    [j + 1 for j in pivots(equal, unequal)],
+    " LMMF is",
+    *fa.solve(one_resource, "lmmf", "exact").tasks_exact,
+)
 
 # %% [markdown]
-# Both cases were found by the toolkit's search for counterexamples, and are on record. What is true: a larger pivot makes
+# Both cases were found by the toolkit's search for counterexamples, and are on record. True is: a larger pivot makes
 # $\langle Y' \rangle$ larger ("if"), and if *all* pivots of $Y$ have more in $Y'$, then $Y$ is not LMMF. Z's Theorem 1 is
 # true all the same; `fairalloc theorems show Z.T1` has another proof.
 
 # %%
 statements = {name: item for name, item in all_statements().items() if name.startswith("Z.")}
 record = packaged()
-findings = {name: found for name, item in statements.items() if (found := on_record(item, record)) is not None}
+findings = {
+    name: found
+    for name, item in statements.items()
+    if (found := on_record(item, record)) is not None
+}
 for name in ("Z.C2", "Z.C2.if", "Z.Cor1", "Z.Cor1.all"):
     print(f"{name:10} {findings[name].status:8} {statements[name].text}")
 
@@ -306,7 +336,13 @@ for name in ("lmmf", "nb"):
 
 # %%
 lied = fa.solve(fa.Instance([[1], [1]], [[1]]), "lmmf", "exact")
-print("user 2 gets", lied.tasks_exact[1], "of the resource, worth", lied.tasks_exact[1] / F(1, 2), "true task")
+print(
+    "user 2 gets",
+    lied.tasks_exact[1],
+    "of the resource, worth",
+    lied.tasks_exact[1] / F(1, 2),
+    "true task",
+)
 
 # %% [markdown]
 # ## Proposition 7: NB is not strategyproof
@@ -390,10 +426,9 @@ print(fa.check(lean, "envy-freeness").sentence)
 print(fa.check(generous, "envy-freeness").sentence)
 
 # %% [markdown]
-# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong: that where a
-# manipulator gains, "there must exists another manipulator user that is worse off" (after Theorem 1), and that the results
-# for LMMF "hold even if each user has a different function $f$" (VI). The record has their counterexamples; each is code that
-# builds the case.
+# So Theorems 1 and 2 are about allocations that hand out nothing unused. Two more sentences are too strong. If a manipulator
+# gains, "there must exists another manipulator user that is worse off" (after Theorem 1). The results for LMMF "hold even if
+# each user has a different function $f$" (VI). The record has their counterexamples as code that builds each case.
 
 # %%
 for name in ("Z.T1.GSP.strict", "Z.VI.EF"):
@@ -425,8 +460,13 @@ assert np.allclose(fa.solve(ex3, "nb").tasks, [1 / 2, 1])
 assert np.allclose(truthful.tasks, [6 / 5, 4 / 5])
 assert np.allclose(fa.market(truthful).prices, [[1 / 2, 3 / 2]], atol=1e-5)
 assert abs(min(got / [1 / 4, 3 / 4]) - 8 / 9) < 1e-6  # Z prints 0.83
-assert (kept.tasks_exact, no_incentive.witness["better"]) == ((1, 1), F(3, 2))  # Z prints 1/2 for user 2
-assert not any("DISAGREES" in cell for table in (table_1, table_2) for row in table.rows for cell in row)
+assert (kept.tasks_exact, no_incentive.witness["better"]) == (
+    (1, 1),
+    F(3, 2),
+)  # Z prints 1/2 for user 2
+assert not any(
+    "DISAGREES" in cell for table in (table_1, table_2) for row in table.rows for cell in row
+)
 assert lean.tasks_exact == (F(5, 7), F(5, 7))
 assert fa.check(lean, "envy-freeness").holds
 assert not fa.check(generous, "envy-freeness").holds

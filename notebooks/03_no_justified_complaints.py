@@ -42,6 +42,8 @@ from fairalloc.analysis.solution_sets.njc_answers import polytopes
 from fairalloc.formulations.njc import requests
 from fairalloc.solvers.njc.ode import trajectory
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## The definition
 #
@@ -84,7 +86,9 @@ print("complaints about the DRF allocation: users", complaints(fig2, drf.tasks_e
 
 # %%
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained", sharey=True)
-for ax, (title, allocation) in zip(axes, {"no justified complaints": njc, "DRF": drf}.items(), strict=True):
+for ax, (title, allocation) in zip(
+    axes, {"no justified complaints": njc, "DRF": drf}.items(), strict=True
+):
     fa.plots.allocation(allocation, ax=ax).set_title(title, pad=26)
 
 # %% [markdown]
@@ -102,8 +106,15 @@ print(fa.explain(njc))
 # %%
 used = {}
 for middle in (2, 3, 10):
-    wide = fa.Instance([["1/2", *[0] * middle, 1], [*[1] * (middle + 1), 0]], [[1] * (middle + 2)], max_tasks=[1, 1])
-    loads = [requests(wide).loads(fa.solve(wide, name, method).tasks_exact) for name, method in (("njc", None), ("drf", "exact"))]
+    wide = fa.Instance(
+        [["1/2", *[0] * middle, 1], [*[1] * (middle + 1), 0]],
+        [[1] * (middle + 2)],
+        max_tasks=[1, 1],
+    )
+    loads = [
+        requests(wide).loads(fa.solve(wide, name, method).tasks_exact)
+        for name, method in (("njc", None), ("drf", "exact"))
+    ]
     used[middle] = [sum(part) / (middle + 2) for part in loads]
     print(f"{middle} middle resources: NJC uses {used[middle][0]}, DRF {used[middle][1]}")
 
@@ -140,7 +151,10 @@ fig3 = fa.example("dolev-fig3").instance
 found = {chosen: vertices for chosen, _, vertices in polytopes(requests(fig3))}
 for chosen in [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
     names = "{" + ", ".join(str(j + 1) for j in chosen) + "}"
-    print(f"I = {names:10}", *[f"({', '.join(map(str, v))})" for v in found.get(chosen, [])] or ["nothing"])
+    print(
+        f"I = {names:10}",
+        *[f"({', '.join(map(str, v))})" for v in found.get(chosen, [])] or ["nothing"],
+    )
 
 # %% [markdown]
 # Only $I = \{2\}$ works: both users get half of resource 2, $x = (3/4, 3/4)$. D's point $(2/3, 11/12)$ is outside of the
@@ -174,8 +188,8 @@ title = ax.set_title("Fig. 4: a level set of f rounds off the corners")
 # ## Fig. 5: entitlements along one bound
 #
 # Two users request 2/3 of one resource each. With $e = (0.4, 0.6)$ the fair allocation is $(0.6, 0.9)$. For other
-# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests: for
-# $e_2 / e_1 > 2$ user 2 has $x_2 = 1$ and user 1 the rest, which is more than its entitlement.
+# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests. For $e_2 / e_1
+# > 2$ user 2 has $x_2 = 1$, and user 1 has the rest, which is more than its entitlement.
 
 # %%
 fig5 = fa.example("dolev-fig5").instance
@@ -254,8 +268,8 @@ print("x =", toolkit.x[-1].round(8), " polished", *polished.tasks_exact)
 # %% [markdown]
 # ## Where the trajectory ends
 #
-# D shows that a subsequence of $x(t)$ converges to a fair allocation (Lemmas 2 and 3), and leaves open whether all of $x(t)$
-# does, and whether one can be found in polynomial time. Divide (12) by $c\, x_i$:
+# D shows that a subsequence of $x(t)$ converges to a fair allocation (Lemmas 2 and 3). It leaves open whether all of $x(t)$
+# does, and whether a fair allocation can be found in polynomial time. Divide (12) by $c\, x_i$:
 #
 # $$\frac{e_i}{x_i} = \sum_j p_j r_{ij}, \qquad p_j = \frac{1}{c\, s_j}. \tag{KKT}$$
 #
@@ -273,7 +287,9 @@ print("x =", toolkit.x[-1].round(8), " polished", *polished.tasks_exact)
 # %%
 c = float((way.y[:, -1] * (r / s).sum(axis=1) / e).mean())
 market = fa.market(fa.solve(fig3, "nb"))
-p = market.prices[0] / market.budgets.sum()  # the weights of the instance are 1 and 1, the money e_i are 1/2 and 1/2
+p = (
+    market.prices[0] / market.budgets.sum()
+)  # the weights of the instance are 1 and 1, the money e_i are 1/2 and 1/2
 print("prices of the path", (1 / (c * s))[:3].round(4), " of the market", p.round(4))
 
 # %% [markdown]
@@ -282,7 +298,10 @@ print("prices of the path", (1 / (c * s))[:3].round(4), " of the market", p.roun
 
 # %%
 segment = fa.example("dolev-segment").instance
-ends = [trajectory(requests(segment), 1e-6, weighting=np.array([w, 1.0, 1, 1, 1])).x[-1] for w in (1, 5, 20)]
+ends = [
+    trajectory(requests(segment), 1e-6, weighting=np.array([w, 1.0, 1, 1, 1])).x[-1]
+    for w in (1, 5, 20)
+]
 print(np.round(ends, 6).tolist())
 
 # %% [markdown]
@@ -306,10 +325,18 @@ title = ax.set_title("all fair allocations of three users")
 # metrics disagree. The methods for a choice are a mixed-integer program and the enumeration of all $P_I$.
 
 # %%
-chosen = {name: fa.solve(greedy, "njc", objective=name).tasks_exact for name in ("utilisation", "sum", "min")}
+chosen = {
+    name: fa.solve(greedy, "njc", objective=name).tasks_exact
+    for name in ("utilisation", "sum", "min")
+}
 for name, x in chosen.items():
     loads = requests(greedy).loads(x)
-    print(f"{name:12} x =", *x, f" mean load {float(sum(loads) / 3):.4f}, sum {float(sum(x)):.4f}, least {float(min(x)):.4f}")
+    print(
+        f"{name:12} x =",
+        *x,
+        f" mean load {float(sum(loads) / 3):.4f}, sum {float(sum(x)):.4f}, least "
+        f"{float(min(x)):.4f}",
+    )
 
 # %% [markdown]
 # ## The circle: six triangles
@@ -359,14 +386,17 @@ wish = fa.solve(circle, "njc", objective="closest", target=[1, 0, 0, 0]).tasks_e
 print("utilisation:", *best, "  closest to (1, 0, 0, 0):", *wish)
 
 # %% [markdown]
-# ## What is not true of these allocations (section 4)
+# ## Claims of section 4 that are false
 #
 # **Strategyproofness.** With two users the allocation is unique and is the market's, which a user can manipulate. User 1
 # needs $(16, 1)$ per task, user 2 needs $(1, 2)$, and there are 100 of each. User 1 reports $(16, 8)$:
 
 # %%
 true, reported = (fa.Instance([first, [1, 2]], [[100, 100]]) for first in ([16, 1], [16, 8]))
-((before, _),), ((after, _),) = solution_set(true, "njc").vertices, solution_set(reported, "njc").vertices
+((before, _),), ((after, _),) = (
+    solution_set(true, "njc").vertices,
+    solution_set(reported, "njc").vertices,
+)
 print("user 1 runs", before, "tasks, and", after, "after the misreport")
 
 # %% [markdown]
@@ -380,7 +410,11 @@ three = fa.Instance([[1], [1], [1]], [[1]], max_tasks=[None, "1/4", None])
 print(solution_set(three, "njc"))
 uneven = (F(1, 3), F(1, 4), F(5, 12))
 print("fair:", solution_set(three, "njc").contains(uneven))
-print(fa.check(fa.Allocation(three, [float(value) for value in uneven], x_exact=uneven), "envy-freeness").sentence)
+print(
+    fa.check(
+        fa.Allocation(three, [float(value) for value in uneven], x_exact=uneven), "envy-freeness"
+    ).sentence
+)
 
 # %% [markdown]
 # **Equivalence with DRF** where all users have the same dominant resource: it needs users who request at least their
@@ -388,12 +422,14 @@ print(fa.check(fa.Allocation(three, [float(value) for value in uneven], x_exact=
 
 # %%
 little = fa.Instance([["1/10"], [1], [1]], [[1]], max_tasks=[1, 1, 1])
-print("NJC, corners:", *[f"({', '.join(map(str, v))})" for v in solution_set(little, "njc").vertices])
+print(
+    "NJC, corners:", *[f"({', '.join(map(str, v))})" for v in solution_set(little, "njc").vertices]
+)
 print("DRF:         ", f"({', '.join(map(str, fa.solve(little, 'drf', 'exact').tasks_exact))})")
 
 # %% [markdown]
-# Section 4 is right on the incentive for sharing and, for positive entitlements, on Pareto optimality. docs/ERRATA.md has the
-# rest.
+# Section 4 is right on the incentive for sharing and, for positive entitlements, on Pareto optimality. docs/papers/errata.md has
+# the rest.
 
 # %% [markdown]
 # ## Checks
@@ -405,7 +441,10 @@ assert complaints(fig2, drf.tasks_exact) == [3]
 assert used == {2: [F(3, 4), F(3, 4)], 3: [F(7, 10), F(11, 15)], 10: [F(7, 12), F(25, 36)]}
 assert complaints(greedy, (F(1), F(2, 3), F(0))) == [2, 3]
 assert complaints(greedy, (F(3, 4), F(1), F(0))) == [3]
-assert solution_set(greedy, "njc").vertices == ((F(31, 32), F(5, 8), F(1, 8)), (F(59, 60), F(3, 5), F(2, 15)))
+assert solution_set(greedy, "njc").vertices == (
+    (F(31, 32), F(5, 8), F(1, 8)),
+    (F(59, 60), F(3, 5), F(2, 15)),
+)
 assert found == {(1,): [(F(3, 4), F(3, 4))]}
 assert over == F(13, 12)
 assert along[F(2, 5), F(3, 5)] == (F(3, 5), F(9, 10))

@@ -34,6 +34,8 @@ import numpy as np
 import fairalloc as fa
 from fairalloc.solvers.game.psdsf_distributed import section_v
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## The model, and P Fig. 1
 #
@@ -57,19 +59,36 @@ print(fig1.eligible.astype(int))
 # %%
 def letters(instance):
     exact, at = instance.exact, range(instance.N)
-    p = SimpleNamespace(users=instance.users, servers=instance.servers, resources=instance.resources, c={}, d={}, gamma={})
+    p = SimpleNamespace(
+        users=instance.users,
+        servers=instance.servers,
+        resources=instance.resources,
+        c={},
+        d={},
+        gamma={},
+    )
     p.phi = {instance.users[n]: exact.weights[n] for n in at}
     for k, i in enumerate(p.servers):
-        p.c[i] = {r: int(instance.counts[k]) * v for r, v in zip(p.resources, exact.capacities[k], strict=True)}
+        p.c[i] = {
+            r: int(instance.counts[k]) * v
+            for r, v in zip(p.resources, exact.capacities[k], strict=True)
+        }
         for n in np.flatnonzero(instance.eligible[:, k]).tolist():
-            d = dict(zip(p.resources, exact.demands_on.get((n, k), exact.demands[n])[0], strict=True))
+            d = dict(
+                zip(p.resources, exact.demands_on.get((n, k), exact.demands[n])[0], strict=True)
+            )
             p.d[p.users[n], i] = d
             p.gamma[p.users[n], i] = min(p.c[i][r] / d[r] for r in p.resources if d[r])  # (8)
     return p
 
 
 def show(values):
-    print(", ".join(f"{' '.join(key) if isinstance(key, tuple) else key}: {value}" for key, value in values.items()))
+    print(
+        ", ".join(
+            f"{' '.join(key) if isinstance(key, tuple) else key}: {value}"
+            for key, value in values.items()
+        )
+    )
 
 
 p = letters(fig1)
@@ -157,7 +176,10 @@ def bottlenecks(p, x):
         found[n, i] = [
             r
             for r in full(p, x, i)
-            if p.d[n, i][r] and all(s[n, i] >= s[m, i] for (m, j), v in x.items() if j == i and v * p.d[m, i][r] > 0)
+            if p.d[n, i][r]
+            and all(
+                s[n, i] >= s[m, i] for (m, j), v in x.items() if j == i and v * p.d[m, i][r] > 0
+            )
         ]
     return found
 
@@ -187,7 +209,12 @@ show(p.gamma)
 
 # %%
 x = {(n, i): Fraction(0) for n, i in p.gamma}
-x |= {("u1", "s1"): Fraction(18, 5), ("u2", "s1"): Fraction(18, 5), ("u3", "s2"): Fraction(8), ("u4", "s2"): Fraction(8)}
+x |= {
+    ("u1", "s1"): Fraction(18, 5),
+    ("u2", "s1"): Fraction(18, 5),
+    ("u3", "s2"): Fraction(8),
+    ("u4", "s2"): Fraction(8),
+}
 show(shares(p, x))
 show({pair: " and ".join(found) for pair, found in bottlenecks(p, x).items()})
 
@@ -233,7 +260,9 @@ def drf(p, i):
     here = {n for n, j in p.gamma if j == i}
     x, free, rising = {(n, i): Fraction(0) for n in here}, dict(p.c[i]), set(here)
     while rising:
-        rate = {r: sum(p.phi[n] * p.gamma[n, i] * p.d[n, i][r] for n in rising) for r in p.resources}
+        rate = {
+            r: sum(p.phi[n] * p.gamma[n, i] * p.d[n, i][r] for n in rising) for r in p.resources
+        }
         step = min(free[r] / rate[r] for r in p.resources if rate[r])
         for n in rising:
             x[n, i] += step * p.phi[n] * p.gamma[n, i]
@@ -263,13 +292,16 @@ show(x)
 # \Big/ \Big(z^* + \frac{x_{n_r,i}}{\varphi_{n_r} \gamma_{n_r,i}}\Big).$$
 #
 # P leaves the choice of $\beta$ open; we take the largest. The box says $f := f + x_{n_r,i} d_{n_r}$ for every $r$, which counts
-# a user twice that is $n_r$ for two resources. `once=False` does what is printed.
+# a user twice that is $n_r$ for two resources. `once=False` follows the print.
 
 
 # %%
 def update(p, x, i, least, lowest, chosen, once=True):
     s, released = shares(p, x), set(chosen.values()) if once else list(chosen.values())
-    f = {r: p.c[i][r] - used(p, x, i, r) + sum(x[n, i] * p.d[n, i][r] for n in released) for r in p.resources}
+    f = {
+        r: p.c[i][r] - used(p, x, i, r) + sum(x[n, i] * p.d[n, i][r] for n in released)
+        for r in p.resources
+    }
     D = {r: sum(p.phi[n] * p.gamma[n, i] * p.d[n, i][r] for n in lowest) for r in p.resources}
     z = min(f[r] / D[r] for r in p.resources if D[r])
     part = {n: x[n, i] / (p.phi[n] * p.gamma[n, i]) for n in released}
@@ -298,12 +330,18 @@ def server_procedure(p, x, i, say=print):
         passing = [r for r in saturated if all(s[n, i] == least for n in users[r])]
         if passing:
             left -= {n for n in left if p.d[n, i][passing[0]]}  # (17)
-            say(f"{i}: S* = {least} for {', '.join(lowest)}; {passing[0]} is the bottleneck of all who demand it")
+            say(
+                f"{i}: S* = {least} for {', '.join(lowest)}; {passing[0]} is the bottleneck of "
+                "all who demand it"
+            )
             continue
         chosen = {r: max(users[r], key=lambda n: s[n, i]) for r in saturated}  # (18)
         z, beta = update(p, x, i, least, lowest, chosen)
         updates += 1
-        say(f"{i}: S* = {least} for {', '.join(lowest)}; n_r is {', '.join(chosen.values())}; z* = {z}, beta = {beta}")
+        say(
+            f"{i}: S* = {least} for {', '.join(lowest)}; n_r is {', '.join(chosen.values())}; "
+            f"z* = {z}, beta = {beta}"
+        )
     return updates
 
 
@@ -371,14 +409,20 @@ figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.semilogy([float(abs(c - Fraction(1, 3))) for c in steps], "ko-")
 _ = ax.set(xlabel="round", ylabel="distance from 1/3")
 # %% [markdown]
-# ## Properties: what Theorem 2 says, and what is true
+# ## Properties: the claims of Theorem 2, and the truth
 #
-# P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO) and
-# bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it: each cell has one symbol, and
-# behind it of which answers it speaks and the number of a note with the conditions.
+# P's Theorem 2 and Table I claim sharing incentive (SI), strategyproofness (SP), envy-freeness (EF), Pareto optimality (PO)
+# and bottleneck fairness (BF) for PS-DSF. The matrix below is P's Table I as the toolkit finds it. Each cell has one symbol,
+# the answers that it is about, and the number of a note with the conditions.
 
 # %%
-properties = ["sharing-incentive", "strategyproofness", "envy-freeness", "pareto", "bottleneck-fairness"]
+properties = [
+    "sharing-incentive",
+    "strategyproofness",
+    "envy-freeness",
+    "pareto",
+    "bottleneck-fairness",
+]
 table = fa.property_matrix(["drfh", "tsf", "ps-dsf"], properties, trials=30)
 print(table)
 
@@ -399,7 +443,10 @@ both = fa.example("two-answers").instance
 p = letters(both)
 for t in (Fraction(0), Fraction(1, 2), Fraction(1)):
     x = {("u1", "s1"): 3 - t, ("u1", "s2"): 2 * t, ("u2", "s1"): 2 * t, ("u2", "s2"): 3 - t}
-    print(f"t = {t}: totals {3 + t}, bottlenecks {[' and '.join(r) for r in bottlenecks(p, x).values()]}")
+    print(
+        f"t = {t}: totals {3 + t}, bottlenecks "
+        f"{[' and '.join(r) for r in bottlenecks(p, x).values()]}"
+    )
 alone = fa.Allocation(both, [3, 0, 0, 3])
 print(fa.check(alone, "pareto").sentence)
 
@@ -429,11 +476,17 @@ honest, lying = (fa.solve(system, "ps-dsf", "exact").tasks_exact for system in (
 print(*honest)
 print(*lying)
 for system in (truth, reported):
-    print(*(f"{least} to {most}" for least, most in fa.solution_set(system, "ps-dsf", largest=8).totals), sep=", ")
+    print(
+        *(
+            f"{least} to {most}"
+            for least, most in fa.solution_set(system, "ps-dsf", largest=8).totals
+        ),
+        sep=", ",
+    )
 
 # %% [markdown]
-# Both allocations are proved to be PS-DSF, and the ranges over all PS-DSF allocations are points: user 2's worst one after the
-# misreport is better than its best one before it (docs/ERRATA.md, P Theorem 2), so no choice among answers matters.
+# Both allocations are proved to be PS-DSF, and the ranges over all PS-DSF allocations are points. User 2's worst answer after
+# the misreport is better than its best one before it, so no choice among answers matters (docs/papers/errata.md, P Theorem 2).
 #
 # **What holds.** Sharing incentive and bottleneck fairness hold. Envy-freeness holds for what a user may use itself; with the
 # totals of another user, wherever they lie, which is (24) to the letter, users of small servers envy those of large ones.
@@ -573,7 +626,9 @@ _ = axes[0].legend(loc="lower left", frameon=False)
 settled = [history.at(time).tasks for time in (90, 240, 290)]
 print(np.array(settled).round(6))
 parts = {name: fig5.counts[2:] @ away[name].load[2:, 0] / 44 for name in away}
-print("CPU of C and D without user 4:", {name: round(float(part), 4) for name, part in parts.items()})
+print(
+    "CPU of C and D without user 4:", {name: round(float(part), 4) for name, part in parts.items()}
+)
 
 # %% [markdown]
 # ## Checks

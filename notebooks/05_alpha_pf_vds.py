@@ -40,6 +40,8 @@ from fairalloc.formulations.game.printed import printed_merit
 from fairalloc.theorems.matrix import comparison
 from fairalloc.theorems.printed import PRINTED
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## K Fig. 1: three answers to one question (2.2)
 #
@@ -50,7 +52,10 @@ from fairalloc.theorems.printed import PRINTED
 # %%
 fig1 = fa.example("khamse-fig1").instance
 arcs = fig1.arcs
-gamma = {(fig1.users[n], fig1.servers[i]): g for n, i, g in zip(arcs.user, arcs.server, arcs.gamma.tolist(), strict=True)}
+gamma = {
+    (fig1.users[n], fig1.servers[i]): g
+    for n, i, g in zip(arcs.user, arcs.server, arcs.gamma.tolist(), strict=True)
+}
 print(gamma)
 
 # %% [markdown]
@@ -78,7 +83,10 @@ for name in ("ps-dsf", "drfh", "tsf"):
 fig3 = fa.example("khamse-fig3").instance
 three = {name: fa.solve(fig3, name, "exact") for name in ("ps-dsf", "drfh", "tsf")}
 for name, allocation in three.items():
-    print(f"{name:7} {', '.join(map(str, allocation.tasks_exact)):27} used {allocation.utilisation.round(3)}")
+    print(
+        f"{name:7} {', '.join(map(str, allocation.tasks_exact)):27} used "
+        f"{allocation.utilisation.round(3)}"
+    )
 
 # %%
 figure, axes = plt.subplots(3, 1, figsize=(7, 8.5), layout="constrained")
@@ -107,7 +115,10 @@ for ax, (name, allocation) in zip(axes, three.items(), strict=True):
 # %%
 problem = best_response(fig3, "s2", [2, 6, 0, 0], alpha=3)
 problem.solve()
-print(problem.var_dict["x"].value.round(2), "tasks of users 3 and 4 on server 2, if they run nothing elsewhere")
+print(
+    problem.var_dict["x"].value.round(2),
+    "tasks of users 3 and 4 on server 2, if they run nothing elsewhere",
+)
 
 # %% [markdown]
 # ### The answer by hand, for every alpha
@@ -134,7 +145,10 @@ def by_hand(alpha):
 alphas = (1, 3, "inf")
 for alpha in alphas:
     fair = fa.solve(fig3, "alpha-pf-vds", alpha=alpha)
-    print(f"alpha = {alpha}: {fair.tasks.round(6)}, by hand {by_hand(float(alpha)).round(6)}, residual {fair.residual:.0e}")
+    print(
+        f"alpha = {alpha}: {fair.tasks.round(6)}, by hand {by_hand(float(alpha)).round(6)}, "
+        f"residual {fair.residual:.0e}"
+    )
 
 # %% [markdown]
 # ## Alpha: from efficient to fair (3.2, K Fig. 3)
@@ -192,8 +206,14 @@ lam = [[0, F(1, 2), 0], [F(5, 24), F(1, 48), 0]]
 x = {(0, 0): F(2), (1, 0): F(6), (2, 0): F(0), (2, 1): F(96, 7), (3, 0): F(0), (3, 1): F(32, 7)}
 total = [sum(v for (n, _), v in x.items() if n == m) for m in users]
 
-f_ir = {(i, r): c[i][r] - sum(v * d[n][r] for (n, j), v in x.items() if j == i) for i in servers for r in range(3)}  # (30)
-f_ni = {(n, i): sum(p * q for p, q in zip(lam[i], d[n], strict=True)) - 1 / total[n] for n, i in x}  # (31) for alpha = 1
+f_ir = {
+    (i, r): c[i][r] - sum(v * d[n][r] for (n, j), v in x.items() if j == i)
+    for i in servers
+    for r in range(3)
+}  # (30)
+f_ni = {
+    (n, i): sum(p * q for p, q in zip(lam[i], d[n], strict=True)) - 1 / total[n] for n, i in x
+}  # (31) for alpha = 1
 print({key: str(value) for key, value in f_ir.items()})
 print({key: str(value) for key, value in f_ni.items()})
 
@@ -226,13 +246,24 @@ print((one.prices / np.where(fig3.pools > 0, fig3.pools, 1)).round(6))
 # %%
 a, b = np.meshgrid(np.linspace(-1, 2, 201), np.linspace(-1, 2, 201))
 figure, ax = plt.subplots(figsize=(4.4, 3.6), layout="constrained")
-levels = ax.contourf(a, b, 0.5 * (np.hypot(a, b) - a - b) ** 2, levels=[0, 0.01, 0.03, 0.1, 0.3, 1, 3, 6], cmap="Greys")
+levels = ax.contourf(
+    a,
+    b,
+    0.5 * (np.hypot(a, b) - a - b) ** 2,
+    levels=[0, 0.01, 0.03, 0.1, 0.3, 1, 3, 6],
+    cmap="Greys",
+)
 figure.colorbar(levels, ax=ax)
 ax.plot([0, 0, 2], [2, 0, 0], "C3", linewidth=3)
 _ = ax.set(xlabel="a", ylabel="b", title=r"$\psi(a, b)$; zero on the red line")
 # %%
 game = Game(fig3, alpha=1)
-tasks = np.array([float(x[n, i]) for n, i in zip(fig3.arcs.user.tolist(), fig3.arcs.server.tolist(), strict=True)])
+tasks = np.array(
+    [
+        float(x[n, i])
+        for n, i in zip(fig3.arcs.user.tolist(), fig3.arcs.server.tolist(), strict=True)
+    ]
+)
 at_equilibrium = printed_merit(game, tasks, np.array(lam, dtype=float))
 elsewhere = printed_merit(game, 0.9 * tasks, np.zeros((2, 3)))
 print(f"Psi at the equilibrium {at_equilibrium:.1e}, at 9/10 of it without prices {elsewhere:.3f}")
@@ -245,7 +276,10 @@ print(f"Psi at the equilibrium {at_equilibrium:.1e}, at 9/10 of it without price
 # docstring lists. `semismooth-newton` and `continuation` solve the same conditions by Newton steps.
 
 # %%
-descents = {name: fa.solve(fig3, "alpha-pf-vds", name, alpha=3, trace=True) for name in ("ps-mfa", "semismooth-newton")}
+descents = {
+    name: fa.solve(fig3, "alpha-pf-vds", name, alpha=3, trace=True)
+    for name in ("ps-mfa", "semismooth-newton")
+}
 for name, run in descents.items():
     print(f"{name:17} {run.iterations:4} iterations, residual {run.residual:.0e}")
 ax = fa.plots.convergence(descents, measure="merit")
@@ -275,13 +309,13 @@ print(f"dPsi/dlambda_1 = {abs(by_price)}, beta_1 = {beta:.4f}")
 
 # %% [markdown]
 # There is a point at which only such prices move, and then $v$ is no descent direction at all: Lemma 3 is false. Lemma 4 is false
-# as well under its Assumption 2. Both points are constructed in docs/ERRATA.md, and `fairalloc theorems verify --id K.L3 --id
-# K.L4` confirms them in exact arithmetic.
+# as well under its Assumption 2. Both points are constructed in docs/papers/errata.md, and `fairalloc theorems verify --id K.L3
+# --id K.L4` confirms them in exact arithmetic.
 #
 # ### A heuristic for servers on their own (5.2, K Fig. 6)
 #
 # If the prices were known, each server could move its tasks against $f_{n,i}$, (55), (56). K takes for the prices a penalty on
-# what is used beyond $c_{i,r} - \varepsilon$:
+# the use beyond $c_{i,r} - \varepsilon$:
 #
 # $$\lambda_{i,r} = \Big[\sum_m x_{m,i} d_{m,r} - c_{i,r} + \varepsilon\Big]^+ / \varepsilon^2. \tag{K 57}$$
 #
@@ -304,7 +338,10 @@ game = Game(fig3, alpha=3)
 runs = {epsilon: heuristic(game, epsilon) for epsilon in (0.1, 0.05)}
 exact = by_hand(3)
 for epsilon, (tasks, merits) in runs.items():
-    print(f"epsilon = {epsilon}: Psi = {merits[-1]:.0e}, tasks {tasks.round(3)}, off by {np.abs(tasks / exact - 1).max():.1%}")
+    print(
+        f"epsilon = {epsilon}: Psi = {merits[-1]:.0e}, tasks {tasks.round(3)}, off by "
+        f"{np.abs(tasks / exact - 1).max():.1%}"
+    )
 
 # %%
 figure, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
@@ -329,7 +366,9 @@ _ = ax.legend(frameon=False)
 # %%
 system = fa.generators.placement(20, 6, 4)
 item = tradeoff(system, (0.5, 1, 2, "inf"))
-for alpha, used, deviation in zip(item.alphas, item.utilisation.mean(axis=1), item.mean_deviation, strict=True):
+for alpha, used, deviation in zip(
+    item.alphas, item.utilisation.mean(axis=1), item.mean_deviation, strict=True
+):
     print(f"alpha = {alpha:4g}: {used:.1%} of the resources in use, mean deviation {deviation:.3f}")
 
 # %%
@@ -360,7 +399,10 @@ print(f"mean deviation {deviations[0]:.4f} for alpha = 1, {deviations[1]:.4f} fo
 crossed = fa.Instance([[1, 1], [1, 0], [0, 1]], [[1, 1]])
 poorest = {alpha: fa.solve(crossed, "alpha-pf-vds", alpha=alpha) for alpha in (0.5, 1, 2)}
 for alpha, allocation in poorest.items():
-    print(f"alpha = {alpha}: {allocation.tasks.round(4)}, {fa.check(allocation, 'sharing-incentive').sentence}")
+    print(
+        f"alpha = {alpha}: {allocation.tasks.round(4)}, "
+        f"{fa.check(allocation, 'sharing-incentive').sentence}"
+    )
 
 # %% [markdown]
 # *Above 1.* The servers do not coordinate, so together they may waste what nobody would give up alone. In the next system, which
@@ -369,21 +411,28 @@ for alpha, allocation in poorest.items():
 # %%
 alone = fa.Instance([[0, 0, 1], [0, 2, 1], [2, 1, 0]], [[1, 1, 1], [1, 2, 1]])
 for alpha in (1, 3):
-    print(f"alpha = {alpha}:", fa.check(fa.solve(alone, "alpha-pf-vds", alpha=alpha), "pareto").sentence)
+    print(
+        f"alpha = {alpha}:",
+        fa.check(fa.solve(alone, "alpha-pf-vds", alpha=alpha), "pareto").sentence,
+    )
 
 # %% [markdown]
-# Two statements need a correction (docs/ERRATA.md). Envy-freeness as printed compares with the totals $x_m d_m$ of another user;
-# under placement constraints it holds only for what a user may use itself. And Table 1 says that TSF provides sharing incentive,
-# which placement constraints break:
+# Two statements need a correction (docs/papers/errata.md). Envy-freeness as printed compares with the totals $x_m d_m$ of
+# another user; under placement constraints it holds only for what a user may use itself. And Table 1 says that TSF provides
+# sharing incentive, which placement constraints break:
 
 # %%
-apart = fa.solve(fa.Instance([[1], [1]], [[1], [2]], eligible=[[1, 0], [0, 1]]), "alpha-pf-vds", alpha=2)
+apart = fa.solve(
+    fa.Instance([[1], [1]], [[1], [2]], eligible=[[1, 0], [0, 1]]), "alpha-pf-vds", alpha=2
+)
 print(fa.check(apart, "total-envy-freeness").sentence)
-tsf = fa.solve(fa.Instance([[1, 2], [1, 0]], [[1, 1], [1, 2]], eligible=[[1, 1], [0, 1]]), "tsf", "exact")
+tsf = fa.solve(
+    fa.Instance([[1, 2], [1, 0]], [[1, 1], [1, 2]], eligible=[[1, 1], [0, 1]]), "tsf", "exact"
+)
 print(fa.check(tsf, "sharing-incentive").sentence)
 
 # %% [markdown]
-# Table 1, mark by mark. What is printed stands beside what is proved or refuted in fractions:
+# Table 1, mark by mark. Printed marks stand beside the verdicts, which are proved in fractions:
 
 # %%
 printed = PRINTED["K.Table1"]
@@ -431,7 +480,9 @@ def marginal(x_n, gamma):
 
 own, other = F(2, 3), F(1, 3)  # gamma at a user's own server, and at the other
 lam_apart = marginal(F(2, 3), own) / 3  # apart: the one price, from 3 lambda = own marginal
-keeps_away = lam_apart - marginal(F(2, 3), other)  # f of the other user, which demands 1 of this resource
+keeps_away = lam_apart - marginal(
+    F(2, 3), other
+)  # f of the other user, which demands 1 of this resource
 print("apart:    f of the other user is", float(keeps_away))
 
 m_own, m_other = marginal(F(3, 4), own), marginal(F(3, 4), other)
@@ -456,7 +507,9 @@ def play(x, sweeps=6):
     return np.array(path)
 
 
-paths = [play(np.array(start)) for start in ([[0.6, 0.05], [0.05, 0.6]], [[0.62, 0.1], [0.1, 0.62]])]
+paths = [
+    play(np.array(start)) for start in ([[0.6, 0.05], [0.05, 0.6]], [[0.62, 0.1], [0.1, 0.62]])
+]
 figure, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 for path, style in zip(paths, ("ko-", "ks--"), strict=True):
     ax.plot(path[:, 0], style)
@@ -466,7 +519,7 @@ _ = ax.set(xlabel="sweep over the servers", ylabel="$x_1$")
 # %% [markdown]
 # In the first equilibrium both users are worse off, and no server can change that alone. The methods of the toolkit, from their
 # own starting points, find the second one: that methods agree does not show that an equilibrium is unique. With $B = 0$ there are
-# systems with three isolated equilibria (docs/ERRATA.md, K Lemma 2).
+# systems with three isolated equilibria (docs/papers/errata.md, K Lemma 2).
 
 # %%
 together = fa.solve(rivals, "alpha-pf-vds", alpha=10, B=0.25)
@@ -482,9 +535,14 @@ print(fa.check(trapped, "pareto").sentence)
 # %% tags=["checks"]
 assert fa.solve(fig1, "tsf", "exact").tasks_exact == (F(5, 3), 5, F(25, 3), F(25, 3))
 assert three["ps-dsf"].tasks_exact == (2, 6, F(32, 3), F(16, 3))
-assert all((three["ps-dsf"].utilisation >= three[name].utilisation - 1e-12)[1:].all() for name in three)
+assert all(
+    (three["ps-dsf"].utilisation >= three[name].utilisation - 1e-12)[1:].all() for name in three
+)
 assert three["tsf"].utilisation[0] > three["ps-dsf"].utilisation[0]
-assert all(np.allclose(fa.solve(fig3, "alpha-pf-vds", alpha=alpha).tasks, by_hand(float(alpha))) for alpha in alphas)
+assert all(
+    np.allclose(fa.solve(fig3, "alpha-pf-vds", alpha=alpha).tasks, by_hand(float(alpha)))
+    for alpha in alphas
+)
 assert all(v >= 0 for v in (*f_ir.values(), *f_ni.values()))
 assert all(lam[i][r] * v == 0 for (i, r), v in f_ir.items())
 assert all(x[pair] * v == 0 for pair, v in f_ni.items())
@@ -492,7 +550,9 @@ assert np.allclose(one.prices * 1.0, np.array(lam, dtype=float) * fig3.pools, at
 assert at_equilibrium < 1e-20 < elsewhere
 assert by_price == 0
 assert beta > 0
-assert all(merits[-1] < 1e-15 and np.abs(tasks / exact - 1).max() > 0.01 for tasks, merits in runs.values())
+assert all(
+    merits[-1] < 1e-15 and np.abs(tasks / exact - 1).max() > 0.01 for tasks, merits in runs.values()
+)
 assert used[0] < used[1] - 0.01
 assert deviations[0] < deviations[1] - 0.005
 assert [fa.check(a, "sharing-incentive").holds for a in poorest.values()] == [False, True, True]
@@ -501,6 +561,8 @@ assert in_time.tasks_exact == (2, 6, 8, 4)
 assert keeps_away > 0
 assert min(prices) > 0
 assert np.allclose([path[-1] for path in paths], [[2 / 3] * 2, [3 / 4] * 2], atol=1e-4)
-assert [fa.check(fa.solve(alone, "alpha-pf-vds", alpha=alpha), "pareto").holds for alpha in (1, 3)] == [True, False]
+assert [
+    fa.check(fa.solve(alone, "alpha-pf-vds", alpha=alpha), "pareto").holds for alpha in (1, 3)
+] == [True, False]
 assert fa.check(trapped, configured).holds
 assert not fa.check(trapped, "pareto").holds

@@ -51,7 +51,12 @@ def loss_from_growth(case, answer):
     return max(x - y for x, y in zip(before, after, strict=True))
 
 
-growth = fa.claim("more capacity hurts nobody", mechanism="drf", property=loss_from_growth, hypotheses="one server")
+growth = fa.claim(
+    "more capacity hurts nobody",
+    mechanism="drf",
+    property=loss_from_growth,
+    hypotheses="one server",
+)
 found = growth.search(time_limit=60, trials=60)
 print(found)
 
@@ -74,15 +79,18 @@ exec(found.code)
 #
 # *After.* With $c = (2, 1)$ a task of user 2 is only $\max(2/2, 1/1) = 1$. So $x_1 = x_2 = 1/2$.
 #
-# Nobody needed more of resource 1, for a third of it was left. But what is added makes user 2's dominant share smaller, so
-# user 2 may have more of resource 2, and user 1 pays for it with a sixth of a task.
+# Nobody needed more of resource 1, for a third of it was left. But the addition makes user 2's dominant share smaller. So
+# user 2 may have more of resource 2, and user 1 loses a sixth of a task.
 
 # %%
 d = ((F(0), F(1)), (F(2), F(1)))
 
 
 def dominant_shares(x, c):
-    return [x_n * max(d_r / c_r for d_r, c_r in zip(d_n, c, strict=True)) for x_n, d_n in zip(x, d, strict=True)]
+    return [
+        x_n * max(d_r / c_r for d_r, c_r in zip(d_n, c, strict=True))
+        for x_n, d_n in zip(x, d, strict=True)
+    ]
 
 
 def in_use(x):
@@ -106,10 +114,15 @@ print(verdict.holds, verdict.sentence, "|", verdict.method)
 #
 # Does the claim hold for another mechanism, or under another hypothesis? LMMF makes the numbers of tasks lexicographically
 # largest. It fails as well: on a server $(1/4, 1)$ users with $(1, 1)$ and $(0, 1)$ run $1/4$ and $3/4$ tasks, and on $(5/4,
-# 1)$ half a task each. User 1 can use what is added only together with resource 2.
+# 1)$ half a task each. User 1 can use the addition only together with resource 2.
 
 # %%
-lmmf = fa.claim("more capacity hurts nobody", mechanism="lmmf", property=loss_from_growth, hypotheses="one server")
+lmmf = fa.claim(
+    "more capacity hurts nobody",
+    mechanism="lmmf",
+    property=loss_from_growth,
+    hypotheses="one server",
+)
 quarter = fa.Case(fa.Instance([[1, 1], [0, 1]], [["1/4", 1]]))
 print(lmmf.check(quarter).sentence)
 
@@ -117,7 +130,9 @@ print(lmmf.check(quarter).sentence)
 # With *positive demands* the search finds nothing:
 
 # %%
-positive = fa.claim("more capacity hurts nobody", "lmmf", loss_from_growth, hypotheses="one server, positive")
+positive = fa.claim(
+    "more capacity hurts nobody", "lmmf", loss_from_growth, hypotheses="one server, positive"
+)
 unrefuted = positive.search(time_limit=60, trials=100)
 print(unrefuted)
 
@@ -143,7 +158,9 @@ print(", ".join(list(fa.claim_properties())[:20]), "...")
 # tasks.
 
 # %%
-lying = fa.claim("LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere")
+lying = fa.claim(
+    "LMMF is strategyproof", mechanism="lmmf", property="strategyproofness", hypotheses="everywhere"
+)
 caught = lying.search(time_limit=60, trials=100)
 print(caught.status, "|", caught.verdict.sentence)
 print(caught.case.code())
@@ -154,7 +171,9 @@ print(caught.case.code())
 # $2/3$ of a true task. Z Theorem 1 is about demands that sum to 1, and is true for them.
 
 # %%
-misreport = fa.Misreport((0,), (((2,),),), (None,))  # user 1, one demand vector (2), the true servers
+misreport = fa.Misreport(
+    (0,), (((2,),),), (None,)
+)  # user 1, one demand vector (2), the true servers
 truth = fa.Case(fa.Instance([[1], [1]], [[1]]), misreport)
 print(lying.check(truth).sentence)
 
@@ -162,15 +181,17 @@ print(lying.check(truth).sentence)
 # ## The papers' claims
 #
 # Every claim of the five papers is a statement of this kind, with its place, its hypotheses, and a proof where one is known.
-# What is known of each is one of a few words: *proved* (by a proof in prose that somebody else has read; or, where a case is
-# all that is asserted, by this case), *proved by machine* for all instances of some sizes, *refuted* by an exact case, *not
-# refuted* in so many trials, or *not decided*.
+# Each has a status. *Proved* means by a proof in prose that somebody else has read, or by a case if the
+# claim asserts only that one exists. *Proved by machine* is for all instances of some sizes. *Refuted* means by an exact
+# case. The others are *not refuted* in so many trials, and *not decided*.
 
 # %%
 statements, record = all_statements(), packaged()
 known = {name: on_record(item, record, again=False) for name, item in statements.items()}
 for paper in "DKPWZ":
-    count = Counter(found.status.value for name, found in known.items() if statements[name].paper == paper)
+    count = Counter(
+        found.status.value for name, found in known.items() if statements[name].paper == paper
+    )
     print(f"{paper}: {', '.join(f'{number} {status}' for status, number in count.most_common())}")
 
 # %%
@@ -228,7 +249,7 @@ print(table.findings[fair.statement].case.code())
 print(fa.property_matrix(["alpha-pf-vds"], ["envy-freeness", "sharing-incentive", "pareto"]))
 
 # %% [markdown]
-# A paper's own table beside what is found: P's Table I.
+# A paper's own table beside ours: P's Table I.
 
 # %%
 printed = PRINTED["P.Table1"]
@@ -269,6 +290,10 @@ assert fa.solve(truth.reported, "lmmf", "exact").tasks_exact == (F(1, 3), F(1, 3
 assert all(finding.status == "refuted" for finding in findings.values())
 assert news == []
 assert {row[0]: row[1:] for row in table.grid.rows}["loss_from_growth"][0] == "⊗"
-assert (fair.symbol, fair.statement, fair.note) == ("±", "Z.P4", "✓ if one server, equal weights, simplex")
+assert (fair.symbol, fair.statement, fair.note) == (
+    "±",
+    "Z.P4",
+    "✓ if one server, equal weights, simplex",
+)
 assert known["P.T2.envy"].status == "proved"
 assert certificate.verify(instance)

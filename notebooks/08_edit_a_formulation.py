@@ -14,9 +14,9 @@
 # %% [markdown]
 # # Edit a formulation
 #
-# Every mechanism is an optimization model that can be read and changed: a CVXPY problem and a Pyomo model with named parts. This
-# notebook changes an objective, adds a constraint that all rounds of a lexicographic mechanism respect, and writes mechanisms of
-# its own, which then go wherever an id goes: into checks, claims, the matrix and benchmarks.
+# Every mechanism is an optimization model that can be read and changed: a CVXPY problem and a Pyomo model with named parts.
+# This notebook changes an objective, adds a constraint that all rounds of a lexicographic mechanism respect, and writes
+# mechanisms of its own. They go wherever an id goes: into checks, claims, the matrix and benchmarks.
 
 # %%
 import tempfile
@@ -30,6 +30,8 @@ import pyomo.environ as pyo
 import fairalloc as fa
 from fairalloc import benchmarks
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## Read the model
 #
@@ -39,7 +41,12 @@ from fairalloc import benchmarks
 # %%
 servers = fa.example("khamse-fig1").instance
 arcs = servers.arcs
-print([f"{servers.users[n]} on {servers.servers[i]}" for n, i in zip(arcs.user, arcs.server, strict=True)])
+print(
+    [
+        f"{servers.users[n]} on {servers.servers[i]}"
+        for n, i in zip(arcs.user, arcs.server, strict=True)
+    ]
+)
 
 # %% [markdown]
 # DRFH maximises the least global dominant share $g$, in rounds. The model of the first round, with
@@ -74,7 +81,12 @@ def with_roots(problem, instance):
 roots = fa.mechanism("nb").edited("roots", cvxpy=with_roots)
 rooted, bargaining = fa.solve(servers, roots), fa.solve(servers, "nb")
 print("logarithms:", bargaining.tasks.round(4))
-print("roots:     ", rooted.tasks.round(4), "residuals", {name: f"{value:.0e}" for name, value in rooted.residuals.items()})
+print(
+    "roots:     ",
+    rooted.tasks.round(4),
+    "residuals",
+    {name: f"{value:.0e}" for name, value in rooted.residuals.items()},
+)
 
 # %% [markdown]
 # *By hand.* On server 1 the memory is full, $x_1 + x_2 / 3 = 4$. With logarithms $1 / x_1 : 1 / x_2 = 1 : \frac13$, so
@@ -90,8 +102,8 @@ print(fa.check(rooted, "nb").sentence)
 # %% [markdown]
 # ## Add a constraint that all rounds respect
 #
-# User 4 may run at most 3 tasks. It would not do to add that to the first round only: DRFH fixes the users who can rise no
-# further and goes on with the others, and each of these rounds must obey. `edited` sees to that.
+# User 4 may run at most 3 tasks. The first round alone is not enough. DRFH fixes the users who can rise no further and goes
+# on with the others, and each of these rounds must obey. `edited` adds the constraint to all rounds.
 
 
 # %%
@@ -111,7 +123,7 @@ print("capped", bounded.tasks.round(6), "|", fa.check(bounded, mine).sentence)
 #
 # 1. User 4 is stopped first, by the cap, at the share $3/20$.
 # 2. Users 1 and 2 are stopped by the memory of server 1, at $3 \cdot 5/75 = 1/5$.
-# 3. User 3 takes what is left of server 2: 13 tasks, the share $13/20$.
+# 3. User 3 takes the rest of server 2: 13 tasks, the share $13/20$.
 
 # %%
 ax = fa.plots.dominant_shares({"drfh": free, "capped": bounded})
@@ -194,7 +206,10 @@ print(refused.termination, "|", refused.message)
 
 # %%
 prices = np.array([1, 1 / 2, 1 / 10])
-bills = fa.Leximin("equal-bills", share=lambda instance: [float(d[0] @ prices[: instance.R]) for d in instance.demands])
+bills = fa.Leximin(
+    "equal-bills",
+    share=lambda instance: [float(d[0] @ prices[: instance.R]) for d in instance.demands],
+)
 billed = fa.solve(servers, bills)
 print(billed.tasks.round(6), billed.method, f"residual {billed.residual:.0e}")
 
@@ -225,7 +240,10 @@ class Guaranteed(fa.Mechanism):
 
 
 busy = fa.solve(servers, Guaranteed())
-print(busy.tasks.round(6), f"{busy.values['objective']:.6f} tasks, optimality {busy.residuals['optimality']:.0e}")
+print(
+    busy.tasks.round(6),
+    f"{busy.values['objective']:.6f} tasks, optimality {busy.residuals['optimality']:.0e}",
+)
 
 # %% [markdown]
 # *By hand.* $\gamma = (4, 12, 20, 20)$ on all servers, so the guarantees are $(1, 3, 5, 5)$. On server 1 a task of user 2 takes a
@@ -244,14 +262,21 @@ for name in ("pareto", "sharing-incentive", "envy-freeness"):
 # violation.
 
 # %%
-table = fa.property_matrix(["drfh", Guaranteed()], ["pareto", "sharing-incentive", "envy-freeness"], trials=25)
+table = fa.property_matrix(
+    ["drfh", Guaranteed()], ["pareto", "sharing-incentive", "envy-freeness"], trials=25
+)
 print(table)
 
 # %% [markdown]
 # The witness of a cell is code:
 
 # %%
-envious = fa.claim("nobody envies", mechanism=Guaranteed(), property="envy-freeness", hypotheses="positive, one server")
+envious = fa.claim(
+    "nobody envies",
+    mechanism=Guaranteed(),
+    property="envy-freeness",
+    hypotheses="positive, one server",
+)
 result = envious.search(time_limit=60, trials=25)
 print(result)
 
@@ -275,7 +300,9 @@ with tempfile.TemporaryDirectory() as folder:
         progress=False,
     )
 for record in summary.records:
-    print(f"{record.case:11} {record.method:15} {record.termination:8} residual {record.residual:.0e}")
+    print(
+        f"{record.case:11} {record.method:15} {record.termination:8} residual {record.residual:.0e}"
+    )
 
 # %% [markdown]
 # In the shell, with the mechanism in a file `mine.py`:
@@ -307,6 +334,8 @@ assert "u3" not in refused.message
 assert np.allclose(billed.tasks, [28 / 11, 48 / 11, 8, 8])
 assert np.allclose(busy.tasks[:2], [1, 9], atol=1e-5)
 assert np.isclose(busy.tasks.sum(), 26)
-assert [fa.check(busy, name).holds for name in ("pareto", "sharing-incentive", "envy-freeness")] == [True, True, False]
+assert [
+    fa.check(busy, name).holds for name in ("pareto", "sharing-incentive", "envy-freeness")
+] == [True, True, False]
 assert result.status == "not decided: violated in floating point"
 assert all(record.residual < 1e-6 for record in summary.records)

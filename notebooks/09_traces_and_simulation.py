@@ -35,6 +35,8 @@ from fairalloc.simulation.experiments import RunSetting, report, run_experiments
 from fairalloc.simulation.metrics import cdf, completion_times, utilisation
 from fairalloc.simulation.workloads import fitted, google_intervals, google_servers, google_tasks
 
+plt.rcParams.update(fa.plots.style.FIGURE)
+
 # %% [markdown]
 # ## A workload by hand
 #
@@ -55,11 +57,14 @@ jobs = Workload(
 )
 log = simulate_tasks(jobs, machines, "best-fit-drfh")
 for b in np.argsort(log.start, kind="stable"):
-    print(f"{log.start[b]:5.0f} s: {log.tasks[b]} tasks of job {log.job[b]} on server {log.server[b]}, until {log.end[b]:.0f} s")
+    print(
+        f"{log.start[b]:5.0f} s: {log.tasks[b]} tasks of job {log.job[b]} on server "
+        f"{log.server[b]}, until {log.end[b]:.0f} s"
+    )
 
 # %% [markdown]
-# An independent accounting, from the log and the data alone, says whether any server was over capacity, any task was lost or run
-# twice, and whether work in = done + left + killed.
+# An independent accounting uses the log and the data alone. It says whether a server was over capacity, a task was lost or
+# run twice, and whether work in = done + left + killed.
 
 # %%
 books = account(log)
@@ -69,7 +74,7 @@ print(books)
 # ## What a workload is made of
 #
 # The samples of the Google trace have arrivals and run times of all jobs, but neither the tasks of later jobs nor what they use.
-# What is missing is generated, and every workload says so.
+# Missing data are generated, and every workload says so.
 
 # %%
 made = google_intervals("generated", seed=1)
@@ -126,12 +131,19 @@ servers = google_servers(20, seed=2)
 work = google_tasks("generated", hours=0.5, share=0.02, seed=3).workload
 runs = {
     name: simulate_tasks(work, servers, scheduler, until=1800, seed=0)
-    for name, scheduler in (("slots", "slots"), ("best-fit-drfh", "best-fit-drfh"), ("most-room", MostRoom))
+    for name, scheduler in (
+        ("slots", "slots"),
+        ("best-fit-drfh", "best-fit-drfh"),
+        ("most-room", MostRoom),
+    )
 }
 used = {name: utilisation(run, [0, 1800])[0] for name, run in runs.items()}
 for name, run in runs.items():
     done = np.isfinite(completion_times(run)).sum()
-    print(f"{name:14} CPU {used[name][0]:.1%}, memory {used[name][1]:.1%}, {done} of {len(work)} jobs completed")
+    print(
+        f"{name:14} CPU {used[name][0]:.1%}, memory {used[name][1]:.1%}, {done} of {len(work)} "
+        "jobs completed"
+    )
 
 # %% [markdown]
 # ## Divisible tasks
@@ -142,18 +154,20 @@ for name, run in runs.items():
 # %%
 few = google_intervals("generated", hours=0.1, share=0.01, seed=5)
 flows = {
-    name: simulate_fluid(few.workload, few.cluster, name, until=360, limited=False) for name in ("ps-dsf", "drfh", "utilitarian")
+    name: simulate_fluid(few.workload, few.cluster, name, until=360, limited=False)
+    for name in ("ps-dsf", "drfh", "utilitarian")
 }
 for name, flow in flows.items():
     print(
-        f"{name:12} {flow.solves} allocations, largest residual {flow.residual:.0e}, CPU {utilisation(flow, [0, 360])[0, 0]:.1%}"
+        f"{name:12} {flow.solves} allocations, largest residual {flow.residual:.0e}, CPU "
+        f"{utilisation(flow, [0, 360])[0, 0]:.1%}"
     )
 
 # %% [markdown]
 # ## The papers' experiments
 #
-# Each experiment is declared once: the paper's finding, what is simulated here, seeds, one figure and one verdict. Records are
-# kept, so a run that is stopped goes on where it was. The smallest versions of two:
+# Each experiment is declared once: the paper's claims, the simulation here, seeds and one figure. Records are
+# kept, so a run that is stopped goes on where it was. The smallest versions of two, one of which says what it cannot show:
 
 # %%
 with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +176,8 @@ with tempfile.TemporaryDirectory() as folder:
     outcomes = run_experiments(["K.Fig7"], records, small, progress=False)
     outcomes += run_experiments(["P.Table4"], records, RunSetting("small"), progress=False)
 for one in outcomes:
-    print(f"{one.experiment.id}: {one.experiment.finding}\n  {one.judged.word}: {one.judged.because}\n")
+    for claim, (name, judged) in zip(one.experiment.claims, one.judged.items(), strict=True):
+        print(f"{name}: {claim.text}\n  {judged.word}: {judged.because}\n")
 
 # %%
 report.numbers_table(outcomes[1])
@@ -193,5 +208,8 @@ assert "everything" in made.generated
 assert all(not account(run).violations for run in runs.values())
 assert used["best-fit-drfh"].mean() > used["slots"].mean()
 assert all(flow.residual < 1e-6 for flow in flows.values())
-assert [one.judged.word for one in outcomes] == ["confirmed", "not confirmed"]
+assert [judged.word for one in outcomes for judged in one.judged.values()] == [
+    "cannot be compared",
+    "contradicted",
+]
 assert fa.solve(fa.example("psdsf-fig5").instance, "tsf", "exact").tasks_exact[2] * 181 == 10560

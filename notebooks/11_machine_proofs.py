@@ -14,10 +14,10 @@
 # %% [markdown]
 # # Proofs by machine
 #
-# A search that finds no counterexample proves nothing. A solver of formulas over the reals can: write down "this is an instance
-# with two users, two servers and two resources, this is the mechanism's answer, and the property is violated", with every number
-# an unknown. If that is unsatisfiable, the property holds for **all** instances of this size. This notebook proves some claims,
-# writes one such formula by hand, lets the solver refute a claim, and shows what such a proof is worth.
+# A search that finds no counterexample proves nothing. A solver of formulas over the reals can. The formula says "this is an
+# instance of two users, two servers and two resources, this is the mechanism's answer, and the property is violated". Every
+# number is an unknown. If the formula is unsatisfiable, the property holds for **all** instances of this size. This notebook
+# proves some claims, writes one such formula by hand, lets the solver refute a claim, and shows what such a proof is worth.
 #
 # It needs the solver z3: `pip install 'fairalloc[smt]'`.
 
@@ -66,7 +66,10 @@ g, y, phi = ([real(f"{letter}{n}") for n in (1, 2)] for letter in ("g", "y", "ph
 instance = [v > 0 for v in (*g, *y, *phi)] + [g[n] * y[n] == phi[n] for n in range(2)]
 full, equal_shares, less = [y[0] + y[1] == 1], [g[0] == g[1]], [g[0] > phi[0] + phi[1]]
 
-by_hand = ask(Question("", {"instance": instance, "full": full, "equal shares": equal_shares}, less), now() + 10)
+by_hand = ask(
+    Question("", {"instance": instance, "full": full, "equal shares": equal_shares}, less),
+    now() + 10,
+)
 print(by_hand.outcome)
 
 # %% [markdown]
@@ -141,9 +144,16 @@ print("assumptions alone:", alone.outcome, "| violation without bottlenecks:", u
 
 # %%
 statements = all_statements()
-kept = {name: items for name, items in recorded().items() if any(item["verdict"] == "proved" for item in items)}
+kept = {
+    name: items
+    for name, items in recorded().items()
+    if any(item["verdict"] == "proved" for item in items)
+}
 print(
-    len(kept), "statements are proved by machine, of these", sum(bool(statements[name].proof) for name in kept), "in words, too"
+    len(kept),
+    "statements are proved by machine, of these",
+    sum(bool(statements[name].proof) for name in kept),
+    "in words, too",
 )
 for name in ("K.T3.sharing", "P.II-B.tsf.misreports", "W.P3", "Z.P5.EF", "D.S5.3.unique"):
     for item in kept[name]:

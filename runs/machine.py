@@ -15,7 +15,7 @@ from fairalloc.solvers.method import Method
 
 __all__ = ["describe_machine", "describe_run", "describe_software", "installed_version", "joined", "machine_id"]
 
-_NOT_MEASURED = ("cluster", "completion", "dev", "plots", "test")
+_NOT_MEASURED = ("cluster", "completion", "dev", "docs", "notebooks", "plots", "smt", "test", "traces")
 
 
 def describe_machine() -> dict[str, Any]:
@@ -70,6 +70,6 @@ def _packages() -> dict[str, str]:
     for line in importlib.metadata.requires("fairalloc") or []:
         extra = re.search(r"extra == ['\"](\w+)['\"]", line)
         name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-        if extra is None or extra[1] not in _NOT_MEASURED:
+        if name != "fairalloc" and (extra is None or extra[1] not in _NOT_MEASURED):
             versions[name] = installed_version(name)
     return versions

@@ -1,6 +1,7 @@
 """Pages: sections of text, tables, code and figures as HTML by the template in templates/, as Markdown, or as tables in LaTeX."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +25,7 @@ class Section:
 
     A section without a title belongs to the one above; one with an anchor, to which cells of tables lead, has a smaller heading.
     Figures are svg elements, which are not escaped, at most three in a row, with a legend of (svg element, name). An image is
-    (what it shows, its file), where Markdown shows a file.
+    (what it shows, its file), where Markdown shows a file. Tables are asked for by their name.
     """
 
     title: str
@@ -36,6 +37,7 @@ class Section:
     image: tuple[str, str] | None = None
     legend: Sequence[tuple[str, str]] = ()
     anchor: str = ""
+    name: str = ""
 
 
 def table_section(grid: Grid) -> Section:
@@ -71,14 +73,18 @@ def _fenced(code: str) -> str:
 
 
 def latex(title: str, sections: Iterable[Section]) -> str:
-    """The tables as LaTeX, with their headings and texts as comments."""
+    """The tables as LaTeX for a paper, each with a caption and a label (package booktabs), their texts as comments."""
     parts = [f"{tex_comment(title)}\n"]
-    heading = ""
+    heading, below, labels = "", "", Counter[str]()
     for section in sections:
-        heading = section.title or heading
+        heading, below = (section.title, "") if section.title and not section.anchor else (heading, section.title or below)
         if section.table:
-            lines = "".join(f"{tex_comment(line)}\n" for line in (heading, *section.text) if line)
-            parts.append(lines + section.table.latex())
+            about = ", ".join(filter(None, (heading, below))) or "Facts"
+            label = "-".join(re.findall(r"\w+", f"{section.name} {below}".lower())) or "facts"
+            labels[label] += 1
+            label += f"-{labels[label]}" if labels[label] > 1 else ""
+            lines = "".join(f"{tex_comment(line)}\n" for line in section.text if line)
+            parts.append(lines + section.table.latex(f"{about}. {title}.", f"tab:{label}"))
     return "\n".join(parts)
 
 

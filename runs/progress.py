@@ -24,7 +24,7 @@ class Progress:
         self._bar = Bar(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
         self._task: TaskID | None = None
         self._done, self._total, self._what = 0, 0, what
-        self._said = clock()
+        self._said = self._began = clock()
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -42,11 +42,24 @@ class Progress:
         self._done += 1
         if self._task is not None:
             self._bar.update(self._task, description=what, advance=1)
-        if self._clock() - self._said >= EVERY:
-            self.say(f"{self._done} of {self._total} {self._what}: {what}")
+        now = self._clock()
+        if now - self._said >= EVERY:
+            left = (now - self._began) / self._done * (self._total - self._done)
+            self.say(f"{self._done} of {self._total} {self._what}, about {told(left)} left: {what}")
 
     def say(self, line: str) -> None:
         """A line where there is no terminal."""
         if self._shown and not self._terminal:
             print(line, file=sys.stderr, flush=True)
         self._said = self._clock()
+
+
+def told(seconds: float) -> str:
+    """A length of time in words.
+
+    >>> told(40), told(600), told(9000)
+    ('40 s', '10 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -8,6 +8,10 @@
 4. When something happens, or every so many seconds, there is a new allocation: step 1 again. Until then rates stay what they are,
    and what a job that ended has taken stays idle.
 
+A mechanism may have several answers, PS-DSF in particular, with limits and without (docs/theory/ps-dsf.md). The method of `solve`
+chooses: it starts each allocation anew and draws nothing, so equal instances have equal answers. For PS-DSF `continuation`, the
+default, takes the one at the end of its central path. The option `method` chooses another, and the log names what was used.
+
 With `each_job`, jobs take part instead of users, each with the weight of its user, as in K 6.1 ("each user only submits one
 job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/symmetry.py).
 """
@@ -26,6 +30,7 @@ from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.simulation.log import ServerEvents
+from fairalloc.simulation.memory import Memory
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.solvers import solve
 
@@ -74,6 +79,7 @@ class FluidLog:
     completed : (J,) seconds at which each job was completed; nan where it was not
     cancelled : (J,) work that was not done because the user left
     solves : how many allocations were computed
+    methods : what computed them; where a mechanism has several answers, theirs were taken
     residual : the largest residual of any of them; inf where one was not judged
     """
 
@@ -88,6 +94,7 @@ class FluidLog:
     completed: Floats
     cancelled: Floats
     solves: int
+    methods: tuple[str, ...]
     residual: float
 
 
@@ -102,6 +109,7 @@ def simulate_fluid(
     each_job: bool = False,
     limited: bool = True,
     events: ServerEvents | None = None,
+    memory: Memory | None = None,
     measures: Mapping[str, Callable[[Allocation], Any]] | None = None,
     **options: Any,
 ) -> FluidLog:
@@ -118,6 +126,7 @@ def simulate_fluid(
     each_job : whether jobs take part instead of users
     limited : whether a user runs at most as many tasks as it has; without it, its work is done the sooner the more it gets
     events : machines that come and go
+    memory : how past use lowers weights; they change at each allocation, and with `every` at least so often
     measures : functions of each allocation whose values are kept in the steps
     options : of `solve`, such as method and accuracy, and the mechanism's parameters, such as alpha
 
@@ -138,7 +147,7 @@ def simulate_fluid(
             raise InstanceError(f"{name} is {shown(value)}, but it must be positive")
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
-    fluid = _Fluid(workload, cluster, turns, (mechanism, options), each_job, limited, every, measures or {})
+    fluid = _Fluid(workload, cluster, turns, (mechanism, options), each_job, limited, every, memory, measures or {})
     return fluid.run(np.inf if until is None else float(until))
 
 
@@ -166,11 +175,14 @@ class _Fluid:
         each_job: bool,
         limited: bool,
         every: float | None,
+        memory: Memory | None,
         measures: Mapping[str, Callable[[Allocation], Any]],
     ) -> None:
         workload.check_on(cluster)
         self.workload, self.cluster, self.events, self.each_job, self.limited = workload, cluster, events, each_job, limited
         self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
+        self.methods: set[str] = set()
+        self.memory, self.use = memory, np.zeros(len(workload.users))
         self.id = solver[0] if isinstance(solver[0], str) else ""
         self.of_job = np.arange(len(workload)) if each_job else workload.job_user
         self.tasks = workload.tasks.astype(float)
@@ -202,13 +214,13 @@ class _Fluid:
         if until == np.inf:
             until = self.steps[-1].end if self.steps else 0.0
         arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
-        counts: tuple[Any, ...] = (self.solves, self.residual)
+        counts: tuple[Any, ...] = (self.solves, tuple(sorted(self.methods)), self.residual)
         facts = (self.id, self.each_job, until, tuple(self.steps), *arrays, *counts)
         return FluidLog(self.workload, self.cluster, self.events, *facts)
 
     def _rates(self, machines: NDArray[np.int64], time: float) -> _Rates:
-        """Those of the allocation before, unless something changed."""
-        key = self.active.tobytes() + b"|" + machines.tobytes()
+        """Those of the allocation before, unless something changed; weights that remember change at all times."""
+        key = self.active.tobytes() + b"|" + machines.tobytes() + (b"" if self.memory is None else self.use.tobytes())
         if key != self._before[0]:
             self._before = key, self._solved(machines, time)
         return self._before[1]
@@ -224,11 +236,12 @@ class _Fluid:
         if not can.any():
             return NOBODY
         who, total, taken = who[can], total[can], taken[can]
+        weights = workload.weights if self.memory is None else self.memory.weights(workload.weights, self.use)
         instance = Instance(
             taken / total[:, None],
             self.cluster.capacities[classes],
             counts=machines[classes],
-            weights=workload.weights[workload.job_user[who] if self.each_job else who],
+            weights=weights[workload.job_user[who] if self.each_job else who],
             max_tasks=total if self.limited else None,
             eligible=None if workload.eligible is None else self.eligible[who][:, classes],
             users=[f"job {n}" if self.each_job else workload.users[n] for n in who.tolist()],
@@ -244,6 +257,7 @@ class _Fluid:
             pool = f"{answer.mechanism} makes one pool of all machines, so it places nothing"
             raise NotApplicable(f"{pool}: the same over machines is drfh")
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
+        self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))
         place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
@@ -302,4 +316,14 @@ class _Fluid:
         used = rates.place.T @ taken if n else np.zeros((len(machines), taken.shape[1]))
         for array in (tasks, taken, used, machines):
             frozen(array)
+        if self.memory is not None:
+            self.use = self.memory.after(self.use, self._shares(rates.who, taken), end - start)
         self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, machines, rates.measures))
+
+    def _shares(self, who: NDArray[np.intp], taken: Floats) -> Floats:
+        """(N,) dominant shares of all users, from what those that take part take."""
+        used = np.zeros((len(self.workload.users), taken.shape[1]))
+        np.add.at(used, self.workload.job_user[who] if self.each_job else who, taken)
+        totals = self.cluster.totals
+        shares = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
+        return np.asarray(shares.max(axis=1, initial=0.0))

@@ -1,18 +1,29 @@
 """What happened when tasks were run: one row for each group of equal tasks that started together on one machine."""
 
+import hashlib
+import io
+import json
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.files.writing import write_file
 from fairalloc.models.numbers import Floats, frozen
+from fairalloc.models.tables import pandas
+from fairalloc.simulation.files import parquet_table, pyarrow
 from fairalloc.simulation.workload import Cluster, Workload
 
-__all__ = ["FINISHED", "LEFT", "LOST", "RUNNING", "ServerEvents", "TaskLog"]
+__all__ = ["FINISHED", "LEFT", "LOST", "RUNNING", "ServerEvents", "TaskLog", "data_hash"]
 
 RUNNING, FINISHED, LOST, LEFT = range(4)
 """Outcomes: it runs when the simulation ends; it ran to its end; its machine went down; its user left."""
+
+OUTCOMES = ("running", "finished", "lost", "left")
+COLUMNS = ("job", "server", "tasks", "start", "end", "outcome")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +106,63 @@ class TaskLog:
     def __len__(self) -> int:
         """B, the number of groups of tasks."""
         return len(self.job)
+
+    def to_frame(self) -> Any:
+        """A DataFrame with a row for each group of tasks; NotInstalled where pandas is missing.
+
+        >>> from fairalloc.simulation import simulate_tasks
+        >>> jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [3], [10], [[0.5]])
+        >>> simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "fifo").to_frame().iloc[0].to_dict()
+        {'start': 0.0, 'end': 10.0, 'user': 'ann', 'job': 0, 'server': 0, 'class': 'c1', 'tasks': 2, 'outcome': 'finished'}
+        """
+        users, classes = (np.array(names, dtype=object) for names in (self.workload.users, self.cluster.names))
+        columns = {"start": self.start, "end": self.end, "user": users[self.workload.job_user[self.job]], "job": self.job}
+        columns |= {"server": self.server, "class": classes[self.cluster.server_class[self.server]], "tasks": self.tasks}
+        return pandas().DataFrame(columns | {"outcome": np.array(OUTCOMES, dtype=object)[self.outcome]})
+
+    def save(self, path: str | Path) -> None:
+        """Write a parquet file: the groups of tasks, and in its metadata the rest, but of the data only a hash.
+
+        InstanceError is raised where it cannot be written, NotInstalled where pyarrow is missing.
+        """
+        found = pyarrow()
+        rest = {"scheduler": self.scheduler, "until": self.until, "data": data_hash(self.workload, self.cluster, self.events)}
+        rest |= {"waiting": self.waiting.tolist(), "cancelled": self.cancelled.tolist()}
+        table = found.table({name: getattr(self, name) for name in COLUMNS}).replace_schema_metadata({WHAT: json.dumps(rest)})
+        written = io.BytesIO()
+        found.parquet.write_table(table, written)
+        write_file(path, written.getvalue())
+
+    @classmethod
+    def load(cls, path: str | Path, workload: Workload, cluster: Cluster, events: ServerEvents | None = None) -> "TaskLog":
+        """The log that was saved to a file.
+
+        Parameters
+        ----------
+        path : of the file
+        workload, cluster, events : what was simulated; InstanceError is raised where the log is of others, or the file has none
+        """
+        table = parquet_table(Path(path))
+        try:
+            rest = json.loads((table.schema.metadata or {})[WHAT])
+            columns = [table[name].to_numpy() for name in COLUMNS]
+            counts = [np.array(rest[name], dtype=np.int64) for name in ("waiting", "cancelled")]
+            scheduler, until, data = rest["scheduler"], float(rest["until"]), rest["data"]
+        except (KeyError, ValueError, TypeError):
+            raise InstanceError(f"{path} holds no log of a simulation") from None
+        turns = ServerEvents.none() if events is None else events
+        if data != data_hash(workload, cluster, turns):
+            raise InstanceError(f"{path} holds the log of a simulation of other jobs or machines")
+        return cls(workload, cluster, turns, scheduler, until, *map(frozen, columns + counts))
+
+
+WHAT = b"fairalloc.simulation.log"  # the key of the metadata
+
+
+def data_hash(*data: Any) -> str:
+    """A hash of workloads, clusters and events."""
+    found = hashlib.sha256()
+    for name, value in (pair for thing in data for pair in vars(thing).items() if pair[0] in thing.__dataclass_fields__):
+        found.update(repr((name, (value.dtype.str, value.shape) if isinstance(value, np.ndarray) else value)).encode())
+        found.update(value.tobytes() if isinstance(value, np.ndarray) else b"")
+    return found.hexdigest()[:24]

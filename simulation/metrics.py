@@ -7,6 +7,11 @@ r"""What a simulation is judged by, from its log alone.
 | `completion_times` of jobs, from arrival to the end of the last task | yes | yes |
 | `completion_ratios` of users: tasks (work) completed over submitted | yes | yes |
 | `delays_per_quantum` of jobs: completion time / work | yes | yes |
+| `waiting_times` of jobs, from arrival until something of it runs | yes | yes |
+| `slowdowns` of jobs: completion time / duration of a task | yes | yes |
+| `finish_time_fairness` of jobs: completion time / that of the job alone on its user's part | yes | yes |
+
+over_time.py has the share deficit against DRFH, fragmentation, and frames and figures of all of them.
 
 Over time every metric is a mean over intervals, exact for what is constant between events. Of shares, `jain` is the index of
 Jain, K's deviation (58) is `deviation` of formulations/game/equilibrium.py, a measure for
@@ -23,6 +28,7 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.fluid import FluidLog, FluidStep
 from fairalloc.simulation.log import FINISHED, TaskLog
+from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = [
     "cdf",
@@ -30,10 +36,14 @@ __all__ = [
     "completion_times",
     "delays_per_quantum",
     "dominant_shares",
+    "fair_durations",
+    "finish_time_fairness",
     "jain",
     "reduction_by_size",
+    "slowdowns",
     "utilisation",
     "violations",
+    "waiting_times",
 ]
 
 Log = TaskLog | FluidLog
@@ -151,6 +161,44 @@ def completion_ratios(log: Log) -> Floats:
         completed = np.bincount(log.job[finished], log.tasks[finished], len(jobs)).astype(float)
     total, done = np.bincount(jobs.job_user, submitted * arrived, N), np.bincount(jobs.job_user, completed, N)
     return np.asarray(np.divide(done, total, out=np.full(N, np.nan), where=total > 0))
+
+
+def waiting_times(log: Log) -> Floats:
+    """(J,) seconds from a job's arrival until the first of its tasks starts; nan where none did.
+
+    Of divisible tasks it is until the first step in which its user, or the job with `each_job`, runs any.
+    """
+    jobs, first = log.workload, np.full(len(log.workload), np.inf)
+    if isinstance(log, TaskLog):
+        np.minimum.at(first, log.job, log.start)
+    else:
+        of = np.arange(len(jobs)) if log.each_job else jobs.job_user
+        for step in log.steps:
+            served = np.isin(of, step.users[step.tasks > 0]) & (jobs.arrival <= step.start) & np.isinf(first)
+            first[served & ~(log.completed <= step.start)] = step.start
+    return np.where(np.isfinite(first), first - jobs.arrival, np.nan)
+
+
+def slowdowns(log: Log) -> Floats:
+    """(J,) completion time over the duration of a task, the least that it can be; nan where the job was not completed."""
+    return np.asarray(completion_times(log) / log.workload.duration)
+
+
+def fair_durations(workload: Workload, cluster: Cluster) -> Floats:
+    """(J,) seconds that each job would run alone on the part of all machines that the weight of its user gives.
+
+    As many of its tasks run at a time as the part has resources for, in one pool: T_j = duration max(1, tasks d W / w). Here d is
+    the dominant share of a task, w the weight of the user and W that of all users. It is inf where no machine has a resource.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(workload.demand > 0, workload.demand / cluster.totals, 0.0).max(axis=1)
+    part = workload.weights[workload.job_user] / workload.weights.sum()
+    return np.asarray(workload.duration * np.maximum(1.0, workload.tasks * share / part))
+
+
+def finish_time_fairness(log: Log) -> Floats:
+    """(J,) completion time over `fair_durations` (Themis, Mahajan et al., NSDI 2020): at most 1 where sharing delays no job."""
+    return np.asarray(completion_times(log) / fair_durations(log.workload, log.cluster))
 
 
 def delays_per_quantum(log: Log) -> Floats:

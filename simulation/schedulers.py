@@ -12,13 +12,24 @@ Whenever tasks or room appeared, until no waiting task has room on any machine:
 | `two-choice-drfh` | the same | the lesser H(i, l) of two with room, drawn at random |
 | `slots` | slots / weight | the first with so many free slots |
 | `best-fit-ps-dsf` | the least virtual dominant share / weight on a machine with room (P 7) | the least H(i, l) of these |
+| `fifo` | the number of its next job, by arrival | the least H(i, l) |
+| `shortest-job-first` | tasks times duration of its next job | the least H(i, l) |
+| `least-attained-service` | the dominant share over time that its tasks have had / weight | the least H(i, l) |
+| `finish-time-fair` | minus the time its next job has waited, in times that it would run alone | the least H(i, l) |
+| `random` | a number drawn for its next job | one with room, drawn at random |
+
+The last five are baselines. No task is ever stopped: they differ by who starts first. Under `shortest-job-first` and `random` the
+jobs of a user go by that order, too, and not as they arrived.
 
 A dominant share is that of all resources that a user's running tasks take together, as its tasks may demand different ones.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from inspect import isclass
+from itertools import pairwise
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -28,11 +39,16 @@ from fairalloc.models.numbers import Floats
 from fairalloc.simulation.state import TaskState
 
 __all__ = [
+    "FIFO",
     "SCHEDULERS",
     "BestFitDRFH",
     "BestFitPSDSF",
+    "FinishTimeFair",
     "FirstFitDRFH",
+    "LeastAttainedService",
+    "Random",
     "Scheduler",
+    "ShortestJobFirst",
     "Slots",
     "TwoChoiceDRFH",
     "as_scheduler",
@@ -49,8 +65,6 @@ class Scheduler:
     """
 
     id = ""
-    by_machine = False
-    """Whether `choose` finds more than `priority`: priorities that depend on the machine."""
 
     def sizes(self, demand: Floats, capacities: Floats) -> tuple[Floats, Floats]:
         """What the scheduler counts: (J, Q) of each job's task and (K, Q) of each class of machines; default the resources."""
@@ -59,30 +73,39 @@ class Scheduler:
     def begin(self, state: TaskState) -> None:
         """Called once, before anything happens."""
 
+    def job_order(self, state: TaskState) -> Sequence[int] | None:
+        """All jobs in the order in which those of a user go first, asked after `begin`; None, the default: as they arrived."""
+
+    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
+        """Called when tasks of a user have started or stopped.
+
+        Parameters
+        ----------
+        state : what is free, runs and waits, then
+        user, shape : of the tasks
+        tasks : how many; negative where they stopped
+        """
+
     def priority(self, state: TaskState, user: int) -> float:
         """The lowest goes first; while tasks only start it must not fall. Default: as the global dominant share / weight."""
         return state.rank(user)
 
     def server(self, state: TaskState, job: int) -> int:
         """The number of a machine with room for a task of the job, or -1 where there is none; default the first one."""
-        room = state.with_room(job)
-        first = int(room.argmax())
-        return first if room[first] else NOWHERE
+        there = state.machines(job)
+        return int(there[0]) if len(there) else NOWHERE
 
-    def choose(self, state: TaskState, user: int, job: int) -> tuple[float, int]:
-        """The priority that the user has with the next task of this job, and the machine.
+    def job_priority(self, state: TaskState, user: int, job: int) -> float:  # noqa: ARG002 (for others)
+        """That of a user with its next job, the first that has room: at least `priority`, and by default the same.
+
+        Where it is another one, `priority` is only a bound of it. While tasks start, that of one job must not fall.
 
         Parameters
         ----------
         state : what is free, runs and waits
-        user : a user
-        job : its first job with a shape that may have room
-
-        Returns
-        -------
-        At least `priority`, and the number of a machine with room, or -1
+        user, job : a user, and its first job with a shape that has room
         """
-        return self.priority(state, user), self.server(state, job)
+        return self.priority(state, user)
 
 
 class FirstFitDRFH(Scheduler):
@@ -98,8 +121,7 @@ class BestFitDRFH(Scheduler):
 
     def server(self, state: TaskState, job: int) -> int:
         """The first of those with the least H(i, l)."""
-        there = state.with_room(job).nonzero()[0]
-        return state.best_fit(job, there) if len(there) else NOWHERE
+        return state.best_fit(job) if len(state.machines(job)) else NOWHERE
 
 
 class TwoChoiceDRFH(Scheduler):
@@ -109,10 +131,8 @@ class TwoChoiceDRFH(Scheduler):
 
     def server(self, state: TaskState, job: int) -> int:
         """One of the two."""
-        there = state.with_room(job).nonzero()[0]
-        if len(there) == 0:
-            return NOWHERE
-        return state.best_fit(job, there[state.rng.integers(len(there), size=2)])
+        count = len(state.machines(job))
+        return state.best_fit(job, state.rng.integers(count, size=2)) if count else NOWHERE
 
 
 class Slots(Scheduler):
@@ -172,7 +192,6 @@ class BestFitPSDSF(Scheduler):
     """
 
     id = "best-fit-ps-dsf"
-    by_machine = True
 
     def begin(self, state: TaskState) -> None:
         """Parts of a machine of each class that tasks of each shape take, as whole numbers; where it lacks a resource, too."""
@@ -182,36 +201,171 @@ class BestFitPSDSF(Scheduler):
         largest = int(part.max(initial=0)) * int(state.workload.tasks.sum())
         self._part = part.astype(np.int64) if largest < 1 << 62 else part
         self._lacking = np.any((sizes > 0) & (capacities == 0), axis=2)
-        self._known: dict[int, tuple[int, list[float]]] = {}
+        self._first = np.concatenate(([0], np.cumsum(state.cluster.counts)))
+        users, classes = len(state.workload.users), len(capacities)
+        self._taken, self._off = np.zeros((users, classes), dtype=self._part.dtype), np.zeros((users, classes), dtype=np.int64)
+        self._known: dict[int, list[float]] = {}
+
+    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:  # noqa: ARG002
+        """Keep the parts of machines that the user's tasks take."""
+        self._taken[user] += tasks * self._part[shape]
+        self._off[user] += tasks * self._lacking[shape]
+        self._known.pop(user, None)
 
     def priority(self, state: TaskState, user: int) -> float:
-        """The least over all classes of machines: a lower bound of what `choose` finds."""
+        """The least over all classes of machines."""
         return min(self._shares(state, user))
 
-    def choose(self, state: TaskState, user: int, job: int) -> tuple[float, int]:
-        """The classes with room that have the least virtual dominant share, and of their machines the best fit."""
-        there = state.with_room(job).nonzero()[0]
-        if len(there) == 0:
-            return math.inf, NOWHERE
-        shares, classes = self._shares(state, user), state.server_class[there]
-        here = np.bincount(classes, minlength=len(shares)).tolist()
-        least = min(share for share, machines in zip(shares, here, strict=True) if machines)
-        return least, state.best_fit(job, there[np.array([share == least for share in shares])[classes]])
+    def job_priority(self, state: TaskState, user: int, job: int) -> float:
+        """The least over the classes of machines with room."""
+        return min((share for share, _, _ in self._here(state, user, job)), default=math.inf)
+
+    def server(self, state: TaskState, job: int) -> int:
+        """The best fit in the classes with room that have the least virtual dominant share."""
+        here = self._here(state, int(state.workload.job_user[job]), job)
+        if not here:
+            return NOWHERE
+        least = min(here)[0]
+        return state.best_fit(job, np.concatenate([np.arange(a, b) for share, a, b in here if share == least]))
+
+    def _here(self, state: TaskState, user: int, job: int) -> list[tuple[float, int, int]]:
+        """Of the classes with room the virtual dominant share, and from where to where their machines are in `machines`."""
+        bounds = state.machines(job).searchsorted(self._first).tolist()
+        shares = self._shares(state, user)
+        return [(share, a, b) for share, (a, b) in zip(shares, pairwise(bounds), strict=True) if a < b]
 
     def _shares(self, state: TaskState, user: int) -> list[float]:
         """(K,) s_ni / phi_n by class, as whole numbers."""
-        changes = state.changes[user]
-        if user not in self._known or self._known[user][0] != changes:
-            shapes, tasks = [*state.running[user]], np.array([*state.running[user].values()], dtype=self._part.dtype)
-            taken, lacking = tasks @ self._part[shapes], self._lacking[shapes].any(axis=0)
-            weight = state.per_weight[user]
-            shares = [math.inf if off else part * weight for part, off in zip(taken.tolist(), lacking.tolist(), strict=True)]
-            self._known[user] = changes, shares
-        return self._known[user][1]
+        if user not in self._known:
+            weight, taken, off = state.per_weight[user], self._taken[user].tolist(), self._off[user].tolist()
+            self._known[user] = [math.inf if n else part * weight for part, n in zip(taken, off, strict=True)]
+        return self._known[user]
+
+
+class FIFO(BestFitDRFH):
+    """The job that arrived first, whoever submitted it; those that have no room are passed over."""
+
+    id = "fifo"
+
+    def begin(self, state: TaskState) -> None:
+        """Find the order of all jobs."""
+        order = self.job_order(state)
+        self._rank = [*range(len(state.workload))] if order is None else np.argsort(order).tolist()
+
+    def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002
+        """None is known before the job is."""
+        return -math.inf
+
+    def job_priority(self, state: TaskState, user: int, job: int) -> float:  # noqa: ARG002
+        """The place of the job in the order."""
+        result: float = self._rank[job]
+        return result
+
+
+class ShortestJobFirst(FIFO):
+    """The job with the least work, tasks times duration; of equal ones the first."""
+
+    id = "shortest-job-first"
+
+    def job_order(self, state: TaskState) -> Sequence[int]:
+        """By work, in rationals."""
+        jobs = state.workload
+        work = [Fraction(repr(time)) * tasks for time, tasks in zip(jobs.duration.tolist(), jobs.tasks.tolist(), strict=True)]
+        return sorted(range(len(jobs)), key=work.__getitem__)
+
+
+class Random(FIFO):
+    """The jobs in an order that is drawn once, each task on a machine that is drawn from those with room."""
+
+    id = "random"
+
+    def begin(self, state: TaskState) -> None:
+        """Draw the order."""
+        self._drawn: list[int] = state.rng.permutation(len(state.workload)).tolist()
+        super().begin(state)
+
+    def job_order(self, state: TaskState) -> Sequence[int]:  # noqa: ARG002
+        """That which was drawn."""
+        return self._drawn
+
+    def server(self, state: TaskState, job: int) -> int:
+        """Any with room."""
+        there = state.machines(job)
+        return int(there[state.rng.integers(len(there))]) if len(there) else NOWHERE
+
+
+class LeastAttainedService(BestFitDRFH):
+    """The user whose tasks have had the least of the cluster up to now: the dominant share of what they took over time / weight.
+
+    What a user has had of a resource is units times seconds, of running, finished and lost tasks. The largest part of what all
+    machines have counts.
+    """
+
+    id = "least-attained-service"
+
+    def begin(self, state: TaskState) -> None:
+        """Nobody has had anything."""
+        self._before = [[0] * len(used) for used in state.used]  # less than used times now, in units times ticks
+        self._now = 0.0, 0
+
+    def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
+        """What was taken before now is kept."""
+        now, before = self._ticks(state.time), self._before[user]
+        for q, size in enumerate(state.size[shape]):
+            before[q] -= tasks * size * now
+
+    def priority(self, state: TaskState, user: int) -> float:
+        """It changes with time, but not when tasks start."""
+        now = self._ticks(state.time)
+        each = zip(self._before[user], state.used[user], state.per_total, strict=True)
+        had = [(before + used * now) * part for before, used, part in each]
+        result: float = max(had) * state.per_weight[user]
+        return result
+
+    def _ticks(self, time: float) -> int:
+        """Seconds as a whole number of TICKS parts, exactly but for the smallest ones."""
+        if self._now[0] != time:
+            above, below = time.as_integer_ratio()
+            self._now = time, above * TICKS // below
+        return self._now[1]
+
+
+TICKS = 1 << 256  # parts of a second: of these all times above 1e-60 seconds are whole numbers
+
+
+class FinishTimeFair(BestFitDRFH):
+    """The user whose next job is behind most, as Themis (Mahajan et al., NSDI 2020) serves, here without taking tasks back.
+
+    A job that starts now has finish-time fairness 1 + (now - arrival) / T at best, where T is its `fair_durations` (metrics.py):
+    the seconds that it runs alone on its user's part of all machines. The largest goes first.
+    """
+
+    id = "finish-time-fair"
+
+    def begin(self, state: TaskState) -> None:
+        """Seconds that each job would run alone."""
+        jobs, weights = state.workload, [Fraction(repr(weight)) for weight in state.weights]
+        parts = [Fraction(max(map(mul, size, state.per_total)), state.common) for size in state.size]
+        each = zip(jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True)
+        total = sum(weights)
+        self._alone = [Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each]
+        self._arrival = [Fraction(time) for time in jobs.arrival.tolist()]
+
+    def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002
+        """None is known before the job is."""
+        return -math.inf
+
+    def job_priority(self, state: TaskState, user: int, job: int) -> Any:  # noqa: ARG002
+        """Of the next job, as it arrived first."""
+        return (self._arrival[job] - Fraction(state.time)) / self._alone[job]
 
 
 SCHEDULERS: Mapping[str, type[Scheduler]] = {
-    kind.id: kind for kind in (Slots, FirstFitDRFH, BestFitDRFH, TwoChoiceDRFH, BestFitPSDSF)
+    kind.id: kind
+    for kind in (
+        *(Slots, FirstFitDRFH, BestFitDRFH, TwoChoiceDRFH, BestFitPSDSF),
+        *(FIFO, ShortestJobFirst, LeastAttainedService, FinishTimeFair, Random),
+    )
 }
 """Those of this package, by id."""
 

@@ -23,7 +23,22 @@ __all__ = ["DOWN", "TaskState"]
 DIGITS = 15  # of the largest machine
 LONGEST = 1 << 12  # bits of a common multiple of all weights; where they have more, shares are compared as floats
 CLOSE = 1e-9  # H(i, l) that differ by less are compared in rationals
+FEW = 16  # starts that the machines with room for a shape follow one by one; after more they are looked for again
+NONE = np.zeros(0, dtype=np.intp)
 DOWN = -1  # the room of a machine that is down: less than any task takes
+
+
+class Hosts:
+    """The machines with room for tasks of one shape while tasks only start, ascending; H(i, l) of each, if that is asked for.
+
+    `seen` of the tasks that started are taken into account.
+    """
+
+    __slots__ = ("fitness", "seen", "servers")
+
+    def __init__(self, servers: NDArray[np.intp], seen: int) -> None:
+        self.servers, self.seen = servers, seen
+        self.fitness: Floats | None = None
 
 
 class TaskState:
@@ -41,10 +56,9 @@ class TaskState:
     capacities : (K, Q) those of a machine of each class
     allowed : (F, K) whether a task of the shape may run on an empty machine of the class
     server_class : (S,) the class of each machine
+    per_total, common : of what the scheduler counts whole numbers in the proportion of 1 / all of it: common / all
     room : (Q, S) units that are free on each machine; negative where it is down
     used : for each user a list of Q units that its running tasks take
-    running : for each user {shape: number of running tasks}
-    changes : for each user how often these changed
     waiting : for each job the number of tasks that wait
     """
 
@@ -65,16 +79,19 @@ class TaskState:
         self.server_class = cluster.server_class
         self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
         self.room[:, ~events.first_up(len(self.server_class))] = DOWN
+        self._cell: Any = self.room.data  # single numbers of it, without an array for each
         total = cluster.counts.astype(object) @ self.capacities.astype(object)
         common = math.lcm(*filter(None, total))
-        self._per_total: list[int] = [common // t if t else 0 for t in total]
-        self._common = float(common)
+        self.per_total: list[int] = [common // t if t else 0 for t in total]
+        self.common = common
         N, Q = len(workload.users), len(total)
         self.used = [[0] * Q for _ in range(N)]
-        self.running: list[dict[int, int]] = [{} for _ in range(N)]
-        self.changes = [0] * N
+        self._ranks: list[Any] = [0] * N
         self.waiting = [0] * len(workload)
         self._of_heuristic(total)
+        self._waits = np.zeros(len(self.sizes), dtype=bool)
+        self._waiting: tuple[NDArray[np.intp], list[NDArray[np.int64]]] | None = None
+        self.look_for_room([], set())
 
     def _shapes(self, sizes: NDArray[np.int64], fitting: NDArray[np.bool_]) -> None:
         """Number what differs."""
@@ -85,7 +102,9 @@ class TaskState:
         within = np.all(self.sizes[:, None, :] <= self.capacities[None], axis=2)
         self.allowed = frozen(fitting[first] & within)
         self.size: list[list[int]] = self.sizes.tolist()
+        self._columns = [np.ascontiguousarray(column) for column in self.sizes.T]
         self._placed: list[bool] = np.any(self.allowed != within, axis=1).tolist()  # where it is small enough is not all
+        self._any_placed = any(self._placed)
 
     def _of_heuristic(self, total: NDArray[Any]) -> None:
         """Of each shape the first resource it demands, and D_r / D_1 of (9) in shares of the cluster."""
@@ -96,59 +115,179 @@ class TaskState:
             [size[r] / size[q] * self._scale[q][r] if size[q] else 0.0 for r in range(len(size))]
             for size, q in zip(self.size, self._first, strict=True)
         ]
+        self._spread = [sum(ratio) for ratio in self._ratio]
 
-    def with_room(self, job: int) -> NDArray[np.bool_]:
-        """(S,) the machines that have room for a task of the job, and may run it."""
-        shape = self.shape[job]
-        size = self.size[shape]
-        there: NDArray[np.bool_] = self.room[0] >= size[0]
-        for q in range(1, len(size)):
-            there &= self.room[q] >= size[q]
-        if self._placed[shape]:
-            there &= self.allowed[shape][self.server_class]
+    # ---- tasks start and stop --------------------------------------------------------------------------------------------
+
+    def take(self, user: int, shape: int, server: int, tasks: int) -> None:
+        """So many tasks start on a machine, or stop where the number is negative."""
+        used, cell = self.used[user], self._cell
+        for q, size in enumerate(self.size[shape]):
+            cell[q, server] -= tasks * size
+            used[q] += tasks * size
+        self._ranks[user] = None
+
+    def fits(self, shape: int, server: int) -> bool:
+        """Whether a machine has room for a task of a shape, and may run it."""
+        cell = self._cell
+        for q, size in enumerate(self.size[shape]):
+            if cell[q, server] < size:
+                return False
+        return not self._placed[shape] or bool(self.allowed[shape, self.server_class[server]])
+
+    def waits(self, shape: int, now: bool) -> None:
+        """Whether tasks of a shape wait that no machine has room for."""
+        if self._waits[shape] != now:
+            self._waits[shape], self._waiting = now, None
+
+    def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
+        """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
+        self._started: list[int] = []
+        self._freed = np.array(sorted(freed), dtype=np.intp)
+        self._hosts = {f: Hosts(found, 0) for f in new if len(found := self._scanned(f))}
+        self._one = len(freed) == 1 and not self._hosts
+        self._open, self._machines = self._on_freed() if freed else (NONE, NONE)
+        shapes: list[int] = self._open.tolist()
+        if self._hosts:
+            shapes += self._hosts
+            counts = [len(hosts.servers) for hosts in self._hosts.values()]
+            self._open, self._machines = np.array(shapes), np.array(self._machines.tolist() + counts)
+        self._open_sizes = [column[self._open] for column in self._columns] if len(shapes) > 1 else []
+        return shapes
+
+    def _on_freed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Those of the waiting shapes that have room on freed machines, and on how many."""
+        if self._waiting is None:
+            shapes = self._waits.nonzero()[0]
+            self._waiting = shapes, [column[shapes] for column in self._columns]
+        shapes, sizes = self._waiting
+        if self._one:
+            s = self._freed[0]
+            found = self._within(shapes, sizes, s, self.room[:, s]).nonzero()[0]
+            return shapes[found], np.ones(len(found), dtype=np.intp)
+        columns = [size[:, None] for size in sizes]
+        machines = self._within(shapes[:, None], columns, self._freed, self.room[:, self._freed]).sum(axis=1)
+        found = machines.nonzero()[0]
+        return shapes[found], machines[found]
+
+    def started(self, shape: int, server: int) -> list[int]:
+        """The shapes whose last machine with room was this one, on which a task of a shape has just started."""
+        self._started.append(server)
+        if len(self._open) == 1:
+            self._machines[0] -= not self.fits(shape, server)
+            return [] if self._machines[0] else [shape]
+        left = self.room[:, server]
+        there = self._within(self._open, self._open_sizes, server, left)
+        if not self._one:  # those that have room elsewhere, too
+            before = self._within(self._open, self._open_sizes, server, left + self.sizes[shape])
+            self._machines -= before & ~there
+            there = self._machines > 0
+        kept = there.nonzero()[0]
+        if len(kept) == len(there):
+            return []
+        gone: list[int] = self._open[~there].tolist()
+        self._open, self._machines = self._open[kept], self._machines[kept]
+        self._open_sizes = [size[kept] for size in self._open_sizes]
+        return gone
+
+    def _within(self, shapes: Any, sizes: list[Any], servers: Any, room: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether shapes, whose sizes are given, have so much room on machines, and may run there."""
+        there: NDArray[np.bool_] = sizes[0] <= room[0]
+        for q in range(1, len(sizes)):
+            there &= sizes[q] <= room[q]
+        if self._any_placed:
+            there &= self.allowed[shapes, self.server_class[servers]]
         return there
 
-    def fitness(self, job: int, servers: NDArray[np.intp]) -> Floats:
-        """H(i, l) of W (9) for some machines: sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c, in shares of all.
+    # ---- machines with room ----------------------------------------------------------------------------------------------
+
+    def _scanned(self, shape: int, servers: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """The machines with room for a task of a shape, of some or of all."""
+        if servers is None:
+            there = self._within(shape, self.size[shape], slice(None), self.room)
+            return there.nonzero()[0]
+        return servers[self._within(shape, self.size[shape], servers, self.room[:, servers])]
+
+    def _hosts_of(self, shape: int) -> Hosts:
+        """The machines with room now."""
+        hosts = self._hosts.get(shape)
+        if hosts is None:
+            found = self._freed if len(self._freed) == 1 else self._scanned(shape, self._freed)
+            hosts = self._hosts[shape] = Hosts(found, len(self._started))
+        new = len(self._started) - hosts.seen
+        if new >= FEW:
+            hosts.servers, hosts.fitness = self._scanned(shape, hosts.servers), None
+        elif new:
+            for s in self._started[hosts.seen :]:
+                self._changed(shape, hosts, s)
+        hosts.seen = len(self._started)
+        return hosts
+
+    def _changed(self, shape: int, hosts: Hosts, server: int) -> None:
+        """A task of any shape started on a machine, which may be one of the hosts."""
+        at = int(hosts.servers.searchsorted(server))
+        if at == len(hosts.servers) or hosts.servers[at] != server:
+            return
+        if not self.fits(shape, server):
+            hosts.servers = np.delete(hosts.servers, at)
+            hosts.fitness = None if hosts.fitness is None else np.delete(hosts.fitness, at)
+        elif hosts.fitness is not None:
+            hosts.fitness[at] = self._misfit(shape, self.room[:, server].tolist())
+
+    def machines(self, job: int) -> NDArray[np.intp]:
+        """The numbers of the machines that have room for a task of the job, and may run it, ascending."""
+        return self._hosts_of(self.shape[job]).servers
+
+    def with_room(self, job: int) -> NDArray[np.bool_]:
+        """(S,) whether each machine has room for a task of the job, and may run it."""
+        result = np.zeros(len(self.server_class), dtype=bool)
+        result[self.machines(job)] = True
+        return result
+
+    def fitness(self, job: int) -> Floats:
+        """H(i, l) of W (9) for `machines`: sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c, in shares of all.
 
         Where the task takes nothing of resource 1, the first that it does take stands in its place. `best_fit` has no rounding.
         """
-        shape = self.shape[job]
+        hosts = self._hosts_of(self.shape[job])
+        if hosts.fitness is None:
+            hosts.fitness = np.asarray(self._misfit(self.shape[job], self.room[:, hosts.servers]))
+        return hosts.fitness
+
+    def _misfit(self, shape: int, room: Any) -> Any:
+        """H(i, l) where so much is free: Q numbers of a machine, or (Q, M) of some."""
         q, ratio = self._first[shape], self._ratio[shape]
-        room = self.room[:, servers]
-        result = np.zeros(len(servers))
+        result = room[q] * 0.0
         for r, scale in enumerate(self._scale[q]):
-            if r != q:
-                result += np.abs(ratio[r] - room[r] / room[q] * scale)
+            if r != q and self.size[shape][q]:
+                result += abs(ratio[r] - room[r] / room[q] * scale)
         return result
 
-    def best_fit(self, job: int, servers: NDArray[np.intp]) -> int:
-        """The first of some machines with the least H(i, l), in rationals where rounding could decide."""
-        fitness = self.fitness(job, servers)
-        least = int(fitness.argmin())
-        near = np.flatnonzero(fitness <= fitness[least] + CLOSE * (1.0 + fitness[least] + sum(self._ratio[self.shape[job]])))
-        if len(near) > 1 and np.any(fitness[near] != fitness[least]):
-            first = near[np.sort(np.unique(fitness[near], return_index=True)[1])]
-            least = min(first, key=lambda k: self._exact_fitness(job, int(servers[k])))
-        return int(servers[least])
+    def best_fit(self, job: int, at: Any = slice(None)) -> int:
+        """Of `machines`, or of those at some places there, the first with the least H(i, l), found without rounding."""
+        servers = self.machines(job)[at]
+        if len(servers) == 1:
+            return int(servers[0])
+        fitness = self.fitness(job)[at]
+        first = int(fitness.argmin())
+        least = float(fitness[first])
+        near = fitness <= least + CLOSE * (1.0 + least + self._spread[self.shape[job]])
+        if np.count_nonzero(near) > np.count_nonzero(fitness == least):
+            unlike = np.sort(np.unique(fitness[near], return_index=True)[1])
+            first = min(near.nonzero()[0][unlike].tolist(), key=lambda k: self._exact_fitness(job, int(servers[k])))
+        return int(servers[first])
 
     def _exact_fitness(self, job: int, server: int) -> Fraction:
         """D_1 H(i, l), times a number that no machine changes."""
         size, q, room = self.size[self.shape[job]], self._first[self.shape[job]], self.room[:, server].tolist()
-        apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self._per_total))
+        apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self.per_total))
         return Fraction(apart, room[q])
 
-    def share(self, user: int) -> float:
-        """The global dominant share / weight of what the user's running tasks take together."""
-        return self._largest(user) / self._common / self.weights[user]
-
     def rank(self, user: int) -> float:
-        """The same times a constant, a whole number: equal shares are equal."""
-        result: float = self._largest(user) * self.per_weight[user]
-        return result
-
-    def _largest(self, user: int) -> int:
-        result: int = max(map(mul, self.used[user], self._per_total))
+        """The global dominant share / weight of a user, times a constant: a whole number, so that equal shares are equal."""
+        if self._ranks[user] is None:
+            self._ranks[user] = max(map(mul, self.used[user], self.per_total)) * self.per_weight[user]
+        result: float = self._ranks[user]
         return result
 
     @property

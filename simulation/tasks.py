@@ -8,14 +8,14 @@ At every time at which something happens,
 4. jobs arrive, and their tasks wait;
 5. the scheduler starts waiting tasks until none has room (schedulers.py).
 
-A shape of tasks (state.py) for which no machine had room is looked at again only when a machine has more room than before: in
-step 5 only shapes that arrived, or that changed machines have room for, are tried.
+After step 5 no machine has room for a task that waits. So at the next event shapes of tasks (state.py) of which none waited are
+looked at on all machines, and others on the machines that have more room than before.
 """
 
 import heapq
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,6 @@ from fairalloc.simulation.state import DOWN, TaskState
 from fairalloc.simulation.workload import Cluster, Workload
 
 __all__ = ["simulate_tasks"]
-
-FEW = 8  # machines that are looked at one by one
 
 
 @checked
@@ -88,6 +86,7 @@ class _Simulation:
     def __init__(self, state: TaskState, scheduler: Scheduler, events: ServerEvents, until: float) -> None:
         self.state, self.scheduler, self.events, self.until = state, scheduler, events, until
         workload = state.workload
+        self.by_job = type(scheduler).job_priority is not Scheduler.job_priority
         self.user: list[int] = workload.job_user.tolist()
         self.duration: list[float] = workload.duration.tolist()
         self.ends: list[tuple[float, int]] = []
@@ -95,31 +94,35 @@ class _Simulation:
         self.start, self.end = array("d"), array("d")
         self.cancelled = np.zeros(len(workload), dtype=np.int64)
         self.gone = [False] * len(workload.users)
-        # jobs[n][f]: heap of the jobs of user n and shape f that have waiting tasks; users_of[f]: users with such jobs
+        # jobs[n][f]: heap of the ranks of jobs of user n and shape f that have waiting tasks; users_of[f]: users with such jobs
         self.jobs: list[dict[int, list[int]]] = [defaultdict(list) for _ in workload.users]
         self.users_of: dict[int, set[int]] = defaultdict(set)
-        self.closed = np.zeros(len(state.sizes), dtype=bool)  # waiting shapes that no machine has room for
 
     def run(self) -> TaskLog:
         """All events up to `until`."""
         self.scheduler.begin(self.state)
+        order = self.scheduler.job_order(self.state)
+        self.at_rank: list[int] = [*range(len(self.user))] if order is None else [*order]
+        self.rank = np.argsort(self.at_rank).tolist()
         for time, machines, users, jobs in self._times():
             self.state.time = time
-            ready, freed = set[int](), set[int]()
-            self._end_tasks(time, freed)
+            self.freed, self.new = set[int](), set[int]()
+            self._end_tasks(time)
             for e in machines:
-                self._turn(int(self.events.server[e]), bool(self.events.up[e]), freed, ready)
+                self._turn(int(self.events.server[e]), bool(self.events.up[e]))
             for n in users:
-                self._leave(n, freed)
+                self._leave(n)
             for j in jobs:
                 tasks = int(self.state.workload.tasks[j])
                 if self.gone[self.user[j]]:
                     self.cancelled[j] = tasks
                 else:
-                    self._wait(j, tasks, ready)
-            again = self._reopen(freed)
-            if ready or again:
-                self._fill(ready | again, again, freed)
+                    self._wait(j, tasks)
+            if self.new or self.freed:
+                new = sorted(self.new & self.users_of.keys())
+                self._fill(self.state.look_for_room(new, self.freed))
+                for f in new:
+                    self.state.waits(f, f in self.users_of)
         return self._log()
 
     def _times(self) -> Iterator[tuple[float, list[int], list[int], list[int]]]:
@@ -142,49 +145,44 @@ class _Simulation:
 
     # ---- steps 1 to 4 ----------------------------------------------------------------------------------------------------
 
-    def _end_tasks(self, time: float, freed: set[int]) -> None:
+    def _end_tasks(self, time: float) -> None:
         while self.ends and self.ends[0][0] == time:
             _, b = heapq.heappop(self.ends)
             if self.outcome[b] == RUNNING:  # two may end together, and one not have run
                 self._stop(b, FINISHED)
-                freed.add(self.server[b])
 
     def _stop(self, b: int, outcome: int) -> None:
         """The tasks of one group stop."""
-        state, j, s, tasks = self.state, self.job[b], self.server[b], self.tasks[b]
-        self.outcome[b], self.end[b] = outcome, state.time
-        n, f = self.user[j], state.shape[j]
-        used = state.used[n]
-        for q, size in enumerate(state.size[f]):
-            state.room[q, s] += tasks * size
-            used[q] -= tasks * size
-        state.running[n][f] -= tasks
-        if not state.running[n][f]:
-            del state.running[n][f]
-        state.changes[n] += 1
+        j, s = self.job[b], self.server[b]
+        self.outcome[b], self.end[b] = outcome, self.state.time
+        self._take(self.user[j], self.state.shape[j], s, -self.tasks[b])
+        self.freed.add(s)
 
-    def _turn(self, s: int, up: bool, freed: set[int], ready: set[int]) -> None:
+    def _take(self, n: int, f: int, s: int, tasks: int) -> None:
+        """So many tasks start, or stop where the number is negative."""
+        self.state.take(n, f, s, tasks)
+        self.scheduler.changed(self.state, n, f, tasks)
+
+    def _turn(self, s: int, up: bool) -> None:
         """A machine comes up, or goes down with what runs there."""
         room = self.state.room
         if up:
             room[:, s] = self.state.capacities[self.state.server_class[s]]
-            freed.add(s)
+            self.freed.add(s)
             return
         for b in self._running(np.frombuffer(self.server, dtype=np.int64) == s):
             self._stop(b, LOST)
-            self._wait(self.job[b], self.tasks[b], ready)
+            self._wait(self.job[b], self.tasks[b])
         room[:, s] = DOWN
-        freed.discard(s)
 
-    def _leave(self, n: int, freed: set[int]) -> None:
+    def _leave(self, n: int) -> None:
         """A user goes."""
         self.gone[n] = True
         for b in self._running(self.state.workload.job_user[np.frombuffer(self.job, dtype=np.int64)] == n):
             self._stop(b, LEFT)
             self.cancelled[self.job[b]] += self.tasks[b]
-            freed.add(self.server[b])
-        for f, jobs in self.jobs[n].items():
-            for j in jobs:
+        for f, ranks in self.jobs[n].items():
+            for j in (self.at_rank[rank] for rank in ranks):
                 self.cancelled[j] += self.state.waiting[j]
                 self.state.waiting[j] = 0
             self._nobody_waits(n, f)
@@ -194,15 +192,15 @@ class _Simulation:
         """The numbers of the chosen groups that run."""
         return np.flatnonzero(chosen & (np.frombuffer(self.outcome, dtype=np.int64) == RUNNING)).tolist()
 
-    def _wait(self, j: int, tasks: int, ready: set[int]) -> None:
+    def _wait(self, j: int, tasks: int) -> None:
         """Tasks of a job wait, from now on."""
         n, f = self.user[j], self.state.shape[j]
+        if f not in self.users_of:
+            self.new.add(f)
         if not self.state.waiting[j]:
-            heapq.heappush(self.jobs[n][f], j)
+            heapq.heappush(self.jobs[n][f], self.rank[j])
             self.users_of[f].add(n)
         self.state.waiting[j] += tasks
-        if not self.closed[f]:
-            ready.add(f)
 
     def _nobody_waits(self, n: int, f: int) -> None:
         """A user has no waiting task of a shape any more."""
@@ -210,25 +208,17 @@ class _Simulation:
         users.discard(n)
         if not users:
             del self.users_of[f]
-            self.closed[f] = False
+            self.state.waits(f, False)
 
     # ---- step 5 ----------------------------------------------------------------------------------------------------------
 
-    def _reopen(self, freed: set[int]) -> set[int]:
-        """Shapes that had no room, and have it on a machine that was freed, and only there."""
-        closed = np.flatnonzero(self.closed)
-        full = self._without_room(closed, freed)
-        if len(full) == len(closed):
-            return set()
-        again = set(closed.tolist()).difference(full.tolist())
-        self.closed[[*again]] = False
-        return again
-
-    def _fill(self, ready: set[int], again: set[int], freed: set[int]) -> None:
-        """Start tasks of the ready shapes until none has room; those that are ready `again` have it on machines just freed."""
-        state, scheduler = self.state, self.scheduler
-        users = set[int]().union(*(self.users_of.get(f, ()) for f in ready))
-        order = self._ordered(users)
+    def _fill(self, shapes: list[int]) -> None:
+        """Start tasks of the shapes that have room until none has."""
+        state, scheduler, ready = self.state, self.scheduler, set(shapes)
+        users = set[int]().union(*(self.users_of[f] for f in ready))
+        order = [(scheduler.priority(state, n), n) for n in users]
+        heapq.heapify(order)
+        self.following: dict[int, int] = {}
         groups: dict[tuple[int, int], int] = {}
         while order and ready:
             bound, n = order[0]
@@ -236,59 +226,52 @@ class _Simulation:
             if j is None:
                 heapq.heappop(order)
                 continue
-            priority, s = scheduler.choose(state, n, j)
-            if s == NOWHERE:
-                full = {state.shape[j]}
-            elif priority > bound and len(order) > 1 and (priority, n) > min(order[1:3]):
+            if self.by_job and (priority := scheduler.job_priority(state, n, j)) > bound:
                 heapq.heapreplace(order, (priority, n))
-                continue
-            else:
+                if order[0][1] != n:
+                    continue
+            s, full = scheduler.server(state, j), [state.shape[j]]
+            if s != NOWHERE:
                 self._start(j, n, s, groups)
                 heapq.heapreplace(order, (scheduler.priority(state, n), n))
-                few = len(freed) <= FEW
-                full = set(self._without_room(np.array([*again], dtype=np.intp), freed).tolist()) if few else set()
+                full = state.started(state.shape[j], s)
             if full:  # no machine has room for these shapes
-                ready -= full
-                again -= full
-                self.closed[[*(full & self.users_of.keys())]] = True
-                order = self._ordered(m for _, m in order) if scheduler.by_machine else order
+                ready.difference_update(full)
+                order = self._asked_again(order, ready) if self.by_job else order
         self._keep(groups)
-
-    def _without_room(self, shapes: NDArray[np.intp], servers: set[int]) -> NDArray[np.intp]:
-        """The shapes for which none of some machines has room."""
-        state = self.state
-        for s in servers if len(shapes) else ():
-            there = np.all(state.sizes[shapes] <= state.room[:, s], axis=1) & state.allowed[shapes, state.server_class[s]]
-            shapes = shapes[~there]
-        return shapes
-
-    def _ordered(self, users: Iterable[int]) -> list[tuple[float, int]]:
-        """A heap of the users with their priorities."""
-        order = [(self.scheduler.priority(self.state, n), n) for n in users]
-        heapq.heapify(order)
-        return order
 
     def _next_job(self, n: int, ready: set[int]) -> int | None:
         """The user's first job of a ready shape."""
-        jobs = self.jobs[n]
-        if len(jobs) <= len(ready):
-            return min((heap[0] for f, heap in jobs.items() if f in ready), default=None)
-        return min((jobs[f][0] for f in ready if f in jobs), default=None)
+        shape, j = self.state.shape, self.following.get(n)
+        if j is None or not self.state.waiting[j] or shape[j] not in ready:
+            jobs = self.jobs[n]
+            few = (f for f in jobs if f in ready) if len(jobs) <= len(ready) else (f for f in ready if f in jobs)
+            rank = min((jobs[f][0] for f in few), default=None)
+            if rank is None:
+                return None
+            j = self.following[n] = self.at_rank[rank]
+        return j
+
+    def _asked_again(self, order: list[tuple[float, int]], ready: set[int]) -> list[tuple[float, int]]:
+        """The heap where users whose next job has no room any more, and may be another one, have the bound of their priority."""
+        shape, following = self.state.shape, self.following
+        again = [m for _, m in order if m in following and shape[following[m]] not in ready]
+        if not again:
+            return order
+        gone = set(again)
+        order = [pair for pair in order if pair[1] not in gone] + [(self.scheduler.priority(self.state, m), m) for m in again]
+        heapq.heapify(order)
+        return order
 
     def _start(self, j: int, n: int, s: int, groups: dict[tuple[int, int], int]) -> None:
         """One task starts."""
-        state = self.state
-        f = state.shape[j]
-        used, room = state.used[n], state.room
-        if not (isinstance(s, int | np.integer) and 0 <= s < room.shape[1]):
-            raise InstanceError(f"the scheduler chose machine {shown(s)} for a task of job {j}, but there are {room.shape[1]}")
-        for q, size in enumerate(state.size[f]):
-            room[q, s] -= size
-            used[q] += size
-        if any(room[q, s] < 0 for q in range(len(room))) or not state.allowed[f, state.server_class[s]]:
+        state, f = self.state, self.state.shape[j]
+        machines = len(state.server_class)
+        if not (isinstance(s, int | np.integer) and 0 <= s < machines):
+            raise InstanceError(f"the scheduler chose machine {shown(s)} for a task of job {j}, but there are {machines}")
+        if not state.fits(f, s):
             raise InstanceError(f"the scheduler chose machine {s} for a task of job {j}, which has no room for it")
-        state.running[n][f] = state.running[n].get(f, 0) + 1
-        state.changes[n] += 1
+        self._take(n, f, s, 1)
         groups[j, s] = groups.get((j, s), 0) + 1
         state.waiting[j] -= 1
         if not state.waiting[j]:

@@ -18,6 +18,7 @@ from fairalloc.models.numbers import Floats, frozen, plain
 __all__ = ["Cluster", "DescribedWorkload", "Workload"]
 
 COLUMNS = ("user", "arrival", "tasks", "duration")  # what a table of jobs has besides one column for each resource
+OF_USERS = {"weight": 1.0, "leave": np.inf}  # columns that it may have, the same in all rows of a user, and what stands for none
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,27 +141,37 @@ class Workload:
         _set(self, weights=frozen(weights), leave=frozen(leave), **{k: frozen(values[order]) for k, values in jobs.items()})
 
     @classmethod
-    def from_columns(
-        cls, columns: Mapping[str, Any], resources: Sequence[str], weights: Mapping[str, float] | None = None
-    ) -> "Workload":
-        """The jobs of a table, one a row.
+    def from_columns(cls, columns: Any, resources: Sequence[str] = (), weights: Mapping[str, float] | None = None) -> "Workload":
+        """The jobs of a table, one a row: a DataFrame, or a mapping of columns.
 
         Parameters
         ----------
-        columns : name -> (J,) values: "user" (names), "arrival", "tasks", "duration" and one for each resource
-        resources : (R,) names of the columns with what a task takes
-        weights : user name -> weight, default 1
+        columns : name -> (J,) values: "user" (names), "arrival", "tasks", "duration" and one for each resource; it may also have
+            "weight" and "leave", which are the user's and the same in all its rows
+        resources : (R,) names of the columns with what a task takes; () = all others
+        weights : user name -> weight, for those without such a column; default 1
+
+        Examples
+        --------
+        >>> table = {"user": ["ann", "bob"], "arrival": [0, 5], "tasks": [3, 2], "duration": [10, 10], "cpu": [0.5, 0.5]}
+        >>> jobs = Workload.from_columns(table)
+        >>> jobs.resources, jobs.users, jobs.work.tolist()
+        (('cpu',), ('ann', 'bob'), [30.0, 20.0])
         """
-        for name in (*COLUMNS, *resources):
+        wanted = tuple(resources) or tuple(str(name) for name in columns if name not in (*COLUMNS, *OF_USERS))
+        for name in (*COLUMNS, *wanted):
             if name not in columns:
-                raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *resources))}")
+                raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *wanted))}")
         users, job_user = np.unique(np.asarray(columns["user"], dtype=str), return_inverse=True)
-        demand = [_numbers(columns[name], name, 1) for name in resources]
-        for name, values in zip(resources, demand, strict=True):
+        demand = [_numbers(columns[name], name, 1) for name in wanted]
+        for name, values in zip(wanted, demand, strict=True):
             _same_length(name, values, "jobs", len(job_user))
-        phi = np.array([(weights or {}).get(name, 1.0) for name in users.tolist()])
+        phi, leave = (_of_users(columns, name, users, job_user) for name in OF_USERS)
+        if weights is not None:
+            phi = np.array([weights.get(name, w) for name, w in zip(users.tolist(), phi.tolist(), strict=True)])
         arrival, tasks, duration = (columns[name] for name in COLUMNS[1:])
-        return cls(resources, users.tolist(), phi, job_user, arrival, tasks, duration, np.column_stack(demand))
+        matrix = np.column_stack(demand) if demand else np.zeros((len(job_user), 0))
+        return cls(wanted, users.tolist(), phi, job_user, arrival, tasks, duration, matrix, leave=leave)
 
     def __len__(self) -> int:
         """J, the number of jobs."""
@@ -220,6 +231,21 @@ class DescribedWorkload:
     def __repr__(self) -> str:
         made = f"; generated: {self.generated}" if self.generated else ""
         return f"<{len(self.workload)} jobs of {len(self.workload.users)} users; real: {self.real or 'nothing'}{made}>"
+
+
+def _of_users(columns: Any, name: str, users: NDArray[Any], job_user: NDArray[np.intp]) -> Floats:
+    """(N,) the value of each user, the same in all its rows."""
+    if name not in columns:
+        return np.full(len(users), OF_USERS[name])
+    values = _numbers(columns[name], name, 1, unlimited=True)
+    _same_length(name, values, "jobs", len(job_user))
+    result = np.zeros(len(users))
+    result[job_user] = values
+    for j in np.flatnonzero(result[job_user] != values)[:1]:
+        raise InstanceError(
+            f"{name} of user {str(users[job_user[j]])!r} is {values[j]:g} and {result[job_user[j]]:g}, but it must be one"
+        )
+    return result
 
 
 def _set(thing: Any, **values: Any) -> None:

@@ -29,18 +29,22 @@ from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.floors import with_floors
-from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
+from fairalloc.solvers.lexicographic.nested_rounds import nested_lp, solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
+
+BY_ROUNDS = Leximin, NestedMaxMin
+"""Mechanisms whose reference is all rounds by another solver."""
 
 
 class ModelFacts(NamedTuple):
@@ -248,7 +252,9 @@ def _with_reference(
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
     if own <= max(limits.judging.proved, 0.0 if reference else promise) or not allocation.has_point:
         return Known(own)
-    if not isinstance(mechanism, Leximin) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
+    if (
+        not isinstance(mechanism, Leximin | NestedMaxMin) and mechanism.marginal(allocation) is None
+    ):  # its residual is not what prices prove
         return Known(own)
     if not (most >= allocation.instance.A if reference is None else reference):
         return _without_reference(allocation, own, f"an independent reference is for {most} arcs or on request")
@@ -310,7 +316,7 @@ def _without_reference(allocation: Allocation, own: float, reason: str) -> Known
 
 def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limits: Limits) -> tuple[float, Allocation] | None:
     """The better of `own` and what the reference proves, and the allocation with its prices; None without an answer in time."""
-    if isinstance(mechanism, Leximin):
+    if isinstance(mechanism, BY_ROUNDS):
         return _by_rounds(mechanism, allocation, own, limits)
     marginal = mechanism.marginal(allocation)
     assert marginal is not None
@@ -319,7 +325,9 @@ def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limi
     return (min(own, mechanism.residual(proof)), proof) if prices.any() else None
 
 
-def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits) -> tuple[float, Allocation] | None:
+def _by_rounds(
+    rule: Leximin | NestedMaxMin, allocation: Allocation, own: float, limits: Limits
+) -> tuple[float, Allocation] | None:
     """By the reference's prices, or, where these prove its own shares, by the largest relative difference from these.
 
     In deep sequences a proof is sharper than arithmetic (somebody may be raised by 1e-4 if others lose 1e-13); there the
@@ -335,14 +343,14 @@ def _by_rounds(rule: Leximin, allocation: Allocation, own: float, limits: Limits
     return (min(best, deviation) if deviation <= limits.judging.trusted else best), priced
 
 
-def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> Allocation | None:
+def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limits: Limits) -> Allocation | None:
     """The rule's allocation on its domain by SciPy's dual simplex, which no method uses, with prices; None where it fails."""
     from scipy.optimize import linprog
 
     (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
 
-    def solve(now: Round) -> tuple[Floats, Floats]:
-        lp = rule.lp(scaled, now)
+    def solve(now: Any) -> tuple[Floats, Floats]:
+        lp = nested_lp(rule, scaled, now) if isinstance(rule, NestedMaxMin) else rule.lp(scaled, now)
         rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
         given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
         options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
@@ -356,7 +364,8 @@ def reference_allocation(rule: Leximin, instance: Instance, limits: Limits) -> A
         return answer.x[:-1], (above - below)[: scaled.K * scaled.R].reshape(scaled.K, scaled.R)
 
     try:
-        x, prices = solve_rounds(rule, scaled, solve, tolerance)
+        nested = isinstance(rule, NestedMaxMin)
+        x, prices = (solve_nested_rounds if nested else solve_rounds)(rule, scaled, solve, tolerance)  # type: ignore[arg-type]
     except (ArithmeticError, Stopped):
         return None
     return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)

@@ -25,14 +25,17 @@ from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
+from fairalloc.solvers.running.progress import tell
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
 
@@ -201,7 +204,8 @@ class Session:
             self.iterations = (self.iterations or 0) + int(iterations)
 
     def note(self, **facts: Any) -> None:
-        """Keep the facts of one event or iteration, where a trace or a log is wanted."""
+        """Keep the facts of one event or iteration where a trace or a log is wanted, and tell them where somebody listens."""
+        tell(**facts)
         if self.limits.trace:
             self.trace.append(facts)
         if self.limits.log:
@@ -239,7 +243,7 @@ class Session:
         """Solve the model (as the given Round or stage); returns x (A,) and the prices (K, R) or None. May raise Stopped."""
         raise NotImplementedError
 
-    def solve_round(self, round: Round) -> tuple[Floats, Floats]:  # noqa: A002
+    def solve_round(self, round: Any) -> tuple[Floats, Floats]:  # noqa: A002
         """`solve` for the loop over rounds, which needs prices: Stopped where the solver returns none."""
         self.x, prices = self.solve(round)
         if prices is None:
@@ -321,8 +325,8 @@ class Method(ABC):
     ----------
     id : public name, "layer:solver"
     kind : "exact" (vertices, events, enumeration), "interior-point", "Newton", "complementarity" (pivots), "iterative" (sweeps
-        over servers), "first-order" (gradients and products with a matrix), "approximate" (its answers need not be right:
-        it ends as "approximate" unless its residual is what was promised, is asked only by name and not ranked), "own" or "other"
+        over servers), "first-order" (gradients and products with a matrix), "own", "other", or
+        "approximate". The last is asked only by name, is not ranked, and ends "approximate" unless its residual is as promised
     packages : import names it needs
     install : what to install when they are missing
     session : what `open` makes of a mechanism, an instance and limits
@@ -384,7 +388,7 @@ class Method(ABC):
 
         Parameters
         ----------
-        mechanism : what is to be computed, configured
+        mechanism : the configured mechanism that is asked for
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
@@ -396,7 +400,7 @@ class Method(ABC):
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What is imported for it: Pyomo loads its parts by another name."""
+        """The packages that it imports: Pyomo loads its parts by another name."""
         return tuple("pyomo.environ" if name == "pyomo" else name for name in self.packages)
 
     def missing(self) -> str:
@@ -456,6 +460,8 @@ class Method(ABC):
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
         if isinstance(mechanism, Edited) and mechanism.takes_rounds:
             return solve_edited_rounds(mechanism, session.instance, session.solve_fairness)
+        if isinstance(mechanism, NestedMaxMin):
+            return solve_nested_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4)
         if isinstance(mechanism, WholeTasks):
             return whole(mechanism, session)
         if not isinstance(mechanism, Leximin):

@@ -10,7 +10,7 @@ from typing import overload
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.models import overview
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.examples.published import EXAMPLES
+from fairalloc.models.examples.published import EVERY_EXAMPLE
 from fairalloc.models.instance import Instance
 from fairalloc.models.overview import HEAD, AllocationOverview, Overview
 from fairalloc.solvers.catalogue.method_registry import METHODS
@@ -20,7 +20,7 @@ LAYERS = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}
 
 @dataclass(frozen=True)
 class ModelPage:
-    """What `fairalloc model ID` prints of a mechanism."""
+    """The page of a mechanism that `fairalloc model ID` prints."""
 
     mechanism: Mechanism
 
@@ -38,7 +38,7 @@ class ModelPage:
     def parts(self, layer: str) -> tuple[str, ...]:
         """The names of variables and constraints of its model on a published example; () for mechanisms of one's own."""
         item = self.mechanism
-        for instance in [e.instance for e in EXAMPLES if item.id in e.answers and layer in item.layers][:1]:
+        for instance in [e.instance for e in EVERY_EXAMPLE if item.id in e.answers and layer in item.layers][:1]:
             model = getattr(item, layer)(instance)
             if layer == "cvxpy":
                 return (*(v.name() for v in model.variables()), *(c.label for c in model.constraints))
@@ -56,13 +56,19 @@ class ModelPage:
         for layer, name in LAYERS.items():
             if code := self.code(layer):
                 yield f"The model in {name}, fa.mechanism({item.id!r}).{layer}(instance)\n\n{code}"
+        if item.layers:
+            yield from self._edits()
+        yield f"Computed by {', '.join(key for key, method in METHODS.items() if method.computes(item))}"
+
+    def _edits(self) -> Iterator[str]:
+        """What an edit can be of."""
+        item = self.mechanism
         yield f"Edited by fa.mechanism({item.id!r}).edited(id, cvxpy=f, pyomo=h), f(problem, instance) and h(model, instance)\n"
         for layer, name in LAYERS.items():
             if parts := self.parts(layer):
                 yield f"    {name}: {', '.join(parts)}"
         rounds = "all rounds respect the edit; another objective makes it one program" if item.several_rounds else ""
         yield f"    {item.own_objective or rounds or 'one program: constraints, objective and parameters'}\n"
-        yield f"Computed by {', '.join(key for key, method in METHODS.items() if method.computes(item))}"
 
     def __str__(self) -> str:
         return "\n".join(self._lines())

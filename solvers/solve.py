@@ -7,7 +7,7 @@
 Where a limit is given, the packages that the first method needs are imported before the clock starts, once in a process.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -30,6 +30,7 @@ from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
+from fairalloc.solvers.running.progress import Progress, listening
 from fairalloc.solvers.running.threads import checked_threads, limited_threads
 from fairalloc.solvers.symmetry import classes_of
 
@@ -51,6 +52,7 @@ def solve(
     threads: int | None = None,
     merge: bool | None = None,
     isolate: bool = True,
+    progress: bool | Callable[[Progress], object] = False,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -61,17 +63,17 @@ def solve(
     mechanism : id or alias, see `fairalloc list`, or a mechanism of your own
     method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (catalogue/own.py);
         None takes the fastest available one whose residual meets the accuracy or whose answer is rational, else the best found
-    accuracy : "low", "mid" or "high" (ACCURACY), or a number: the residual promised; each solver's own options follow from it.
-        Where the right tasks are unique, "optimal" also means that no user's are off by more than 100 times that, relative, and
-        never more than 1e-2 (`Allocation.user_error`); where nothing shows it, the termination is "optimal, user error not known"
+    accuracy : "low", "mid" or "high" (ACCURACY), or a number: the promised residual, which sets each solver's own options. If
+        right tasks are unique, "optimal" also bounds each user's relative error by 100 times that, and never more than 1e-2
+        (`Allocation.user_error`). If nothing shows it, the termination is "optimal, user error not known"
     time_limit : seconds for the whole call, judging included; None = no limit. The clock starts when the packages of the first
         method are imported, which is done once in a process; those of later methods are imported within the limit. The call takes
         at most 1.2 times as long and a second more
     trace : whether an algorithm of this package keeps its events or iterations in `Allocation.trace`
     log : whether what the solver prints, or the algorithm's trace as text, is kept in `Allocation.log`, line by line
-    options : of the method, which must be named: those of an algorithm of this package (`fa.options`), and those of the solver
-        behind a method in the solver's own names, on top of what the accuracy means. {"judge": {...}} are options of the judge
-        (`fa.options("judge")`), which any method may have
+    options : of the method, which must be named: those of an algorithm of this package (`fa.options`), or those of the solver
+        behind it in the solver's own names. They override the options that the accuracy sets. {"judge": {...}} are options of the
+        judge (`fa.options("judge")`), which any method may have
     warm_start : an allocation to start from, on an instance with the same arcs; a method that cannot says so in `message`
     reference : whether an independent reference judges the answer where its own prices prove too little; None = on instances of
         at most 5,000 arcs (the judge's `reference_arcs`), where it costs no more than solving
@@ -79,16 +81,18 @@ def solve(
         `Allocation.threads` says how many it were
     merge : whether identical users and servers of larger instances are solved as one (solvers/symmetry.py) and the answer split,
         where this is right for the mechanism; None = where no method is named and nothing is traced
-    isolate : whether, under a limit, code that may look at no clock runs in a child process that is ended then: solvers in native
-        code, mechanisms and methods that are not of this package, and everything on large instances. What they change in memory
-        stays in the child. False, or a system on which Python cannot fork safely (macOS, Windows): a limit is then a request
+    isolate : whether, under a limit, code that may not watch the clock runs in a child process, which is then ended. This is
+        solvers in native code, mechanisms and methods that are not of this package, and everything on large instances. What they
+        change in memory stays in the child. With False, or where Python cannot fork safely (macOS, Windows), a limit is a request
+    progress : True writes a line to standard error every second: the seconds so far, the method, its iteration and its residual,
+        or what else it measures. A function gets a `Progress` with these instead. A solver in native code says no iterations
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns
     -------
-    Allocation with `residuals` {"feasibility", "definition"} computed from the instance alone; a mechanism without a residual of
-    its own is judged by the optimality conditions of its model ({"feasibility", "optimality"}) or says `not_judged`, as
-    does one for which no time was left. Ctrl-C returns the best point so far, with the termination "interrupted"
+    Allocation with `residuals` {"feasibility", "definition"} computed from the instance alone. The optimality conditions of its
+    model ({"feasibility", "optimality"}) judge a mechanism without a residual of its own. `not_judged` says why neither was
+    possible, for example that no time was left. Ctrl-C returns the best point so far, with the termination "interrupted"
 
     Raises
     ------
@@ -110,13 +114,14 @@ def solve(
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
     item = with_floors(find_mechanism(mechanism).configure(**parameters), instance)
+    item.check_groups(instance)
     if seconds < np.inf:
         _import_first(item, instance, method)
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=checked_threads(threads))
     merged = (method is None and not (trace or log)) if merge is None else merge
     request = Request(item, instance, limits, reference, warm_start, merged, isolate)
 
-    with limited_threads(limits.threads, instance.A):
+    with listening(progress), limited_threads(limits.threads, instance.A):
         answer = whole_call(request, lambda given, keep: _solved(given, method, own, keep))
     return answer if isinstance(mechanism, str) and not item.functions else answer.noted(rule=item)
 

@@ -67,7 +67,7 @@ def solve_many(
     instances : of any shapes; those of one shape are solved together
     mechanism : as for `solve`
     accuracy : the residual promised, as for `solve`
-    time_limit : seconds for the whole call, None = no limit; what is not begun by then has no point and the termination
+    time_limit : seconds for the whole call, None = no limit; later instances have no point and the termination
         "time_limit"
     threads : as for `solve`
     parameters : of the mechanism, such as alpha for "fds"

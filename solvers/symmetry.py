@@ -7,9 +7,9 @@ same; two rows of servers where capacities, placement and demands there are. A c
 
 a class D of rows as one row with the count q_D = sum_i q_i, split as x_ni = (q_i / q_D) x_nD.
 
-A set of tasks that is possible, and fair by a mechanism, when merged is so when split (docs/theory/algorithms.md has the proofs).
-Row i of class D gets the prices (q_i / q_D) p_Dr; levels stay. So the residual on the given instance proves the answer by its own
-prices: it is computed there, and what is not proved there is solved again without merging.
+A set of tasks that is possible, and fair by a mechanism, when merged is so when split (docs/reference/derivations.md has the
+proofs). Row i of class D gets the prices (q_i / q_D) p_Dr; levels stay. So the residual on the given instance proves the answer
+by its own prices: it is computed there, and what is not proved there is solved again without merging.
 """
 
 from dataclasses import dataclass, replace

@@ -11,6 +11,8 @@ import numpy as np
 SEED = 7
 """Of what `two-choice-drfh` draws: one pair of the machines with room for each task that starts."""
 
+BASELINES = ("fifo", "shortest-job-first", "least-attained-service", "finish-time-fair")
+
 
 def kept(value, largest):
     """The decimal that is printed, as far as the largest machine has 15 digits."""
@@ -38,6 +40,7 @@ class PlainCluster:
         self.gone = set()
         self.time = -1.0
         self.rng = np.random.default_rng(SEED)
+        self.drawn = self.rng.permutation(len(workload)).tolist() if rule == "random" else None
 
     def counted(self):
         """What the rule counts: resources, or slots."""
@@ -65,6 +68,47 @@ class PlainCluster:
     def has_room(self, s, j):
         room = self.free(s)
         return self.up[s] and self.fits[j, self.class_of[s]] and all(a <= b for a, b in zip(self.size[j], room, strict=True))
+
+    def turn(self, j):
+        """By this the jobs of a user go first; ties as they arrive."""
+        if self.rule == "random":
+            return self.drawn.index(j)
+        return self.work(j) if self.rule == "shortest-job-first" else j
+
+    def work(self, j):
+        return Fraction(repr(float(self.workload.duration[j]))) * int(self.workload.tasks[j])
+
+    def priority(self, j, s):
+        """Of the user of a job with this job on a machine."""
+        n = self.workload.job_user[j]
+        if self.rule in ("fifo", "random", "shortest-job-first"):
+            return self.turn(j), j
+        if self.rule == "least-attained-service":
+            return self.attained(n), n
+        if self.rule == "finish-time-fair":
+            return self.arrived(j) / self.alone(j), n
+        return self.share(n, s), n
+
+    def attained(self, n):
+        """All units times seconds of the user's tasks, the largest part of a resource, / weight."""
+        taken = [Fraction(0)] * len(self.total)
+        for task in self.tasks:
+            if self.workload.job_user[task["job"]] == n:
+                seconds = min(Fraction(task["end"]), Fraction(self.time)) - Fraction(task["start"])
+                taken = [a + seconds * d for a, d in zip(taken, self.size[task["job"]], strict=True)]
+        most = max(a / t if t else 0 for a, t in zip(taken, self.total, strict=True))
+        return most / Fraction(repr(float(self.workload.weights[n])))
+
+    def arrived(self, j):
+        return Fraction(float(self.workload.arrival[j])) - Fraction(self.time)
+
+    def alone(self, j):
+        """Seconds of a job on the part of all machines that its user's weight gives, with as many tasks at a time as fill it."""
+        weights = [Fraction(repr(float(w))) for w in self.workload.weights]
+        part = weights[self.workload.job_user[j]] / sum(weights)
+        tasks = min(part * t / d for d, t in zip(self.size[j], self.total, strict=True) if d)
+        count = int(self.workload.tasks[j])
+        return Fraction(float(self.workload.duration[j])) * max(1, count / tasks)
 
     def share(self, n, s):
         mine = [task["job"] for task in self.running() if self.workload.job_user[task["job"]] == n]
@@ -102,11 +146,14 @@ class PlainCluster:
                 return
             user = self.workload.job_user
             first = {}
-            for j, _ in there:
+            for j, _ in sorted(there, key=lambda pair: (self.turn(pair[0]), pair[0])):
                 first.setdefault(user[j], j)
             pairs = [(j, s) for j, s in there if first[user[j]] == j]
-            fit = self.rule.startswith("best")
-            j, s = min(pairs, key=lambda p: (self.share(user[p[0]], p[1]), user[p[0]], self.misfit(*p) if fit else 0.0, p[1]))
+            fit = self.rule.startswith("best") or self.rule in BASELINES
+            j, s = min(pairs, key=lambda p: (*self.priority(*p), self.misfit(*p) if fit else 0.0, p[1]))
+            if self.rule == "random":
+                servers = [server for job, server in pairs if job == j]
+                s = servers[self.rng.integers(len(servers))]
             if self.rule == "two-choice-drfh":
                 servers = [server for job, server in pairs if job == j]
                 s = min((servers[k] for k in self.rng.integers(len(servers), size=2)), key=lambda server: self.misfit(j, server))

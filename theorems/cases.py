@@ -18,7 +18,7 @@ from fairalloc.models.numbers import rational
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a statement is tried on.
+    """The data on which a statement is tried.
 
     Attributes
     ----------

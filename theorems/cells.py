@@ -85,10 +85,20 @@ MISREPORTED: Mapping[str, str] = {
 }
 """The rows about one kind of misreport alone, in the third table beside those about demands, eligible servers or both."""
 
-POOL = ("drf", "fds", "njc")
+POOL = ("drf", "fds", "h-drf", "njc")
 """Mechanisms of one pool, of which every cell is about one server."""
 
-SAME = {("alpha-pf-vds", "alpha = 1"): "nb", ("alpha-pf-vds", "alpha = inf"): "ps-dsf"}
+FLAT = {"nested-leximin": "drfh", "nested-nb": "nb", "h-drf": "drf"}
+"""Mechanisms that share by groups, and whose answers they have without groups: every cell is about instances without."""
+
+JOBS = ("gavel-makespan", "gavel-max-min")
+"""Policies about rates, steps and one resource: the tables say nothing of them."""
+
+SAME = {
+    ("alpha-pf-vds", "alpha = 1"): "nb",
+    ("alpha-pf-vds", "alpha = inf"): "ps-dsf",
+    **{(own, ""): other for own, other in FLAT.items()},
+}
 """Families whose answers, or whose users' tasks, are those of another mechanism (K 16, K Theorem 2)."""
 
 

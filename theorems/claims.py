@@ -67,13 +67,13 @@ def claim(
         f(allocation) and f(case, answer) return a Verdict, a bool, None (not about this case), or a number, positive where it
         is violated; `answer` is the mechanism as a function from instances to allocations. Allocations have `tasks_exact` where
         the mechanism has rational answers; an exact number (Fraction or int) then refutes in rationals
-    hypotheses : what is assumed: words separated by commas, such as "positive, everywhere, at least 2 users", an iterable of
+    hypotheses : the assumptions: words separated by commas, such as "positive, everywhere, at least 2 users", an iterable of
         them, or a `Hypotheses`; without words every user has one demand vector, the same on all servers, and no limit
     holds : "all" = the property holds for every case; "some" = a case violates it
     parameters : values that parameters of the mechanism may have, such as {"alpha": (1, 2, 5)}
     misreports : the most users who misreport together; None = what the property is about
     instances : a function of a `numpy.random.Generator` that makes the instances the claim is about; it replaces the package's
-        own samples, and what is found is not made smaller
+        own samples, and a violation is not made smaller
     id : its name; "" = a slug of the text
 
     Returns
@@ -153,10 +153,9 @@ class Claim(ClaimTerms):
         Parameters
         ----------
         time_limit : seconds for all of it; None = 10 where no trials are given, else any. It takes at most 1.2 times as long and
-            a second more: the search runs in a child process, which is ended then, so what functions of yours change in memory
-            stays there
+            a second more. The search runs in a child process, which is then ended, so your functions change no memory here
         trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
-        seed : of everything random
+        seed : of all random numbers
         jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
 
         Returns
@@ -208,8 +207,10 @@ class ClaimResult:
 
     @property
     def status(self) -> Status:
-        """One of "refuted" (confirmed in rationals), "proved" (for `holds="some"`: a violation was confirmed in rationals),
-        "not refuted", "not decided: violated in floating point" (where no rational answer exists) and "not decided".
+        """One of "refuted", "proved", "not refuted", "not decided: violated in floating point" and "not decided".
+
+        "refuted" is confirmed in rationals, and so is "proved" for `holds="some"`. The fourth is for mechanisms without
+        rational answers.
         """
         return self.finding.status
 

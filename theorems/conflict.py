@@ -78,13 +78,13 @@ METHOD = "linear arithmetic in rationals, z3"
 
 @dataclass(frozen=True, eq=False)
 class Conflict:
-    """What is known of several axioms at once; `print` shows all of it.
+    """The status of several axioms at once; `print` shows all of it.
 
     Attributes
     ----------
     axioms : their names
     size : the most users, servers and resources
-    mechanisms : {mechanism: {axiom: what is known}}
+    mechanisms : {mechanism: {axiom: status}}
     profile : the axioms that are about one profile
     shown_by : the mechanism that has all of `profile` on every instance, "" where none is known to
     instance : an instance on which no allocation has all of `profile`, None where none was found
@@ -150,7 +150,7 @@ class Conflict:
 
     @property
     def reasons(self) -> list[str]:
-        """Why mechanisms have all axioms, an axiom that others lack, and what is not decided of the rest.
+        """Why mechanisms have all axioms, an axiom that others lack, and the undecided axioms of the rest.
 
         Nothing where an instance excludes all mechanisms.
         """
@@ -246,7 +246,7 @@ def conflict(
     time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; None = 60 where no trials
         are given, else any
     trials : the most cases of each search; with seconds to spare the result then depends on the seed alone
-    seed : of everything random
+    seed : of all random numbers
 
     Returns
     -------

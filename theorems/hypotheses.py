@@ -89,10 +89,10 @@ class Hypotheses:
 
         Parameters
         ----------
-        given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above, "several
-            variants", "own demands" and "limits" for what is not assumed then, "misreported servers" (or
-            demands, or tasks) for what reports are about, and "at least N users". Without a word users have one demand vector
-            each, the same on all servers, and no limits
+        given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above and
+            "at least N users". "several variants", "own demands" and "limits" drop an assumption. "misreported servers" (or
+            demands, or tasks) says what reports are about. Without a word users have one demand vector each, the same on all
+            servers, and no limits
 
         Raises
         ------
@@ -186,7 +186,7 @@ class Hypotheses:
         return self.users <= instance.N and all(test(instance) for name, test in TESTS.items() if getattr(self, name))
 
     def dropped(self) -> Mapping[str, "Hypotheses"]:
-        """The variants with one assumption less, by the name of what is dropped."""
+        """The variants with one assumption less, by the name of the dropped assumption."""
         return {name: replace(self, **{name: False}) for name in self._flags}  # type: ignore[arg-type]
 
     @property

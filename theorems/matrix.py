@@ -93,16 +93,16 @@ Link = Callable[[str, str], str]
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """Mechanisms x properties, with what was found; it prints as a table, and notebooks show it as one.
+    """Mechanisms x properties, with a finding for each cell; it prints as a table, and notebooks show it as one.
 
     Attributes
     ----------
     statements : what was looked at, by id
-    findings : what was found of each, by id; `findings[id].case.code()` rebuilds a violation
+    findings : the finding of each, by id; `findings[id].case.code()` rebuilds a violation
     columns : mechanisms, or families of their parameters
     properties : the rows
     cells : `cells[property, column]`
-    title, about : what stands above it
+    title, about : the text above it
     """
 
     statements: Mapping[str, Statement]

@@ -28,7 +28,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, parse_case
-from fairalloc.theorems.cells import HOLDS, Cell, Column
+from fairalloc.theorems.cells import FLAT, HOLDS, JOBS, Cell, Column
 from fairalloc.theorems.packaged_files import packaged_text
 
 MOST = 6
@@ -139,8 +139,8 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
     """Mechanisms by quantities: the worst known ratio, and the bound that is proved."""
     found = {(one.mechanism, one.quantity): one for one in known}
     rows = [
-        [name, *(_told(found.get((name, quantity)), bound(name, quantity, cells)) for quantity in QUANTITIES)]
-        for name in sorted(MECHANISMS)
+        [name, *(_told(found.get((FLAT.get(name, name), quantity)), bound(name, quantity, cells)) for quantity in QUANTITIES)]
+        for name in sorted({*MECHANISMS} - {*JOBS})
     ]
     notes = [
         "the worst case that is known, and = or ≤ where a bound is proved; N is the number of users",

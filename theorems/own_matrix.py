@@ -46,8 +46,8 @@ def property_matrix(
     hypotheses : as `claim` takes them; None = those of the papers' statements, else any
     time_limit : seconds for all cells together, None = 60 where no trials are given, else any; what one does not need the
         others get
-    trials : the most cases of one search; with time to spare the result then does not depend on the machine
-    seed : of everything random
+    trials : the most cases of one search; with enough time the result then does not depend on the machine
+    seed : of all random numbers
 
     Returns
     -------

@@ -7,6 +7,8 @@ from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.certificates.store import certificate_line, index, stored
+from fairalloc.theorems.certificates.written import symbols
 from fairalloc.theorems.checkers.experiments import run_of
 from fairalloc.theorems.definitions.named import definitions_of
 from fairalloc.theorems.latex import notation
@@ -39,7 +41,7 @@ POINTS = " `points` are tasks of user n on server i, sorted by user, then server
 
 STANDALONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
-PLAIN = {"errata": "docs/ERRATA.md, at {}", "script": "docs/witnesses/{}.py\n"}
+PLAIN = {"errata": "docs/papers/errata.md, at {}", "script": "docs/witnesses/{}.py\n"}
 """How names of these kinds are written for a terminal."""
 
 ANSWERS = {
@@ -153,7 +155,21 @@ def _by_machine(item: Statement, how: Writing) -> str:
     for kept in recorded().get(item.id, ()):
         lines.append(f"- {how.text(machine_line(kept))}")
         lines += [f"\n```python\n{case_code(kept['case'])}\n```\n"] if "case" in kept else []
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, "", *_certificates(item, how)])
+
+
+def _certificates(item: Statement, how: Writing) -> Iterator[str]:
+    """What is on record for each size, and the first question of the first certificate in symbols, which is how all are asked."""
+    entries = index().get(item.id, ())
+    if not entries:
+        return
+    yield "A certificate is checked by `check_certificate.py` alone: it shows that the facts of a question exclude each other.\n"
+    yield "\n".join(f"- {how.text(certificate_line(entry))}" for entry in entries) + "\n"
+    certificate = next((found for entry in entries if (found := stored(entry.get("sha256", "")))), None)
+    if certificate is not None:
+        name, assumed, refuting = symbols(certificate["text"])
+        yield f"The definition above makes of the first pattern, {how.text(name)}, these facts; the others are asked alike.\n"
+        yield f"```text\nassumed\n{assumed}\nwhat would refute the claim\n{refuting}\n```\n"
 
 
 def _witness(witness: Mapping[str, Any], how: Writing) -> str:
@@ -179,6 +195,11 @@ def _again(item: Statement) -> str:
     commands = [f"fairalloc theorems show {item.id}    # this page"]
     commands += [f"fairalloc theorems verify --id {item.id}"] * (item.paper in PAPERS)
     commands += [f"fairalloc theorems prove {item.id}"] * bool(recorded().get(item.id))
+    certified = any("sha256" in entry for entry in index().get(item.id, ()))
+    commands += [
+        f"fairalloc theorems prove {item.id} --certificate FILE",
+        f"fairalloc theorems export {item.id} --coq",
+    ] * certified
     commands += [f"fairalloc theorems export {item.id}    # --format latex"] * (item.id in ARGUMENTS)
     commands.append(f"fairalloc theorems export {item.id} --format bibtex")
     where = "The claim is made by `theorems/ours.py`; `theorems/search/our_cells.py` searches it.\n"

@@ -57,7 +57,7 @@ class Statement:
     own : whether the mechanism is an object of the claim's author and not the registered one of this id
     reading : of the printed words: to the letter; of a text in which a slip that would decide the claim is repaired, as the note
         says; or ours, where the paper does not say so in these words
-    answers : of which answers its proof speaks, where a mechanism allows several and it is not all of them (analysis/verdict.py)
+    answers : the answers that its proof is about, where a mechanism allows several and these are not all (analysis/verdict.py)
     """
 
     id: str
@@ -138,7 +138,7 @@ class Finding:
     case, verdict : the smallest case found and its exact verdict
     needed : hypotheses that cannot be dropped, each with a confirmed case
     seconds : time spent
-    answers : of which answers it speaks where the mechanism allows several: "for all", "for some", "for the answer of METHOD"
+    answers : the answers that it is about, where the mechanism allows several: "for all", "for some", "for the answer of METHOD"
     """
 
     statement: str

@@ -6,6 +6,7 @@
 | --- | --- |
 | certificate.py | the class `Certificate`, and the checks that all kinds share |
 | leximin.py | lexicographic mechanisms: prices for each round |
+| nested.py | nested-leximin: a dual solution of each round |
 | program.py | linear programs (utilitarian, mmf, drfh-lp, uniform): a dual solution |
 | nash_bargaining.py | nb: bounds on the optimal value |
 | justified.py | njc: the bottleneck of each user |

@@ -65,7 +65,7 @@ class Certificate(ABC):
     @property
     @abstractmethod
     def claim(self) -> str:
-        """What is proved, in words."""
+        """The proved claim, in words."""
 
     def document(self) -> dict[str, Any]:
         """The certificate as a JSON document; rationals are strings, users and arcs are numbered as in the instance."""

@@ -20,6 +20,7 @@ from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCert
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
+from fairalloc.analysis.certificates.nested import NestedCertificate
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.properties.checks import TOLERANCE
@@ -33,13 +34,14 @@ from fairalloc.formulations.floors import with_floors
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.proofs import ExactLayer, ExactProgram
+from fairalloc.models.exact.proofs import ExactLayer, ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
@@ -162,8 +164,11 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     made: Certificate
     if isinstance(solution.proof, ExactProgram):
         made = ProgramCertificate(_name(item), x, exact_arcs(home).tasks(x), solution.proof)
+    elif isinstance(item, NestedMaxMin):
+        borrowed = int(item.compared == "borrowed" and any(item.first(home).floor))
+        made = NestedCertificate(_name(item), x, borrowed, cast(tuple[ExactNestedRound, ...], solution.proof))
     else:
-        made = LeximinCertificate(_name(item), x, solution.proof)
+        made = LeximinCertificate(_name(item), x, cast(tuple[ExactRound, ...], solution.proof))
     if given is None:
         return made
     near: Certificate = made

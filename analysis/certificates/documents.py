@@ -9,6 +9,7 @@ from fairalloc.analysis.certificates.game_certificate import LevelsCertificate, 
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
+from fairalloc.analysis.certificates.nested import NestedCertificate
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.models.errors import InstanceError, shown
@@ -16,7 +17,7 @@ from fairalloc.models.numbers import rational
 
 __all__ = ["KINDS", "parse_certificate"]
 
-_EXACT = (LeximinCertificate, ProgramCertificate, JustifiedCertificate, LevelsCertificate, PricesCertificate)
+_EXACT = (LeximinCertificate, NestedCertificate, ProgramCertificate, JustifiedCertificate, LevelsCertificate, PricesCertificate)
 KINDS: dict[str, type[Certificate]] = {cls.kind: cls for cls in (*_EXACT, BoundsCertificate, ResidualCertificate)}
 """The classes by the field "kind" of a document."""
 

@@ -1,8 +1,8 @@
 """`explain`: why everybody gets what they get, in sentences.
 
 1. The mechanism, and the users who are explained one by one.
-2. What its kind of rule is explained by: rounds, a dual solution, prices and budgets, levels of servers, bottlenecks, or the
-   duals of an own model.
+2. What its kind of rule is explained by: rounds, a dual solution, prices and budgets, levels of servers, bottlenecks, groups,
+   or the duals of an own model.
 3. What a little more or less of each capacity does, for rules whose tasks are unique.
 """
 
@@ -11,13 +11,17 @@ from fairalloc.analysis.explanations.complaints import explain_complaints
 from fairalloc.analysis.explanations.duals import explain_duals
 from fairalloc.analysis.explanations.effects import explain_effects
 from fairalloc.analysis.explanations.explanation import Explanation, Subject
+from fairalloc.analysis.explanations.groups import explain_groups
 from fairalloc.analysis.explanations.programs import explain_program
 from fairalloc.analysis.explanations.rounds import REFUSED, explain_rounds, refused
 from fairalloc.analysis.explanations.servers import explain_servers
 from fairalloc.formulations import Mechanism, mechanism_of
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.game.equilibrium import Equilibrium
+from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.nested_leximin import NestedMaxMin
+from fairalloc.formulations.nested_nb import NestedNashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -35,6 +39,7 @@ KINDS = (
     (AlphaFair, explain_budgets),
     (Equilibrium, explain_servers),
     (NoJustifiedComplaints, explain_complaints),
+    (NestedMaxMin | NestedNashBargaining | HierarchicalDrf, explain_groups),
     (Mechanism, explain_duals),
 )
 """Classes of mechanisms and what explains them; the first that fits counts."""
@@ -47,7 +52,7 @@ def explain(
     user: str | None = None,
     time_limit: float | None = None,
 ) -> Explanation:
-    """Why everybody gets what they get: who is held back on which server by which resource, at which price.
+    """Why users get their tasks: the resource of which server holds each one back, and at which price.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Sentence:
     Attributes
     ----------
     text : the statement in words
-    kind : "round", "prices", "user", "server", "effect", "constraint" or "note"
+    kind : "round", "prices", "group", "user", "server", "effect", "constraint" or "note"
     source : what it is derived from: "certificate" (rationals, verified without a solver), "prices", "levels" (of floating point
         answers), "derivatives" (fa.sensitivity), "duals" (of an own model), or "instance"
     facts : the same in names and numbers
@@ -47,13 +47,13 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
-    """Why an allocation is what it is.
+    """Why the users of an allocation get their tasks.
 
     Attributes
     ----------
-    allocation : what is explained
+    allocation : the explained allocation
     mechanism : the id of its rule
-    proof : one sentence on what the statements are derived from
+    proof : one sentence on the source of the statements
     sentences : the statements, the general ones first, then each user's
     """
 
@@ -64,7 +64,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The instance, the mechanism, and what proves what is said."""
+        """The instance, the mechanism, and the proof of the sentences."""
         return f"{self.allocation.instance.name or 'instance'}: {self.mechanism} explained. {self.proof}"
 
     def __str__(self) -> str:

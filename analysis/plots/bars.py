@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["allocation", "size"]
 
-SERVERS, BARS, NAMED = 12, 60, 60
-"""With more servers identical ones are one class; with more bars servers have no names; more users are drawn by resource."""
+EACH, SERVERS, BARS, NAMED = 8, 12, 60, 60
+"""So many users have a colour each. With more servers identical ones are one class; with more bars servers have no names;
+more users than the last are drawn by resource."""
 
 
 @checked
@@ -27,7 +28,7 @@ def allocation(item: Allocation, ax: "Axes | None" = None) -> "Axes":
     """Stacked bars of the parts of each capacity that each user takes (K Fig. 2, W Fig. 4); also `item.plot()`.
 
     Identical servers are drawn as one class where there are more than 12 servers, and narrow bars, the fullest first, stand for
-    more servers than have room for their names. Of more than 24 users, the 23 with the largest dominant shares are drawn each and
+    more servers than have room for their names. Of more than 8 users, the 7 with the largest dominant shares are drawn each and
     the others together; more than 60 users are drawn by their dominant resource, of which they take the largest part of all.
 
     Examples
@@ -76,13 +77,13 @@ def _stack(item: Allocation) -> _Stack:
 def _parts(item: Allocation) -> tuple[list[str], Floats, list[dict[str, Any]]]:
     """What is stacked: names, what they take (names, K, R), and their styles."""
     users, count = item.instance.users, len(item.instance.users)
-    looks = [style.area(k) for k in range(min(count, style.STYLES))]
-    if count <= style.STYLES:
+    looks = [style.area(k) for k in range(min(count, EACH))]
+    if count <= EACH:
         return list(users), item.used, looks
     if count > NAMED:
         return _by_dominant_resource(item)
     order = np.argsort(-dominant_share(item), kind="stable")
-    first, rest = np.sort(order[: style.STYLES - 1]), order[style.STYLES - 1 :]
+    first, rest = np.sort(order[: EACH - 1]), order[EACH - 1 :]
     used = np.vstack([item.used[first], item.used[rest].sum(axis=0)[None]])
     looks[-1] = {**looks[-1], "facecolor": style.GREY, "hatch": ""}
     return [*(users[n] for n in first), f"{len(rest):,} other users"], used, looks

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["front", "growth", "histories", "losses", "memory", "swatch"]
+__all__ = ["front", "growth", "histories", "intervals", "losses", "memory", "reached", "swatch"]
 
 EXACT = 1e-17
 """Where a residual of 0 stands on a logarithmic axis."""
@@ -139,6 +139,32 @@ def histories(
 
 
 @checked
+def reached(
+    points: Mapping[str, Sequence[tuple[float, float]]],
+    ax: "Axes | None" = None,
+    *,
+    order: Sequence[str] = (),
+    key: bool = True,
+) -> "Axes":
+    """Accuracy against time: the residual that is reached after so many seconds.
+
+    Parameters
+    ----------
+    points : for each method (seconds, residual), the residuals falling
+    ax, order, key : as in `front`
+
+    Examples
+    --------
+    >>> axes = reached({"one": [(0.1, 1e-1), (0.2, 1e-2)]})
+    >>> axes.lines[0].get_xdata().tolist()
+    [0.1, 0.2]
+    """
+    found = {method: _visible(own, 1e-6) for method, own in points.items()}
+    told = {m: f"{m}: {', '.join(f'{residual:.0e} after {spent:.3g} s' for spent, residual in own)}" for m, own in points.items()}
+    return _curves(found, told, ax, order, key, "largest residual")
+
+
+@checked
 def growth(
     seconds: Mapping[str, Sequence[tuple[float, float]]],
     ax: "Axes | None" = None,
@@ -210,6 +236,32 @@ def memory(peaks: Mapping[str, tuple[float, float]], ax: "Axes | None" = None) -
         ax.barh(k, most, 0.7, color=style.COLOURS[5], gid=hint(f"{name}: median {half:,.0f} MB, largest {most:,.0f} MB"))
         ax.plot([half, half], [k - 0.35, k + 0.35], color=style.DARK, linewidth=2.0)
     style.tidy(ax, "x", "peak memory, MB (bar: largest, mark: median)")
+    ax.set_yticks(range(len(names)), style.fitted(names, style.WIDEST), fontsize=style.SMALL)
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    return ax
+
+
+@checked
+def intervals(means: Mapping[str, tuple[float, float, float]], ax: "Axes | None" = None) -> "Axes":
+    """Mean seconds of methods, (mean, low, high): a mark at the mean, and a line from low to high where these differ.
+
+    Examples
+    --------
+    >>> axes = intervals({"one": (0.2, 0.1, 0.3), "two": (0.1, 0.1, 0.1)})
+    >>> axes.lines[0].get_xdata().tolist()
+    [0.2]
+    """
+    names = list(means)
+    ax = style.one_axes(ax, 6.4, 1.0 + 0.24 * len(names))
+    for k, (name, (mean, low, high)) in enumerate(means.items()):
+        between = f", 95 %: {low:.3g} to {high:.3g} s" if low < high else ""
+        ax.plot([mean], [k], "o", color=style.INKS[0], markersize=5.0, gid=hint(f"{name}: {mean:.3g} s{between}"))
+        if low < high:
+            ax.plot([low, high], [k, k], color=style.INKS[0], linewidth=2.0)
+    style.tidy(ax, "x", "mean seconds (mark) and its 95 % interval (line)")
+    ax.set_xscale("log")
+    style.decades(ax.xaxis, *ax.get_xlim())
     ax.set_yticks(range(len(names)), style.fitted(names, style.WIDEST), fontsize=style.SMALL)
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()

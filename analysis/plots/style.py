@@ -27,12 +27,23 @@ SMALL, LABEL = 10.5, 11.5
 
 DARK, GREY = "0.15", "0.85"
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#56B4E9", "#D55E00", "#BBBBBB")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#F0E442", "#CC79A7", "#56B4E9", "#E69F00", "#BBBBBB")
 DARK_COLOURS = ("#0072B2", "#009E73", "#D55E00")
 HATCHES = ("", "///", "..", "\\\\\\", "xxx", "---", "o", "|||")
 INKS = ("#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#56B4E9", "#E69F00", "#777777")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1.2)), (0, (8, 1.5, 1, 1.5, 1, 1.5)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+FIGURE: dict[str, Any] = {
+    "axes.prop_cycle": f"cycler(color={list(INKS)!r})",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.labelsize": SMALL,
+    "axes.titlesize": LABEL,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+}
+"""Settings of Matplotlib (`plt.rcParams`) with which other figures look like these; a user's line has the colour of its areas."""
 
 WIDEST = 2.4
 """Inches that a name in a legend may take."""

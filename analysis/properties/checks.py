@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
-from fairalloc.analysis.properties import fairness, whole_tasks
+from fairalloc.analysis.properties import fairness, group_fairness, whole_tasks
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
@@ -56,17 +56,17 @@ def check(
     ----------
     allocation : tasks on arcs, and bundles where more was handed out than is used; as `solve`, `read_allocation` or
         `Allocation(instance, x)` give it
-    property : a name in PROPERTIES, or a mechanism or its id, whose definition is then checked, or "market", or a function of
-        one's own that takes an allocation and returns a Verdict, True or False, or a number that is positive where the property
-        is violated, beyond `tolerance` (property.py)
+    property : a name in PROPERTIES, "market", a mechanism or its id, whose definition is then checked, or a function.
+        The function takes an allocation and returns a Verdict, True or False, or a number. A number above `tolerance` is a
+        violation (property.py)
     tolerance : the largest violation that counts as rounding; not used in rationals
     exact : whether to compute in rationals; None = where the allocation has them. Without x_exact floats are read as decimals.
         Definitions of mechanisms are checked in floating point, and in rationals where that cannot tell: `certify` proves them
     reference : for the definition of a mechanism, whether an independent reference is asked where the allocation's own prices
         prove too little; None = on instances of at most 5,000 arcs (the judge's `reference_arcs`)
     judge : options of the judge of definitions by name, see `fa.options("judge")`
-    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; what is not decided then is
-        said not to be. With a limit the check runs in a child process; None = no limit
+    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more. A verdict that
+        is not decided then says so. With a limit the check runs in a child process; None = no limit
 
     Returns
     -------
@@ -278,6 +278,9 @@ _FUNCTIONS: Mapping[str, Check] = {
     "global-bottleneck-fairness": fairness.global_bottleneck_fairness,
     "single-resource-fairness": fairness.single_resource_fairness,
     "single-server-reduction": fairness.single_server_reduction,
+    "group-sharing-incentive": group_fairness.group_sharing_incentive,
+    "sibling-envy-freeness": group_fairness.sibling_envy_freeness,
+    "hierarchical-share-guarantee": group_fairness.hierarchical_share_guarantee,
 }
 _OURS = {name: Property(name, function) for name, function in _FUNCTIONS.items()}
 PROPERTIES: Registry[Property] = Registry(

@@ -33,8 +33,8 @@ class SolutionSet:
     Attributes
     ----------
     mechanism : its id
-    instance : the one that its allocations are given on; points are tasks (A,) on the arcs of `instance.arcs`
-    domain : the one whose capacities limit the pieces: `instance` itself, or its time where servers are shared in time
+    instance : the instance of its allocations; points are tasks (A,) on the arcs of `instance.arcs`
+    domain : the instance whose capacities limit the pieces: `instance` itself, or its time where servers are shared in time
     pieces : the polytopes, none of which contains another
     """
 

@@ -15,7 +15,8 @@ which is P's Theorem 1 (K Theorem 4 and its proof, server by server). Of the oth
         max sum_n y_n g_i'(z_ni) / gamma_ni over what fits server i  =  sum_n x_n g_i'(z_ni) / gamma_ni            (K 16, one LP)
 
 A guess is the simplest fractions next to the numbers of a method; all is proved in rationals. **Otherwise** totals need not be
-unique and are irrational in general, so the set is not listed (docs/theory/algorithms.md). Users have one variant and no limits.
+unique and are irrational in general, so the set is not listed (docs/reference/derivations.md). Users have one variant and no
+limits.
 """
 
 from collections.abc import Sequence

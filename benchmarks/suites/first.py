@@ -1,7 +1,7 @@
 """The suite `first`: a comparison of all methods in two minutes, on cases hard enough that they differ.
 
-Examples of the papers, generated instances of every family, degenerate ones, and samples of real workloads. Where the samples are
-not found their cases are rows that say so; no generated instance takes their place.
+Examples of the papers, small games on which the papers' own algorithms are asked for several accuracies, generated instances of
+every family, degenerate ones, and samples of real workloads. Where the samples are not found their cases are rows that say so.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import Instance
 from fairalloc.models.examples import generators
 
-EXAMPLES = ("wang-fig2", "khamse-fig1")
+EXAMPLES = tuple(f"khamse-fig1/{mechanism}" for mechanism in ("drfh", "nb", "ps-dsf", "ps-dsf-tdm"))
 SIZE, LARGE = (40, 10, 4), (200, 40, 4)
 SEVERITY = 75
 FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
-    generators.generic: ("drf", "drfh", "nb", "ps-dsf", "alpha-pf-vds"),
+    generators.generic: ("drfh", "nb", "ps-dsf"),
     generators.tied: ("nb",),
     generators.zero_demand: ("lmmf", "nb"),
     generators.finite: ("nb",),
@@ -28,6 +28,18 @@ FAMILIES: dict[Callable[..., Instance], tuple[str, ...]] = {
     generators.variants: ("nb",),
 }
 """The mechanisms that each family is for."""
+
+GAMES = (generators.generic, generators.tied, generators.racks)
+SMALL, ALPHAS = (8, 3, 2), (3, "inf")
+DECADES = (1e-1, 1e-4, 1e-8)
+"""What every method is asked for on the games: accuracy against time."""
+
+
+def _at_decades() -> Iterator[SuiteCase]:
+    for family in GAMES:
+        name, build = f"generated/{family.__name__}-{'x'.join(map(str, SMALL))}", partial(family, *SMALL, 1)
+        for alpha in ALPHAS:
+            yield SuiteCase(f"{name}/alpha={alpha}", "alpha-pf-vds", build, {"alpha": alpha}, accuracies=DECADES)
 
 
 def _generated() -> Iterator[SuiteCase]:
@@ -49,9 +61,10 @@ def _case(family: str, size: tuple[int, ...], mechanism: str, build: Callable[[]
 
 SUITE = Suite(
     id="first",
-    title="examples of the papers, generated instances of every family, and real workloads",
+    title="examples of the papers, games, generated instances of every family, and real workloads",
     cases=(
-        *(replace(case, name=f"papers/{case.name}") for case in published() if case.name.startswith(EXAMPLES)),
+        *(replace(case, name=f"papers/{case.name}") for case in published() if case.name in EXAMPLES),
+        *_at_decades(),
         *_generated(),
         *(SuiteCase(f"real/{name}/{m}", m, SAMPLES[name]) for name, m in (("google2011", "drfh"), ("bitbrains", "nb"))),
     ),

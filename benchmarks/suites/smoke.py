@@ -8,8 +8,12 @@ from functools import partial
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.examples import generators
+from fairalloc.models.examples.published import example
 
 BUILD = partial(generators.generic, 3, 2, 2)
+BUILDS = dict.fromkeys(("gavel-makespan", "gavel-max-min"), partial(getattr, example("gavel-three-jobs"), "instance"))
+"""Of mechanisms that need one resource and numbers of steps."""
+
 PARAMETERS: dict[str, tuple[dict[str, object], ...]] = {
     "alpha-pf-vds": ({}, {"alpha": 2}),
     "lmmf": ({}, {"integral": True}),
@@ -21,7 +25,12 @@ SUITE = Suite(
     id="smoke",
     title="the smallest case of every mechanism",
     cases=tuple(
-        SuiteCase(" ".join([mechanism, *(f"{key}={value}" for key, value in parameters.items())]), mechanism, BUILD, parameters)
+        SuiteCase(
+            " ".join([mechanism, *(f"{key}={value}" for key, value in parameters.items())]),
+            mechanism,
+            BUILDS.get(mechanism, BUILD),
+            parameters,
+        )
         for mechanism in MECHANISMS
         for parameters in PARAMETERS.get(mechanism, ({},))
     ),

@@ -55,6 +55,7 @@ class SuiteCase:
     parameters : of the mechanism
     answer : the exact tasks of each user, where a paper prints them; a reference for the report
     methods : that are asked, if they are available; () = all
+    accuracies : that methods are asked for, where the run does not say otherwise; () = those of the suite
     after : the name of a smaller case before it, or "": a method that ran out of time or memory there is not asked here
     family : what it belongs to with its smaller and larger kin, for the report of growth; "" = nothing
     words : what `fairalloc bench run` needs to solve it, where the name of its suite and its own are not enough
@@ -66,6 +67,7 @@ class SuiteCase:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     answer: Sequence[Fraction] | None = None
     methods: Sequence[str] = ()
+    accuracies: Sequence[Accuracy] = ()
     after: str = ""
     family: str = ""
     words: str = ""

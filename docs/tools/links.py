@@ -1,5 +1,6 @@
 """Links that are right in the repository, as links between pages of the site."""
 
+import posixpath
 import re
 from collections.abc import Collection
 
@@ -8,26 +9,41 @@ PAGES = {
     "CONTRIBUTING.md": "/contributing.md",
     "CHANGELOG.md": "/changelog.md",
     "CITATION.cff": "/index.md",
-    "docs/CONTRIBUTING.md": "/contributing.md",
+    "fairalloc/cli": "/reference/command-line.md",
+    "models/files": "/reference/schemas.md",
+    "theorems/matrix.py": "/statements/matrix.md",
+    "theorems/numbers.py": "/statements/numbers.md",
+    "theorems/papers": "/statements/index.md",
 }
-"""Files of the repository and the pages that stand for them; other files in docs/ are pages by their own names."""
+"""Files and folders of the repository and the pages that stand for them; files in docs/ are pages by their own names."""
+
+CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+LOCAL = re.compile(r"\[(?P<words>[^\]]*)\]\((?![a-z]+:|#|/)(?P<file>[^)#\s]+)(?P<anchor>#[^)\s]+)?\)")
+"""A link to a file of the repository."""
 
 
-def led_to_pages(text: str) -> str:
-    """The Markdown text of a file of the repository with its links as links to pages; text in fences of code stays as it is."""
+def led_to_pages(text: str, folder: str = "") -> str:
+    """The Markdown text of a file in a folder of the repository, with links to pages and modules. Fences stay as they are."""
 
     def led(match: re.Match[str]) -> str:
-        file, anchor = match["file"], match["anchor"] or ""
-        name = file.removeprefix("../")
-        page = PAGES.get(name) or PAGES.get(f"docs/{name}") or f"/{name.removeprefix('docs/').removeprefix('notebooks/')}"
-        page = f"/tutorials/{page[1:].removesuffix('.ipynb')}.md" if name.startswith("notebooks/") else page
-        page = f"{page.removesuffix('.py')}.md" if page.startswith("/witnesses/") else page
-        return f"]({page}{anchor})"
+        name = posixpath.normpath(posixpath.join(folder, match["file"]))
+        if re.fullmatch(r"docs/\w+\.py", name):
+            return f"{{download}}`{match['words']} <{name.removeprefix('docs')}>`"
+        if name not in PAGES and not name.startswith(("docs/", "notebooks/")):
+            return f"{{py:mod}}`{match['words']} <fairalloc.{name.removesuffix('.py').replace('/', '.')}>`"
+        return f"[{match['words']}]({_page(name)}{match['anchor'] or ''})"
 
-    parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
-    local = r"\]\((?![a-z]+:|#|/)(?P<file>[^)#\s]+)(?P<anchor>#[^)\s]+)?\)"
-    parts[::2] = (re.sub(local, led, part) for part in parts[::2])
+    parts = CODE.split(text)
+    parts[::2] = (LOCAL.sub(led, part) for part in parts[::2])
     return "".join(parts)
+
+
+def _page(name: str) -> str:
+    """The page of the site for a file of the repository."""
+    if name.startswith("notebooks/"):
+        return f"/tutorials/{name.removeprefix('notebooks/').removesuffix('.ipynb')}.md"
+    page = PAGES.get(name) or f"/{name.removeprefix('docs/')}"
+    return f"{page.removesuffix('.py')}.md" if page.startswith("/witnesses/") else page
 
 
 def led_to_statements(text: str, ids: Collection[str]) -> str:
@@ -37,7 +53,7 @@ def led_to_statements(text: str, ids: Collection[str]) -> str:
         name = match["quoted"] or match["bracketed"]
         return f"[{name}](/statements/{name}.md)" if name in ids else match[0]
 
-    parts = re.split(r"(^```.*?^```$)", text, flags=re.DOTALL | re.MULTILINE)
+    parts = CODE.split(text)
     named = r"`(?P<quoted>[A-Z]\.[\w.-]+)`|\[(?P<bracketed>[A-Z]\.[\w.-]+)\](?!\()"
     parts[::2] = (re.sub(named, led, part) for part in parts[::2])
     return "".join(parts)

@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.resources import files
 from pkgutil import walk_packages
 from textwrap import dedent
@@ -15,8 +17,8 @@ from fairalloc.cli import _parser
 GROUPS = {
     "data": (
         "Instances",
-        "Instance read_instance write_instance show Overview ModelPage Example example EXAMPLES Frozen library generators traces "
-        "aggregate expand with_own_time",
+        "Instance read_instance read_csv write_instance show Overview ModelPage Example example EXAMPLES Frozen library "
+        "generators traces aggregate expand with_own_time",
     ),
     "solving": (
         "Solving",
@@ -27,15 +29,26 @@ GROUPS = {
     "judging": (
         "Properties, proofs and explanations",
         "check check_mechanism Property Verdict certify Certificate NotCertified explain Explanation market PricedAllocation "
-        "sensitivity Sensitivity compare MechanismComparison plots",
+        "sensitivity Sensitivity compare MechanismComparison explorer_page plots",
     ),
     "claims": (
         "Claims",
         "claim Claim ClaimResult Case Hypotheses Misreport claim_properties property_matrix Matrix conflict Conflict",
     ),
+    "benchmarks": (
+        "Benchmarks",
+        "benchmarks.run benchmarks.report benchmarks.compare benchmarks.Suite benchmarks.SuiteCase benchmarks.SUITES "
+        "benchmarks.find_suite benchmarks.suite_of benchmarks.Setting benchmarks.Summary benchmarks.report_text "
+        "benchmarks.write_report benchmarks.write_figure",
+    ),
+    "simulation": (
+        "Simulation",
+        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.accounting.account "
+        "simulation.metrics.utilisation",
+    ),
     "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),
 }
-"""The pages of the public names; each name is on exactly one."""
+"""The pages of the public names; each name is on exactly one. What is no name of the package itself has its module before it."""
 
 ROOMS = {
     "models": "instances, allocations, shares, files: no optimization",
@@ -68,12 +81,15 @@ def _names(title: str, names: list[str]) -> str:
 
 def _directive(name: str) -> str:
     """What autodoc shows a name with."""
-    value = getattr(fairalloc, name)
+    module, _, last = f"fairalloc.{name}".rpartition(".")
+    value = getattr(import_module(module), last)
     if isinstance(value, type):
         end = next(base.__name__ for base in value.__mro__[1:] if base.__name__ in fairalloc.__all__ or not _is_ours(base))
         return f".. autoclass:: fairalloc.{name}\n   :members:\n   :inherited-members: {end}\n"
     if hasattr(value, "__path__") or type(value).__name__ == "module":
         return f".. automodule:: {value.__name__}\n   :members:\n"
+    if callable(value) and f"fairalloc.{name}" in sys.modules:  # a module of that name has its text on another page
+        return f".. autofunction:: fairalloc.{name}\n   :no-index:\n"
     return f".. autofunction:: fairalloc.{name}\n" if callable(value) else f".. autodata:: fairalloc.{name}\n   :no-value:\n"
 
 

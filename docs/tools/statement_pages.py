@@ -87,7 +87,7 @@ def of_a_paper(paper: str) -> str:
     own = {key: item for key, item in statements.items() if item.paper == paper}
     count = Counter(on_record(item, known, again=False).status for item in own.values())
     said = ", ".join(f"{number} {name}" for name, number in count.most_common())
-    head = f"\n## Statements\n\n{len(own)} in all: {said}. What is false as printed is in the [errata](/ERRATA.md).\n"
+    head = f"\n## Statements\n\n{len(own)} in all: {said}. What is false as printed is in the [errata](/papers/errata.md).\n"
     return f"{head}\n{_table(own, known, ('status', 'claim'))}{_misprints(paper)}"
 
 
@@ -144,7 +144,7 @@ def _linked_name(kind: str, name: str) -> str:
 @cache
 def _headings() -> dict[str, str]:
     """The headings of the errata and the anchors that they have there."""
-    lines = (DOCS / "ERRATA.md").read_text(encoding="utf-8").splitlines()
+    lines = (DOCS / "papers" / "errata.md").read_text(encoding="utf-8").splitlines()
     titles = [line[4:] for line in lines if line.startswith("### ")]
     return {title: re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -152,8 +152,8 @@ def _headings() -> dict[str, str]:
 def _errata(name: str) -> str:
     """Links to the errata whose heading names the statement, or to all errata."""
     named = re.compile(rf"[`\[]{re.escape(name)}[`\],]")
-    links = [f"[{plain(title)}](/ERRATA.md#{anchor})" for title, anchor in _headings().items() if named.search(title)]
-    return ", ".join(links) or "[errata](/ERRATA.md)"
+    links = [f"[{plain(title)}](/papers/errata.md#{anchor})" for title, anchor in _headings().items() if named.search(title)]
+    return ", ".join(links) or "[errata](/papers/errata.md)"
 
 
 def _linking(text: str) -> str:

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,21 @@ def _page(name: str, notebook: Mapping[str, Any]) -> Iterator[tuple[str, str | b
             parts.append(re.sub(r"\]\((?:\./)?(\d\d_\w+)\.ipynb\)", r"](\1.md)", source))
         elif cell["cell_type"] == "code" and source.strip():
             parts.append(f"```python\n{source}\n```")
-            for j, output in enumerate(cell.get("outputs", ())):
+            for j, output in enumerate(_joined(cell.get("outputs", ()))):
                 content, picture = _output(output, f"{name}-{k}-{j}.png")
                 parts.append(content)
                 if picture:
                     yield f"tutorials/{name}-{k}-{j}.png", picture
     parts.append(f"This page is the notebook `notebooks/{name}.ipynb`, executed.")
     yield f"tutorials/{name}.md", "\n\n".join(parts) + "\n"
+
+
+def _joined(outputs: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The outputs of a cell, all that it prints in one piece before the others."""
+    printed = ["".join(output["text"]) for output in outputs if "text" in output]
+    if printed:
+        yield {"text": "".join(printed)}
+    yield from (output for output in outputs if "text" not in output)
 
 
 def _output(output: Mapping[str, Any], file: str) -> tuple[str, bytes]:

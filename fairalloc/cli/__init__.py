@@ -12,11 +12,12 @@
 import argparse
 import os
 import platform
+import re
 import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
@@ -29,7 +30,8 @@ from fairalloc.sigint import INTERRUPTED, raise_again
 
 COMMANDS = {
     "solve": "solve",
-    **dict.fromkeys(("explain", "show"), "explain"),
+    **dict.fromkeys(("explain", "sensitivity", "show"), "explain"),
+    "explore": "explore",
     **dict.fromkeys(("check", "certify", "verify"), "judge"),
     **dict.fromkeys(("export", "model"), "export"),
     **dict.fromkeys(("bench", "data"), "bench"),
@@ -46,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     start = time.monotonic() - (time.process_time() if arguments is None else 0.0)  # with the start of the interpreter
     words = sys.argv[1:] if arguments is None else list(arguments)
+    options = argparse.Namespace()
     try:
         raise_again()
         with warnings.catch_warnings():
@@ -54,9 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser = _parser(words)
             if "_ARGCOMPLETE" in os.environ:  # the shell asks for the rest of a word, and argcomplete answers and ends
                 argcomplete = import_module("argcomplete")
-                argcomplete.safe_actions.add(Once)
+                argcomplete.safe_actions.update((Once, Each))
                 argcomplete.autocomplete(parser)
-            return _run(parser.parse_args(words, argparse.Namespace(start=start)))
+            options = parser.parse_args(words, argparse.Namespace(start=start))
+            return _run(options)
     except ReaderGone:
         return 0
     except KeyboardInterrupt:
@@ -66,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("the memory of this machine does not suffice")
         return INTERNAL
     except Exception as error:
-        return _failed(error, "--debug" in words)
+        return _failed(error, "--debug" in words, options)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -78,9 +82,9 @@ def _run(options: argparse.Namespace) -> int:
     return code
 
 
-def _failed(error: Exception, debug: bool) -> int:
+def _failed(error: Exception, debug: bool, options: argparse.Namespace) -> int:
     """The exit code of an error, which is said."""
-    refused = _refusal(error, debug)
+    refused = _refusal(error, debug, options)
     if debug and (refused is None or error.__cause__ is not None):  # the cause is in code of the caller's
         traceback.print_exc()
     hint = "" if debug else " (run with --debug for the traceback)"
@@ -88,10 +92,10 @@ def _failed(error: Exception, debug: bool) -> int:
     return INTERNAL if refused is None else 2
 
 
-def _refusal(error: Exception, debug: bool) -> str | None:
+def _refusal(error: Exception, debug: bool, options: argparse.Namespace) -> str | None:
     """What is wrong with the command, its files or this machine; None where it is a mistake of this package."""
     if isinstance(error, FairallocError):
-        return str(error)
+        return _with_option(str(error), getattr(options, "_given", {}))
     if isinstance(error, OSError) and error.errno is not None and not debug:  # a file that cannot be read or written
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}"
     if isinstance(error, ValueError) and "null byte" in str(error):
@@ -99,6 +103,27 @@ def _refusal(error: Exception, debug: bool) -> str | None:
     if isinstance(error, ModuleNotFoundError) and not (error.name or "fairalloc").startswith("fairalloc"):
         return f"this command needs {error.name}, which is not installed: pip install fairalloc"
     return None
+
+
+def _with_option(sentence: str, given: Mapping[str, tuple[str, list[str]]]) -> str:
+    """The sentence with the option that it is about: what is called `time_limit` in Python is `--time-limit` here.
+
+    `given` has for each name the option and the words that were given for it.
+    """
+    inner = {word.partition("=")[0]: f"{option} " for option, words in given.values() for word in words if "=" in word}
+    if (found := re.match(r"(?:the )?(?:option )?(\w+) is ", sentence)) and found[1] in {*inner, *given}:
+        name = found[1]
+        return (inner[name] + name if name in inner else given[name][0]) + sentence[found.end(1) :]
+    about = sentence.partition(": ")[0]
+    places = {option: max((_place(word, about) for word in words), default=-1) for option, words in given.values()}
+    last = max(places, key=places.__getitem__, default="")
+    return f"{last}: {sentence}" if last and places[last] >= 0 and "--" not in about else sentence
+
+
+def _place(word: str, sentence: str) -> int:
+    """Where a sentence names last what was given; -1 where it does not."""
+    name = word.partition("=")[0]
+    return max(sentence.rfind(repr(name)), sentence.rfind(name) if len(name) > 2 and not name.isdigit() else -1)
 
 
 def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -112,11 +137,28 @@ class Once(argparse._StoreAction):
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
         """Keep the value."""
-        given = getattr(namespace, "_given", ())
-        if option_string is not None and self.dest in given:
+        if option_string is not None and self.dest in getattr(namespace, "_given", {}):
             raise argparse.ArgumentError(self, f"it is given twice, the second time as {values!r}, but it takes one value")
-        namespace._given = (*given, self.dest)
+        _note(self, namespace, values, option_string)
         super().__call__(parser, namespace, values, option_string)
+
+
+class Each(argparse._AppendAction):
+    """An option that may repeat."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Add the value."""
+        _note(self, namespace, values, option_string)
+        super().__call__(parser, namespace, values, option_string)
+
+
+def _note(action: argparse.Action, namespace: Any, values: Any, option_string: str | None) -> None:
+    """Keep which option was given with which words, for errors."""
+    if option_string is not None:
+        option = max(action.option_strings, key=len)
+        words = getattr(namespace, "_given", {}).get(action.dest, (option, []))[1]
+        more = [*map(str, values)] if isinstance(values, list) else [str(values)]
+        namespace._given = {**getattr(namespace, "_given", {}), action.dest: (option, [*words, *more])}
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -125,8 +167,8 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self._between = False
-        for name in (None, "store"):
-            self.register("action", name, Once)
+        for name, kind in ((None, Once), ("store", Once), ("append", Each)):
+            self.register("action", name, kind)
         text = "show the traceback of an internal error"
         self.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=text)
 
@@ -162,7 +204,7 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     asked = COMMANDS.get(words[0]) if words else None
     for module in dict.fromkeys(COMMANDS.values()) if asked is None else (asked,):
         import_module(f"fairalloc.cli.{module}").add_commands(commands)
-    command = commands.add_parser("doctor", help="what is installed, which methods are available")
+    command = commands.add_parser("doctor", help="installed packages and available methods")
     command.set_defaults(run=_doctor)
     return parser
 
@@ -181,8 +223,9 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
     ),
     "examples": (
         ["name", "size", "answers", "place"],
-        lambda fa: [
-            [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.answers), e.place] for e in fa.EXAMPLES
+        lambda _: [
+            [e.name, f"{e.instance.N}x{e.instance.K}x{e.instance.R}", ", ".join(e.told), e.place]
+            for e in import_module("fairalloc.models.examples.published").EVERY_EXAMPLE
         ],
     ),
     "library": (

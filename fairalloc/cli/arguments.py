@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
-from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.examples.published import EVERY_EXAMPLE, example
+from fairalloc.models.files.csv_tables import read_csv
 from fairalloc.models.files.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.instance import Instance
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
@@ -25,10 +27,48 @@ DEFAULT = "drfh"
 
 
 def add_instance(command: argparse.ArgumentParser, several: bool = False) -> None:
-    """The argument INSTANCE, or some of them."""
-    how: dict[str, Any] = {"dest": "instances", "nargs": "+"} if several else {"dest": "instance"}
+    """The argument INSTANCE, or some of them, and the two tables that may take its place."""
+    how: dict[str, Any] = {"dest": "instances", "nargs": "*"} if several else {"dest": "instance", "nargs": "?"}
     text = "a JSON file, - for standard input, or a published name"
     completed(command.add_argument(**how, metavar="INSTANCE", help=text), _examples, files=True)
+    for kind, more in (("users", "weight, max_tasks, eligible"), ("servers", "count")):
+        text = f"instead of INSTANCE a table of CSV: names, a column for each resource, and if wanted {more}"
+        completed(command.add_argument(f"--{kind}", metavar="FILE.csv", help=text), list, files="csv")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """An instance in two files of CSV."""
+
+    users: str
+    servers: str
+
+    def __str__(self) -> str:
+        return self.users
+
+
+def instances_given(options: argparse.Namespace) -> list[Any]:
+    """What INSTANCE names, or the two tables; InstanceError where it is neither or both."""
+    one = getattr(options, "instance", None)
+    named = getattr(options, "instances", [] if one is None else [one])
+    given = {"--users": options.users, "--servers": options.servers}
+    there = [option for option, file in given.items() if file is not None]
+    if len(there) == 1:
+        raise InstanceError(f"{there[0]} is given alone, but an instance in tables has both --users and --servers")
+    if named and there:
+        raise InstanceError(f"the instance is {named[0]!r}, but --users and --servers name one too")
+    if not named and not there:
+        raise InstanceError("no instance is named: give INSTANCE, or --users FILE.csv and --servers FILE.csv")
+    return named or [Tables(options.users, options.servers)]
+
+
+def instance_given(options: argparse.Namespace) -> Instance:
+    """The instance that is asked for; where there are tables and an only word, that is the document behind INSTANCE."""
+    after = "allocation" if "allocation" in options else "certificate"
+    if options.users is not None and options.instance is not None and getattr(options, after, "") is None:
+        setattr(options, after, options.instance)
+        options.instance = None
+    return instance_named(instances_given(options)[0])
 
 
 def add_mechanism(
@@ -61,8 +101,19 @@ def _parameter_names(typed: argparse.Namespace) -> list[str]:
 
 def add_time_limit(command: argparse.ArgumentParser, what: str, default: float | None = None) -> None:
     """The option --time-limit in seconds; the help says of what."""
-    text = f"for {what}; in seconds, or such as 90s, 10m or 1h"
+    text = f"limit for {what}; in seconds, or such as 90s, 10m or 1h"
     command.add_argument("--time-limit", type=_seconds, default=default, metavar="TIME", help=text)
+
+
+def add_progress(command: argparse.ArgumentParser) -> None:
+    """The option --progress."""
+    text = "write time, iteration and residual to standard error every second, as on a terminal"
+    command.add_argument("--progress", action="store_true", help=text)
+
+
+def wants_progress(options: argparse.Namespace) -> bool:
+    """Whether a long solve tells where it is."""
+    return bool(options.progress or sys.stderr.isatty())
 
 
 def _seconds(text: str) -> float:
@@ -103,7 +154,7 @@ def completed(action: argparse.Action, names: Callable[..., Iterable[str]], file
 
 
 def _examples() -> list[str]:
-    return [item.name for item in EXAMPLES]
+    return [item.name for item in EVERY_EXAMPLE]
 
 
 def document(name: str) -> Any:
@@ -119,8 +170,15 @@ def document(name: str) -> Any:
         raise InstanceError(f"standard input cannot be read: {error.strerror or error}") from None
 
 
-def instance_named(name: str) -> Instance:
-    """The instance in a file or in standard input, or the published one of that name."""
+def instance_named(name: str | Tables) -> Instance:
+    """The instance in a file, in two tables or in standard input, or the published one of that name."""
+    if isinstance(name, Tables):
+        try:
+            return read_csv(name.users, name.servers)
+        except InstanceError as error:
+            if name.users in str(error) or name.servers in str(error):
+                raise
+            raise InstanceError(f"--users {name.users} and --servers {name.servers} are no instance: {error}") from None
     if name == "-" or os.path.exists(name):
         return parse_instance(document(name))
     if name in _examples():
@@ -134,6 +192,12 @@ def mechanism_named(name: Any) -> Mechanism:
         found: Mechanism = load_object(name, MECHANISM)
         return found
     return mechanism(name)
+
+
+def configured(options: argparse.Namespace) -> Mechanism:
+    """The mechanism of the option --mechanism with its parameters."""
+    item: Mechanism = mechanism_named(options.mechanism).configure(**parameters(options.param))
+    return item
 
 
 def method_named(name: str | None) -> Any:

@@ -22,6 +22,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, parse_json
+from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
@@ -45,7 +46,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
     arguments.add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
     arguments.add_time_limit(command, "each solve; default: the suite's")
-    command.add_argument("--memory", type=int, default=4096, metavar="MB", help="limit for each solve")
+    command.add_argument("--memory", dest="memory_mb", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
     command.add_argument("--data", type=arguments.a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
@@ -62,6 +63,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--output", "-o", type=arguments.a_path, metavar="FILE", help=text)
     text = f"only a figure, may repeat; NAME is {', '.join(benchmarks.FIGURES)}; FILE ends in .svg, .png or .pdf"
     command.add_argument("--figure", nargs=2, action="append", metavar=("NAME", "FILE"), help=text)
+    text = "only the tables of this name, with --format latex or markdown, such as accuracy, choice, ranking or pairs"
+    command.add_argument("--table", metavar="NAME", help=text)
     command.add_argument("--suite", metavar="SUITE", help="the newest run of this suite; default: the newest of all")
     command.set_defaults(run=_report)
     command = bench.add_parser("compare", help="two record files: gains and losses, paired by case; exit code 1 on a loss")
@@ -86,7 +89,7 @@ def _run(options: argparse.Namespace) -> int:
     records = options.records or Path("results") / f"{name}.sqlite"
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
-        memory_mb=options.memory,
+        memory_mb=options.memory_mb,
         **{name: getattr(options, name) for name in ("time_limit", "repeats", "jobs", "threads", "scheduler")},
     )
     _say_what_is_not_computed((case.mechanism for case in selected(found, options.case or ()).cases), methods)
@@ -163,6 +166,8 @@ def _report(options: argparse.Namespace) -> int:
     if options.output and not options.format:
         known = ", ".join(benchmarks.FORMATS)
         raise InstanceError(f"--output is {str(options.output)!r}, but --format must say in which format: {known}")
+    if options.table and not options.format:
+        raise InstanceError(f"--table is {options.table!r}, but --format must say in which format: latex or markdown")
     options.records = options.records or _newest()
     summary = benchmarks.report(options.records, suite=options.suite)
     for name, file in options.figure or ():
@@ -170,8 +175,12 @@ def _report(options: argparse.Namespace) -> int:
         emit(printable(f"figure:  {file}\n"))
     if options.figure:
         return 0
-    if options.format not in (None, "html") and options.output is None:
-        emit(benchmarks.report_text(summary, options.format))
+    if options.table or (options.format not in (None, "html") and options.output is None):
+        text = benchmarks.report_text(summary, options.format, options.table)
+        if options.output is None:
+            emit(text)
+        else:
+            write_file(options.output, text)
         return 0
     if not options.format:
         _show(summary)

@@ -19,7 +19,7 @@ def add_action(actions: Any) -> None:
     command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_time_limit(command, "the whole call; default: 60s")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random; default: 0")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.set_defaults(run=_conflict)
 

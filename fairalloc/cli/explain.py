@@ -1,30 +1,48 @@
-"""The commands `explain` and `show`: why everybody gets what they get, and what an instance looks like."""
+"""The commands `explain`, `sensitivity` and `show`: why everybody gets what they get, what would change it, what is given."""
 
 import argparse
 import json
 import time
 from typing import Any
 
-from fairalloc.analysis import explain
+from fairalloc.analysis import explain, sensitivity
+from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit
-from fairalloc.models import NotApplicable, UnknownName, show
+from fairalloc.formulations import Mechanism
+from fairalloc.models import Allocation, Instance, NotApplicable, UnknownName, show
 from fairalloc.models.errors import no_such
+from fairalloc.models.examples.schedulers import PEERS
+from fairalloc.models.tables import printable
 from fairalloc.solvers import solve
 
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the parser of `fairalloc`."""
-    text = "why everybody gets what they get: who is held back where, by what, at which price"
+    text = "why users get their tasks: the server, resource and price that hold each one back"
     command = commands.add_parser("explain", help=text)
     arguments.add_instance(command)
     arguments.add_mechanism(command)
     command.add_argument("--user", metavar="NAME", help="explain this user alone; default: the first 20")
+    peers = ", ".join(PEERS)
+    command.add_argument("--peer", metavar="NAME", help=f"say what a scheduler makes of an instance with groups: {peers}")
     arguments.add_method(command)
     arguments.add_parameters(command)
     arguments.add_time_limit(command, "solving and explaining")
+    arguments.add_progress(command)
     command.add_argument("--format", default="text", choices=["text", "json"])
     command.set_defaults(run=_explain)
+
+    text = "how each user's tasks move with each capacity: derivatives where it grows and where it shrinks"
+    command = commands.add_parser("sensitivity", help=text)
+    arguments.add_instance(command)
+    arguments.add_mechanism(command)
+    arguments.add_method(command)
+    arguments.add_parameters(command)
+    arguments.add_time_limit(command, "solving and deriving")
+    arguments.add_progress(command)
+    command.add_argument("--format", default="text", choices=["text", "json", "latex"])
+    command.set_defaults(run=_sensitivity)
 
     text = "the users and servers of an instance, who may run where, and what each could run alone"
     command = commands.add_parser("show", help=text)
@@ -34,25 +52,46 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_show)
 
 
-def _explain(options: argparse.Namespace) -> int:
+def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) -> tuple[Allocation, float | None]:
+    """The allocation that is asked about, and the seconds left of the limit; NotApplicable where there is none."""
     limit, started = options.time_limit, time.perf_counter()
-    item = arguments.mechanism_named(options.mechanism).configure(**arguments.parameters(options.param))
-    instance = arguments.instance_named(options.instance)
+    method, progress = arguments.method_named(options.method), arguments.wants_progress(options)
+    allocation = solve(instance, item, method, time_limit=limit, progress=progress)
+    if not allocation.has_point or (allocation.termination == "time_limit" and allocation.not_judged):
+        reason = allocation.not_judged or allocation.message or allocation.termination
+        raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
+    return allocation, None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    item, instance = arguments.configured(options), arguments.instance_given(options)
     if options.user is not None and options.user not in instance.users:  # before anything is computed
         names = instance.users[:1000]
         rule = f"the users are {', '.join(names[:6])}{', ...' * (len(names) > 6)}"
         raise UnknownName(no_such("user", options.user, names, rule))
-    allocation = solve(instance, item, arguments.method_named(options.method), time_limit=limit)
-    if not allocation.has_point or (allocation.termination == "time_limit" and allocation.not_judged):
-        reason = allocation.not_judged or allocation.message or allocation.termination
-        raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
-    left = None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
+    allocation, left = _answer(options, item, instance)
     result = explain(allocation, item, options.user, left)
-    emit(json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{result}\n")
+    peer = [] if options.peer is None else compared_with_peer(allocation, options.peer)
+    document = result.to_dict() | ({"peer": peer} if peer else {})
+    text = "\n".join([str(result), *(f"  {sentence}" for sentence in peer)])
+    emit((json.dumps(document, indent=1, allow_nan=False) if options.format == "json" else text) + "\n")
     return 0
 
 
+def _sensitivity(options: argparse.Namespace) -> int:
+    item, instance = arguments.configured(options), arguments.instance_given(options)
+    allocation, left = _answer(options, item, instance)
+    result = sensitivity(allocation, item, left)
+    if options.format == "json":
+        emit(json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")
+    elif options.format == "latex":
+        emit(result.grid().latex())
+    else:
+        emit(f"{printable(str(result))}\n")
+    return int(bool(result.reason))
+
+
 def _show(options: argparse.Namespace) -> int:
-    overview = show(arguments.instance_named(options.instance), options.head)
+    overview = show(arguments.instance_given(options), options.head)
     emit(json.dumps(overview.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{overview}\n")
     return 0

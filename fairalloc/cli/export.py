@@ -27,7 +27,7 @@ def add_commands(commands: Any) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     item = arguments.mechanism_named(options.mechanism)
-    text = export(arguments.instance_named(options.instance), item, options.format, **arguments.parameters(options.param))
+    text = export(arguments.instance_given(options), item, options.format, **arguments.parameters(options.param))
     if options.output is None:
         emit(text)
     else:
@@ -36,6 +36,5 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _model(options: argparse.Namespace) -> int:
-    item = arguments.mechanism_named(options.mechanism)
-    emit(f"{ModelPage(item.configure(**arguments.parameters(options.param)))}\n")
+    emit(f"{ModelPage(arguments.configured(options))}\n")
     return 0

@@ -32,7 +32,7 @@ def add_commands(commands: Any) -> None:
     action = command.add_argument("--property", action="append", metavar="ID", help=text)
     arguments.completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
     arguments.add_mechanism(command, None, OWN)
-    arguments.add_time_limit(command, "all of it; what is not decided then is said not to be")
+    arguments.add_time_limit(command, "all of it; a verdict that is not decided then says so")
     command.add_argument("--format", default="table", choices=["table", "json"])
     command.set_defaults(run=_check)
 
@@ -77,9 +77,9 @@ def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:
 def _check(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
     end = time.perf_counter() + checked_limit(options.time_limit)
+    instance = arguments.instance_given(options)
     given = arguments.document(options.allocation)
     own = None if _needs_no_mechanism(options, given) else _own_mechanism(options, given)
-    instance = arguments.instance_named(options.instance)
     instance = own.home(instance) if own else instance
     allocation = parse_allocation(given, instance)
     if own and own.id == allocation.mechanism:
@@ -107,9 +107,9 @@ def _properties(words: list[str] | None, own: Mechanism | None) -> list[str | Me
 
 def _certify(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
+    instance = arguments.instance_given(options)
     given = arguments.document(options.allocation) if options.allocation else None
     item = _own_mechanism(options, given) or arguments.mechanism_named("drfh")
-    instance = arguments.instance_named(options.instance)
     if given is None:
         result = certified_answer(instance, item, options.time_limit)
     else:
@@ -125,6 +125,7 @@ def _certify(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     _once(options.instance, options.certificate)
-    verdict = parse_certificate(arguments.document(options.certificate)).verify(arguments.instance_named(options.instance))
+    instance = arguments.instance_given(options)
+    verdict = parse_certificate(arguments.document(options.certificate)).verify(instance)
     emit(printable(f"{verdict.property}: {verdict.sentence}") + "\n")
     return int(not verdict)

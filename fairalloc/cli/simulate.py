@@ -1,4 +1,4 @@
-"""The command `simulate`: the experiments of the papers, with their mechanisms and schedulers and with one's own."""
+"""The command `simulate`: the experiments of the papers, with their mechanisms and schedulers and with one's own; own jobs."""
 
 import argparse
 import json
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli.arguments import a_path, completed, mechanism_names, use_data
+from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names, use_data
 from fairalloc.cli.output import complain, emit
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files.writing import check_writable
@@ -17,6 +17,7 @@ SEEDS = 10_000
 """The most seeds of a run."""
 
 STORE = Path("results/simulation.sqlite")
+LOGS = Path("results/simulations")
 
 
 def add_commands(commands: Any) -> None:
@@ -24,25 +25,37 @@ def add_commands(commands: Any) -> None:
     command = commands.add_parser(
         "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
     )
-    text = "such as K.Fig9, or K for all of paper K; see --list; default: all"
+    text = "such as K.Fig9, or K for all of paper K; see --list; default: all; or FILE.py, FILE.py:NAME of one's own"
     completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), lambda: _names()[0])
-    command.add_argument("--list", action="store_true", help="what there is")
+    command.add_argument("--list", action="store_true", help="list the experiments")
     command.add_argument("--small", action="store_true", help="the smallest version of each experiment")
     command.add_argument("--format", default="table", choices=["table", "json", "html", "markdown"])
-    text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there"
+    text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there; or a FILE of"
+    text += " jobs, .csv, .parquet or .swf, on which schedulers and mechanisms are compared (fairalloc.simulation.files)"
     completed(command.add_argument("--workload", default="", metavar="ID", help=text), lambda: _names()[1])
+    command.add_argument(
+        "--cluster", default="", metavar="FILE", help="the machines of a workload that is a FILE: .csv or .parquet"
+    )
+    command.add_argument(
+        "--until", type=float, metavar="SECONDS", help="where a workload that is a FILE ends; default: when all ran"
+    )
+    text = f"where the logs of a workload that is a FILE are kept, as parquet; default: {LOGS}"
+    command.add_argument("--logs", type=a_path, default=LOGS, metavar="FOLDER", help=text)
     text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
+    text = "other values of settings of the size, such as share=0.25 or hours=6"
+    command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help=text)
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
     text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
+    add_time_limit(command, "all trials: later ones are not begun, and those on record are shown; default: none")
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
-    command.add_argument("--data", type=a_path, metavar="FOLDER", help="where the samples of real workloads are")
+    command.add_argument("--data", type=a_path, metavar="FOLDER", help="the folder of the samples of real workloads")
     command.add_argument("--records", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     text = "also write the figure of each experiment into this folder, as ID.svg, to which markdown then has links"
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="put the verdicts into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="put the outcomes of claims into this JSON file")
     command.set_defaults(run=_simulate)
 
 
@@ -55,7 +68,9 @@ def _names() -> tuple[Iterable[str], Iterable[str]]:
 
 def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
+    from fairalloc.simulation.experiments.competitors import parameter
     from fairalloc.simulation.experiments.verdicts import keep_verdicts, kept_verdicts
+    from fairalloc.simulation.files import is_file
 
     if options.list:
         emit(report.listing(find_experiments(options.experiments)).text())
@@ -66,6 +81,8 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.figures is not None:
         options.figures.mkdir(parents=True, exist_ok=True)
     use_data(options.data)
+    if is_file(options.workload):
+        return _study(options)
     setting = RunSetting(
         size="small" if options.small else "full",
         workload=options.workload,
@@ -73,21 +90,42 @@ def _simulate(options: argparse.Namespace) -> int:
         seeds=_seeds(options.seeds),
         jobs=options.jobs,
         scheduler=options.scheduler,
+        time_limit=options.time_limit,
+        settings=dict(parameter(text, "--set") for text in options.set),
     )
     found = run_experiments(options.experiments, options.records, setting)
     emit(_FORMATS[options.format](report, found, "" if options.figures is None else options.figures.as_posix()))
     if options.figures is not None:
-        from fairalloc.analysis.plots.panels import write_panels
-
-        for outcomes in found:
-            if panels := outcomes.experiment.panels(outcomes):
-                write_panels(outcomes.labels, panels, options.figures / f"{outcomes.experiment.id}.svg")
+        report.write_figures(found, options.figures)
     if options.keep is not None:
         keep_verdicts(found, options.keep)
     failed = [sentence for outcomes in found for sentence in outcomes.failed]
     for sentence in failed if options.format != "table" else ():
         complain(f"failed: {sentence}")
     return int(bool(failed))
+
+
+def _study(options: argparse.Namespace) -> int:
+    """Jobs of one's own."""
+    from fairalloc.runs.pages import Section, markdown, page
+    from fairalloc.simulation.study import Study, run_study
+
+    if options.experiments:
+        raise InstanceError(f"experiments are {shown(options.experiments)}, but with a file of jobs there must be none")
+    asked = {"competitors": tuple(options.mechanisms), "seeds": _seeds(options.seeds) or (0,), "until": options.until}
+    found = run_study(Study(options.workload, options.cluster, folder=str(options.logs), jobs=options.jobs, **asked))
+    table, title = found.grid(), f"Simulation of {options.workload}"
+    if options.format == "json":
+        emit(json.dumps({"about": found.about, "measured": found.measured}, indent=1) + "\n")
+    elif options.format == "table":
+        emit(printable(table.text()))
+    else:
+        emit({"html": page, "markdown": markdown}[options.format](title, [Section("", table=table)]))
+    if options.figures is not None:
+        found.draw(options.figures / "metrics.svg")
+    for sentence in found.failed:
+        complain(f"failed: {sentence}")
+    return int(bool(found.failed))
 
 
 _FORMATS: Mapping[str, Callable[[Any, Any, str], str]] = {

@@ -58,8 +58,9 @@ def add_commands(commands: Any) -> None:
     arguments.completed(option, _option_names)
     text = "an allocation of the instance to start from, as --format json writes it"
     command.add_argument("--warm-start", metavar="FILE", help=text)
-    text = "that linear algebra and solvers may use; default: as the environment says"
+    text = "threads of linear algebra and solvers; default: as the environment says"
     command.add_argument("--threads", type=int, metavar="N", help=text)
+    arguments.add_progress(command)
     command.add_argument("--log", action="store_true", help="show what the solver prints")
     command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
     command.add_argument("--format", default="table", choices=list(FORMATS))
@@ -98,25 +99,29 @@ def _solve(options: argparse.Namespace) -> int:
     for word in ("trace", "log"):
         if getattr(options, word) and options.format in ("csv", "latex"):
             raise InstanceError(f"--{word} is shown in the formats table, json and jsonl, but the format is {options.format!r}")
-    if options.instances.count("-") > 1:
+    named = arguments.instances_given(options)
+    if named.count("-") > 1:
         raise InstanceError("standard input holds one instance, but - is given twice")
     values, chosen, method = arguments.parameters(options.param), _options(options.option), arguments.method_named(options.method)
+    if set(chosen) - {"judge"} and method is None:
+        raise InstanceError(f"--option {next(iter(chosen))} is of one method, but no --method is named")
     checked_limit(options.time_limit)
     checked_threads(options.threads)
     items = [arguments.mechanism_named(word).configure(**values) for word in options.mechanism or [arguments.DEFAULT]]
     read = lru_cache(maxsize=1)(arguments.instance_named)  # once for all mechanisms, as standard input must be
 
-    def computed(name: str, item: Mechanism) -> Allocation:
+    def computed(name: Any, item: Mechanism) -> Allocation:
         instance = read(name)
         start = None if options.warm_start is None else read_allocation(options.warm_start, instance)
         limits = (options.accuracy, options.time_limit, options.trace, options.log)
-        return solve(instance, item, method, *limits, chosen, start, threads=options.threads)
+        asked = {"threads": options.threads, "progress": arguments.wants_progress(options)}
+        return solve(instance, item, method, *limits, chosen, start, **asked)
 
     told: list[Result] = []
-    asked = [(name, partial(computed, name, item)) for name in options.instances for item in items]
+    asked = [(str(name), partial(computed, name, item)) for name in named for item in items]
     results: Iterator[Any] = _results(options, asked, told)
     if len(items) > 1 and options.format in ("table", "latex"):
-        results = _compared(results, options.instances, items, read)
+        results = _compared(results, named, items, read)
     for piece in FORMATS[options.format](results, len(asked) > 1):
         emit(piece)
     for file in options.plot:
@@ -127,7 +132,7 @@ def _solve(options: argparse.Namespace) -> int:
 
 
 def _compared(
-    results: Iterator[Result], names: Sequence[str], items: Sequence[Mechanism], read: Callable[[str], Instance]
+    results: Iterator[Result], names: Sequence[Any], items: Sequence[Mechanism], read: Callable[[Any], Instance]
 ) -> Iterator[Any]:
     """One comparison for each instance; why there is none where no mechanism has an answer."""
     from fairalloc.analysis.compare import MechanismComparison, labels

@@ -17,11 +17,14 @@ from fairalloc.cli.conflict import add_action as add_conflict
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
-from fairalloc.models.files.writing import check_writable
+from fairalloc.models.files.jsonio import read_json
+from fairalloc.models.files.writing import check_writable, write_file
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.solvers.running.time_limits import checked_limit
+from fairalloc.theorems.certificates.store import checked, hash_of, index
+from fairalloc.theorems.certificates.written import PROOF_FORMS, proof_texts
 from fairalloc.theorems.checkers.own import claim_properties
 from fairalloc.theorems.claims import Claim
 from fairalloc.theorems.code import witness_code
@@ -65,30 +68,34 @@ def add_commands(commands: Any) -> None:
     command = _action(actions, "verify", "search for counterexamples", _verify, files)
     text = "only these; see: fairalloc theorems list"
     completed(command.add_argument("--id", action="append", default=[], metavar="ID", help=text), all_statements)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="put what is found into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="write the findings into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json", "html"])
     add_time_limit(command, "the whole call; default: 60s", 60.0)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random; default: 0")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
     command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
 
     command = _action(actions, "prove", "prove for all instances of a size, by z3", _prove)
-    command.add_argument("--keep", type=a_path, metavar="FILE", help="put what is proved into this JSON file")
+    command.add_argument("--keep", type=a_path, metavar="FILE", help="write the proofs into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_time_limit(command, "each statement; default: 60s", 60.0)
     text = "users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
     command.add_argument("--size", metavar="NxKxR", help=text)
-    command.add_argument("--core", action="store_true", help="which assumptions were needed")
-    command.add_argument("--judge", choices=["cvc5"], help="a second solver that is asked every question, too")
+    command.add_argument("--core", action="store_true", help="show the assumptions that the proof needs")
+    command.add_argument("--judge", choices=["cvc5"], help="ask this second solver every question, too")
+    text = "check the certificate in this file; where there is no such file, find the certificate and write it"
+    command.add_argument("--certificate", type=a_path, metavar="FILE", help=text)
 
-    _action(actions, "show", "what is known, with the proofs in words and by machine", _show)
-    text = "a witness as a script that runs alone or as LaTeX, also of a claim FILE.py:NAME, and an entry for BibTeX"
+    _action(actions, "show", "the status of a statement, with its proofs in words and by machine", _show)
+    text = "a witness as a script that runs alone or as LaTeX, also of a claim FILE.py:NAME; an entry for BibTeX; machine proofs"
     command = _action(actions, "export", text, _export)
-    command.add_argument("--format", default="python", choices=["python", "latex", "bibtex"])
+    command.add_argument("--format", default="python", choices=["python", "latex", "bibtex", *PROOF_FORMS])
+    text = "the same as --format coq: the leaves of certificates as lemmas"
+    command.add_argument("--coq", dest="format", action="store_const", const="coq", help=text)
     add_time_limit(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="of that search; default: 0")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of that search; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of that search")
     _action(actions, "list", "ids of statements and misprints with status and words, one a line", _list)
     command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
@@ -110,7 +117,7 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties, files="py")
     command.add_argument("--format", default="table", choices=FORMATS)
     add_time_limit(command, "the cells that are searched together; default: 60s")
-    command.add_argument("--seed", type=int, metavar="N", help="of the search; default: 0")
+    command.add_argument("--seed", type=int, metavar="N", help="seed of the search; default: 0")
     command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.set_defaults(run=_matrix)
 
@@ -123,15 +130,15 @@ def _action(
     text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
     named = command.add_argument("named", nargs="*", metavar=word, help=text)
     completed(named, lambda: () if files else _known(), files="py")
-    command.add_argument("--paper", action="append", choices=PAPERS, help="only those of these papers")
-    text = f"only those whose printed words are read so: {', '.join(READINGS)}"
+    command.add_argument("--paper", action="append", choices=PAPERS, help="only statements of these papers")
+    text = f"only statements with this reading of the print: {', '.join(READINGS)}"
     command.add_argument("--reading", action="append", choices=READINGS, metavar="READING", help=text)
     words = [*(word.value for word in Status), MISPRINT]
-    text = f"only those of which this is on record: {', '.join(words)}"
+    text = f"only statements with this status: {', '.join(words)}"
     command.add_argument("--status", action="append", choices=words, metavar="STATUS", help=text)
-    text = "only those about these mechanisms; see: fairalloc list mechanisms"
+    text = "only statements about these mechanisms; see: fairalloc list mechanisms"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
-    text = "only those about these properties; see: fairalloc matrix"
+    text = "only statements about these properties; see: fairalloc matrix"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties)
     command.set_defaults(run=run)
     return command
@@ -214,6 +221,11 @@ def _prove(options: argparse.Namespace) -> int:
     statements = all_statements()
     size = None if options.size is None else size_of(options.size)
     limit, judge = checked_limit(options.time_limit), options.judge is not None
+    if options.certificate is not None:
+        if options.keep is not None or len(found := _asked(options, statements)) != 1:
+            raise InstanceError("--certificate is of one statement, and goes without --keep")
+        (item,) = found.values()
+        return _certificate(options, item, size or smallest_size(item))
     verdicts = []
     asked = _able(options, lambda name: not without_formulas(statements[name], size or smallest_size(statements[name])))
     for item in asked.values():
@@ -227,6 +239,19 @@ def _prove(options: argparse.Namespace) -> int:
     if options.keep is not None:
         keep(verdicts, options.keep)
     return int(any(verdict.verdict != "proved" for verdict in verdicts))
+
+
+def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> int:
+    """Check the certificate of a statement at a size, after it was found and written where there was none."""
+    from fairalloc.theorems.certificates.certify import certificate_of
+    from fairalloc.theorems.certificates.text import text_of
+
+    file, name = options.certificate, f"{item.id} at {'x'.join(map(str, size))}"
+    if not file.exists():
+        check_writable(file)
+        write_file(file, json.dumps(certificate_of(item, size, checked_limit(options.time_limit))) + "\n")
+    emit(f"{name}: {checked(read_json(file), hash_of(text_of(item, size)), name)}\n")
+    return 0
 
 
 def _check_kept(file: Path | None, read: Callable[[Path], Any]) -> None:
@@ -254,9 +279,15 @@ def _export(options: argparse.Namespace) -> int:
 
     claims = [claim for word in options.named if is_in_file(word) for claim in _claims(word)]
     options.named = [word for word in options.named if not is_in_file(word)]
+    if claims and options.format in PROOF_FORMS:
+        raise InstanceError(f"a claim of one's own has no certificate, which --format {options.format} writes")
     for claim in claims:
         emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed))
     if claims and not options.named:
+        return 0
+    if options.format in PROOF_FORMS:
+        for item in _able(options, index().__contains__).values():
+            emit("".join(proof_texts(item.id, options.format)))
         return 0
     from fairalloc.theorems.standalone.arguments import ARGUMENTS
 

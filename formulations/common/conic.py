@@ -1,4 +1,4 @@
-r"""A bound on the optimum of a cone program from any dual values (docs/theory/residuals.md).
+r"""A bound on the optimum of a cone program from any dual values (docs/reference/derivations.md).
 
     min  1/2 x'P x + c'x    s.t.   A x + s = b,  s in K,  l <= x <= h
 

@@ -43,7 +43,7 @@ def costs_at(allocation: Allocation, prices: Floats) -> tuple[Floats, Floats]:
 
 @checked
 def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
-    """What programs in CVXPY share: the variable "x", and the constraints "capacity" and, where a user has a limit, "limit"."""
+    """The variable "x" and the constraints "capacity" and, where a user has a limit, "limit" of a program in CVXPY."""
     import cvxpy as cp
 
     x = cp.Variable(instance.A, nonneg=True, name="x")
@@ -61,10 +61,11 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 
 @checked
 def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
-    """A Pyomo model with what programs share: `x[user, variant, server]` >= 0, and constraints by names.
+    """A Pyomo model with the tasks `x[user, variant, server]` >= 0 and constraints by name.
 
-    capacity[server, resource]: the load is at most 1,  limit[user]: tasks <= max_tasks,
-    full[server, resource]: the load is what `full` (K R,) says where it is finite (nan = a capacity, inf = no row)
+    - capacity[server, resource]: the load is at most 1
+    - limit[user]: tasks <= max_tasks
+    - full[server, resource]: the load equals a finite entry of `full` (K R,); nan = a capacity, inf = no row
     """
     import pyomo.environ as pyo
 

@@ -1,4 +1,4 @@
-r"""How far the tasks of each user may be from right ones that are unique, relative (proof: docs/theory/residuals.md).
+r"""How far the tasks of each user may be from right ones that are unique, relative (proof: docs/reference/derivations.md).
 
 **Programs** max sum_n U_n(u_n), with y_n = U_n'(u_n) u_n, a_n = y_n - q_n u_n, S = sum p - sum_n q_n u_n:
 

@@ -18,7 +18,7 @@ with x_n = M_n tasks is *satisfied*, and (K 29) becomes
 
     x_n < M_n:   0 <= y_ni  complements  E_ni >= 0                    x_n = M_n:   y_ni > 0  implies  E_ni <= 0               (L)
 
-docs/theory/alpha-pf-vds.md derives (L) and all that is said of several variants, whose arcs (n, v, i) have one gamma_ni.
+docs/reference/derivations.md derives (L) and all that is said of several variants, whose arcs (n, v, i) have one gamma_ni.
 A row of the instance with count q is one pool: its A_i and B_i are those of one of its servers divided by q.
 """
 

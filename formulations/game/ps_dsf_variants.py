@@ -8,8 +8,8 @@ more without less for an m with z_m <= z_n) holds iff every n with x_n < M_n has
     (ii)  y_mv > 0 and z_m > z_n only where p . w_mv = 0: who has a larger share uses nothing that has a price
     (iii) y_mv > 0 and z_m <= z_n only where p . w_mv = c_m(p): the others, n among them, use their cheapest variants
 
-docs/theory/ps-dsf.md proves that, that answers exist, and that one *layer* of prices for each share of a server is enough.
-**Residual**, `max_min_gap`: the least tau in [0, 1] such that every user with 1 - x_n / M_n > tau has a p >= 0 with
+docs/reference/derivations.md proves that, that answers exist, and that one *layer* of prices for each share of a server is
+enough. **Residual**, `max_min_gap`: the least tau in [0, 1] such that every user with 1 - x_n / M_n > tau has a p >= 0 with
 
     (i)   sum_r p_r slack_r <= tau c_n(p) x_n / gamma_n: what is free is worth the part tau of n's tasks at most
     (ii)  p . w_mv = 0 where o_mv > tau and 1 - z_n / z_m > tau

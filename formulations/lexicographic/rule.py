@@ -36,7 +36,7 @@ AT_LIMIT = 1e-6
 
 
 class Leximin(Mechanism):
-    """The mechanism that is lexicographically max-min fair in sigma_n u_n / phi_n: a rule of one's own is its share alone.
+    """The mechanism that is lexicographically max-min fair in sigma_n u_n / phi_n; a rule of one's own needs only its share.
 
     >>> def heaviest(instance):
     ...     return np.array([d.max() for d in instance.demands])  # the largest demand of one task, whatever the capacities

@@ -23,6 +23,23 @@ class ExactRound:
 
 
 @dataclass(frozen=True)
+class ExactNestedRound:
+    """Dual solution of one round of nested max-min fairness, which proves that its nodes cannot rise above its level.
+
+    level, nodes : g, and the nodes that the round fixes, groups first and then users
+    prices, limits : (K R,) p and (N,) z, in parts of capacity
+    rising, floors : (G + N,) what a unit of level is worth of active nodes, 1 for all together, and of those that keep a floor
+    """
+
+    level: Fraction
+    nodes: tuple[int, ...]
+    prices: Rationals
+    limits: Rationals
+    rising: Rationals
+    floors: Rationals
+
+
+@dataclass(frozen=True)
 class ExactProgram:
     """Dual solution of one linear program over tasks, which proves the objective `value`.
 

@@ -1,11 +1,11 @@
 """Seeded families of random instances, `family(n_users, n_servers, n_resources, seed)`: same arguments, same instance.
 
-Each family stresses one thing: size alone (generic), ties, zero demands, placement, few servers a user (sparse), heavy tails,
-users and servers that are alike (identical), finite tasks, several variants, units, a known answer (planted), degeneracy by
-degrees (degenerate), weights or demands that are many powers of ten apart, the server mix of a real cell (google_mix), or
-requests and entitlements as in D (njc). `market` and `network` have sizes of their own.
+Each family stresses one thing. Size: generic. Structure: ties, zero demands, placement, few servers a user (sparse), users and
+servers that are alike (identical), finite tasks, several variants. Numbers: heavy tails, units, weights or demands that are many
+powers of ten apart, degeneracy by degrees (degenerate). Answers: known (planted). Data: the server mix of a real cell
+(google_mix), requests and entitlements as in D (njc). `market` and `network` have sizes of their own.
 
-`n_users`, `n_servers` and `n_resources` are positive integers (InstanceError where one is not); `seed` is of the random numbers.
+`n_users`, `n_servers` and `n_resources` are positive integers (InstanceError otherwise). `seed` fixes the random numbers.
 """
 
 from fractions import Fraction

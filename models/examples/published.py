@@ -5,40 +5,15 @@ right one is here and `note` says so; a "derived" answer is not printed but foll
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.examples.example import Example
+from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.instance import Instance
-
-
-@dataclass(frozen=True)
-class Example:
-    """One published instance, made by `given` when it is first asked for: `answers[mechanism]` are the exact tasks of each user.
-
-    `configured` holds (mechanism, parameters, tasks) for parameters that are not the default.
-    """
-
-    given: "partial[Instance]"
-    place: str
-    answers: Mapping[str, tuple[Fraction, ...]]
-    note: str = ""
-    configured: tuple[tuple[str, Mapping[str, Any], tuple[Fraction, ...]], ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<example {self.name}: {self.place}>"
-
-    @cached_property
-    def instance(self) -> Instance:
-        return self.given()
-
-    @property
-    def name(self) -> str:
-        """The instance's name, which the command line accepts in place of a file."""
-        return str(self.given.keywords["name"])
 
 
 def _given(name: str, demands: Any, capacities: Any, **others: Any) -> "partial[Instance]":
@@ -285,12 +260,15 @@ EXAMPLES: tuple[Example, ...] = (
     ),
 )
 
+EVERY_EXAMPLE: tuple[Example, ...] = (*EXAMPLES, *SCHEDULER_EXAMPLES)
+"""Those of the papers and of schedulers."""
+
 
 @checked
 def example(name: str) -> Example:
-    """The published example with this name."""
-    for item in EXAMPLES:
+    """The published example with this name, of the papers or of a scheduler."""
+    for item in EVERY_EXAMPLE:
         if item.name == name:
             return item
-    names = [item.name for item in EXAMPLES]
+    names = [item.name for item in EVERY_EXAMPLE]
     raise UnknownName(no_such("published example", name, names, f"the examples are {', '.join(names)}"))

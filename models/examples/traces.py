@@ -151,8 +151,8 @@ def google_machine_mix(folder: str | Path) -> tuple[NDArray[np.int64], Floats]:
 def google2011(folder: str | Path, *, users: int | None = None, finite: bool = False) -> Loaded:
     """The 245 users with tasks running when the Google 2011 trace starts, on the 10 machine classes of its cell.
 
-    A user has one demand vector, so it gets the mean (CPU, memory) request of its tasks: that many tasks of the mean take
-    exactly what the user requests in the trace. Tasks that request nothing count in the mean, and a user whose tasks request
+    A user has one demand vector, so it gets the mean (CPU, memory) request of its tasks. That many tasks of the mean take
+    exactly what the user requests in the trace. Tasks that request nothing count in the mean. A user whose tasks request
     none of one resource keeps that zero. Weights are 1. The units and the source are those of `google_machine_mix`; the tasks
     are from jeffersontuc/MetCientifica: 29 % of the jobs then present, not a random sample but tilted to long services.
 
@@ -218,10 +218,10 @@ def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loa
 
     There are 75 servers of 4 GHz and 12 GB, 100 of 8 GHz and 8 GB, 75 of 16 GHz and 4 GB. A VM demands the most it ever used
     of CPU (GHz) and memory (GB = 2**20 KB), as users of the paper demand their maximum; three never used CPU and demand memory
-    alone. Users are spread uniformly over the locations and use servers at the same or a nearby one (K 6.1). The drawing is not
-    in our text of the paper, so three things are our choice: each location holds 25, 33 (34 at the second) and 25 servers of
-    types 1 to 3, the locations stand in a row 1-2-3, and nearby means adjacent. Disk and network are left out: in K they belong
-    to a location and not to a server, and only the drawing says which location has which network.
+    alone. Users are spread uniformly over the locations and use servers at the same or a nearby one (K 6.1). Our text
+    of the paper lacks the drawing, so three things are our choice. Each location holds 25, 33 (34 at the second) and 25 servers
+    of types 1 to 3. The locations stand in a row 1-2-3. Nearby means adjacent. Disk and network are left out: in K they belong to
+    a location, and only the drawing says which location has which network.
 
     Source: GWA-T-12 Bitbrains, S. Shen, V. van Beek, A. Iosup, "Statistical characterization of business-critical workloads
     hosted in cloud datacenters", CCGrid 2015; thanks to Bitbrains IT Services Inc. No explicit licence is known.

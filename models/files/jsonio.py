@@ -5,12 +5,12 @@ Numbers are JSON numbers, read as the decimals they show, or strings that hold r
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import as_json, finite, rational
 
 INSTANCE_SCHEMA = "fairalloc-instance/2"
-SINCE_2, RESERVED = ("rates", "min_tasks"), ("user_rows", "groups")
+T = TypeVar("T")
+
+SINCE_2, RESERVED = ("rates", "min_tasks"), ("user_rows",)
 """The fields of a user that fairalloc-instance/1 does not have, and names that no other field may get."""
 ALLOCATION_SCHEMA = "fairalloc-allocation/1"
 
@@ -39,10 +41,20 @@ class NotJson(InstanceError):  # noqa: N818 (the words users read)
 
 def read_json(path: str | Path) -> Any:
     """The JSON value in a file of UTF-8 text; a key given twice, NaN, Infinity and numbers beyond floating point are errors."""
+    return _opened(path, parse_json)
+
+
+def read_text(path: str | Path) -> str:
+    """The text in a file of UTF-8."""
+    return _opened(path, _decoded)
+
+
+def _opened(path: str | Path, read: Callable[[bytes, str], T]) -> T:
+    """What is read from the bytes of a file, whose name errors tell."""
     require(isinstance(path, str | Path), "the file is", path, "it must be a path")
     try:
         with open(path, "rb") as file:
-            return parse_json(_bytes(file, str(path)), str(path))
+            return read(_bytes(file, str(path)), str(path))
     except OSError as error:
         raise InstanceError(f"{str(path) or repr('')} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
@@ -69,13 +81,18 @@ def _bytes(file: BinaryIO, what: str) -> bytes:
     return b"".join(pieces)
 
 
-def parse_json(text: str | bytes, what: str) -> Any:
-    """The JSON value in a text, with the rules of `read_json`; `what` names it in errors."""
+def _decoded(data: bytes, what: str) -> str:
     try:
-        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number, parse_float=_float)
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InstanceError(f"{what} cannot be read: it is not UTF-8 text") from None
+
+
+def parse_json(text: str | bytes, what: str) -> Any:
+    """The JSON value in a text, with the rules of `read_json`; `what` names it in errors."""
+    text = _decoded(text, what) if isinstance(text, bytes) else text
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number, parse_float=_float)
     except json.JSONDecodeError as error:
         raise NotJson(f"{what} is not JSON: {error.msg} in line {error.lineno}") from None
     except InstanceError as error:
@@ -103,11 +120,13 @@ def write_instance(instance: Instance, path: str | Path) -> None:
 
 def parse_instance(document: Any) -> Instance:
     """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
-    known = ("schema", "name", "resources", "servers", "users")
+    known = ("schema", "name", "resources", "servers", "users", "groups")
     _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
     schemas = ("fairalloc-instance/1", INSTANCE_SCHEMA)
     require(document["schema"] in schemas, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
     new = SINCE_2 if document["schema"] == INSTANCE_SCHEMA else ()
+    groups = document.get("groups")
+    require(new or groups is None, "groups are", groups, f"only {INSTANCE_SCHEMA!r} has them")
     servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on", *new)
     users = _objects(document["users"], "user", fields, ("name", "demands"))
@@ -131,6 +150,7 @@ def parse_instance(document: Any) -> Instance:
         max_tasks=[u.get("max_tasks") for u in users],
         min_tasks=[u.get("min_tasks", 0) for u in users] if any("min_tasks" in u for u in users) else None,
         demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
+        groups=groups,
         name=document.get("name", ""),
         users=[u["name"] for u in users],
         servers=names,
@@ -164,7 +184,8 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         user |= {"rates": rates[n]} if rates else {}
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
     head = {"schema": INSTANCE_SCHEMA, "name": instance.name, "resources": list(instance.resources)}
-    return {**head, "servers": servers, "users": users}
+    tree = {} if instance.groups is None else {"groups": instance.groups.document(instance.users, _number)}
+    return {**head, "servers": servers, "users": users, **tree}
 
 
 def fingerprint(instance: Instance) -> str:

@@ -49,8 +49,8 @@ def sample_file(folder: str | Path, *parts: str) -> Path:
     return Path(folder, *parts)
 
 
-def csv_table(path: str | Path, columns: Sequence[str], *, header: bool = True, separator: str = ",") -> CsvTable:
-    """The given columns of a .csv or .csv.gz file; without a header they are all that the file has, in this order.
+def csv_table(path: str | Path, columns: Sequence[str] = (), *, header: bool = True, separator: str = ",") -> CsvTable:
+    """The given columns of a .csv or .csv.gz file, () = all; without a header they are all that the file has, in this order.
 
     InstanceError where the file cannot be read or has no rows, or a column or a field is missing.
     """
@@ -58,6 +58,7 @@ def csv_table(path: str | Path, columns: Sequence[str], *, header: bool = True, 
     names = lines.pop(0)[1] if header and lines else list(columns)
     if not lines:
         raise InstanceError(f"{path} has no rows")
+    columns = columns or names
     for column in columns:
         if (found := names.count(column)) != 1:
             there = ", ".join(names)

@@ -69,6 +69,11 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     return result
 
 
+def has_own_time(instance: Instance) -> bool:
+    """Whether it is one of `with_own_time` in which every user has a limit, by its names."""
+    return instance.servers == ("system",) and {f"time of {user}" for user in instance.users} <= {*instance.resources}
+
+
 def _rows(instance: Instance, limited: Any) -> sp.csr_array:
     """(A x (K R + limited users)) what a task on each arc takes."""
     arcs = instance.arcs

@@ -10,7 +10,7 @@ from fairalloc.models.files.jsonio import NotJson, parse_json
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
 from fairalloc.simulation.schedulers import as_scheduler, find_scheduler
 
-__all__ = ["KINDS", "Competitor", "competitor", "competitors"]
+__all__ = ["KINDS", "Competitor", "competitor", "competitors", "parameter"]
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,14 @@ def competitor(sent: Any, kind: str) -> Any:
     if not isinstance(sent, str):
         return unpacked(sent)
     name, *given = sent.split()
-    return KINDS[kind].named(name, **dict(map(_parameter, given)))
+    return KINDS[kind].named(name, **dict(map(parameter, given)))
 
 
-def _parameter(text: str) -> tuple[str, Any]:
+def parameter(text: str, what: str = "a parameter of a competitor") -> tuple[str, Any]:
+    """A name and its value, of a text such as "alpha=3"."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise InstanceError(f"a parameter of a competitor is {text!r}, but it must be name=value")
+        raise InstanceError(f"{what} is {text!r}, but it must be name=value")
     try:
         read = parse_json(value, f"the parameter {name}")
     except NotJson:

@@ -1,148 +1,199 @@
-"""What an experiment is: a declared measurement of competitors, seed by seed, with one figure and one verdict.
+"""What an experiment is: a declared measurement of competitors, seed by seed, with claims of a paper and a figure.
 
-`Outcomes` hold the `TrialResult` of each `Trial`, by competitor and seed; the `Experiment` says how they are `Judged`.
+`Measured` holds the `TrialResult` of each trial of one variant, by competitor and seed, `Outcomes` those of all variants; each
+`Claim` of the experiment is judged by them (claims.py).
 """
 
+import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
+from fairalloc.simulation.experiments.claims import ENOUGH, Check, Judged, agreed, together
+from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
 
-__all__ = ["Experiment", "Judged", "Outcomes", "Size", "Trial", "TrialResult", "Word", "larger", "thinned"]
+__all__ = ["Claim", "Experiment", "Measured", "Outcomes", "Size", "only"]
 
-Word = Literal["confirmed", "not confirmed", "cannot be compared"]
-
-Curve = tuple[Sequence[float], Sequence[float]]
-"""Numbers to the right, and numbers upwards."""
+Results = Mapping[str, TrialResult]
+"""Of one seed, by label."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is simulated: the seeds, and settings that the experiment knows by name."""
+    """How much is simulated: the seeds, and settings that the experiment knows by name.
+
+    A variant of the workload has settings of its own, by its name; one of them may be "workload". `lacks` says what the size
+    cannot show.
+    """
 
     seeds: tuple[int, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What is measured once: a competitor, which tables name by its label, with one seed of everything that is drawn.
+class Measured:
+    """The trials on record of one variant: of each competitor by its label, seed -> what was measured."""
 
-    The competitor is a mechanism or a scheduler. The workload is an id, "" where the experiment has its own; the settings are
-    those of the size.
-    """
-
-    label: str
-    competitor: Any
-    seed: int
-    workload: str
-    settings: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class TrialResult:
-    """Numbers by name, which are compared over seeds, and curves by name, which are drawn; both in the order of tables."""
-
-    numbers: Mapping[str, float]
-    curves: Mapping[str, Curve] = field(default_factory=dict)
-
-
-def thinned(right: NDArray[Any], up: NDArray[Any], most: int = 300) -> Curve:
-    """A curve of so many points at most, its ends among them."""
-    shown = np.unique(np.linspace(0, max(len(right) - 1, 0), min(len(right), most)).astype(int))
-    return right[shown].tolist(), up[shown].tolist()
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Whether the finding of the paper is ours too, and the sentence that says because of what."""
-
-    word: Word
-    because: str
-
-    @classmethod
-    def whether(cls, good: bool, because: str) -> "Judged":
-        """Confirmed or not."""
-        return cls("confirmed" if good else "not confirmed", because)
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """The trials of an experiment that are on record: of each competitor by its label, seed -> what was measured.
-
-    `failed` are sentences on trials that ended without an answer.
-    """
-
-    experiment: "Experiment"
-    size: str
-    workload: str
-    measured: Mapping[str, Mapping[int, TrialResult]]
-    failed: Sequence[str] = ()
+    by_label: Mapping[str, Mapping[int, TrialResult]]
 
     @property
     def labels(self) -> list[str]:
         """Of the competitors with outcomes."""
-        return [label for label, seeds in self.measured.items() if seeds]
+        return [label for label, seeds in self.by_label.items() if seeds]
 
     @property
     def names(self) -> list[str]:
         """Of all numbers, in the order in which they were first measured."""
-        return list(dict.fromkeys(name for seeds in self.measured.values() for one in seeds.values() for name in one.numbers))
+        return list(dict.fromkeys(name for seeds in self.by_label.values() for one in seeds.values() for name in one.numbers))
+
+    def by_seed(self, label: str, name: str) -> dict[int, float]:
+        """A number of a competitor, by seed; nan where a trial has none, or one of fewer than ENOUGH jobs or users."""
+        return {
+            seed: one.numbers.get(name, np.nan) if one.counts.get(name, np.inf) >= ENOUGH else np.nan
+            for seed, one in self.by_label.get(label, {}).items()
+        }
 
     def values(self, label: str, name: str) -> Floats:
-        """(S,) a number of a competitor over the seeds, nan where a trial has none of that name."""
-        return np.array([one.numbers.get(name, np.nan) for one in self.measured.get(label, {}).values()], dtype=float)
+        """(S,) the same."""
+        return np.array([*self.by_seed(label, name).values()], dtype=float)
 
     def mean(self, label: str, name: str) -> float:
         """The mean of a number over the seeds; nan where there is none."""
         values = self.values(label, name)
         return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
-    def curves(self, label: str, name: str) -> list[Curve]:
-        """A curve of each seed that has one with points."""
-        found = (one.curves.get(name, ((), ())) for one in self.measured.get(label, {}).values())
-        return [curve for curve in found if len(curve[0])]
+    def gaps(self, one: str, other: str, name: str) -> Floats:
+        """(S,) a number of one competitor less that of another one, over the seeds of both."""
+        here, there = self.aligned((one, name), (other, name))
+        return np.asarray(here - there)
 
-    def difference(self, one: str, other: str, name: str) -> tuple[float, float]:
-        """Mean and standard error of a number of one competitor less that of another one, over the seeds of both.
+    def aligned(self, *wanted: tuple[str, str]) -> Floats:
+        """(n, S) numbers, each by the label of a competitor and its name, over the seeds that all of these have."""
+        every = [self.by_seed(*one) for one in wanted]
+        seeds = [seed for seed in every[0] if all(seed in one for one in every)]
+        return np.array([[one[seed] for seed in seeds] for one in every], dtype=float).reshape(len(wanted), len(seeds))
 
-        One seed has no standard error: nan.
+    def count(self, label: str, name: str) -> float:
+        """The least number of jobs or users behind a number in any seed where they are enough; inf where it is of none."""
+        found = (one.counts.get(name, np.inf) for one in self.by_label.get(label, {}).values())
+        return min((count for count in found if count >= ENOUGH), default=np.inf)
 
-        Parameters
-        ----------
-        one, other : labels
-        name : of the number
-        """
-        here, there = self.measured.get(one, {}), self.measured.get(other, {})
-        both = [seed for seed in here if seed in there]
-        gaps = np.array([here[seed].numbers[name] - there[seed].numbers[name] for seed in both], dtype=float)
-        if not len(gaps):
-            return float("nan"), float("nan")
-        return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan")
+    def curves(self, label: str, name: str) -> list[Columns]:
+        """The columns of each seed that has some with rows."""
+        found = (one.curves.get(name, ((),)) for one in self.by_label.get(label, {}).values())
+        return [columns for columns in found if len(columns[0])]
+
+    def check(self, label: str, name: str, low: float = -np.inf, high: float = np.inf, **about: Any) -> Check:
+        """A number of a competitor against a range; `about` are other attributes of Check."""
+        most = [one.most[name] for one in self.by_label.get(label, {}).values() if name in one.most]
+        limit = float(np.mean(most)) if most else np.inf
+        given: dict[str, Any] = {"what": f"{label}, {name}", "count": self.count(label, name), "most": limit} | about
+        return Check(values=self.values(label, name), low=low, high=high, **given)
+
+    def more(self, one: str, other: str, name: str, by: float = 0.0, **about: Any) -> Check:
+        """That a number of one competitor is larger than that of another one, by more than some."""
+        given: dict[str, Any] = {"what": f"{one} less {other}, {name}"} | about
+        return Check(values=self.gaps(one, other, name), low=by, **given)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says in a sentence, and the numbers that decide it: those of one variant.
+
+    The name is that part of the claim's id that follows the id of the experiment, "" where it is the only one. `reason` says
+    why nothing can decide it, "" where something can.
+    """
+
+    name: str
+    text: str
+    checks: Callable[[Measured], Sequence[Check]] = lambda _: ()
+    reason: str = ""
+
+    def judged(self, measured: Measured) -> Judged:
+        """On one variant."""
+        if self.reason:
+            return Judged("cannot be compared", self.reason)
+        if not measured.labels:
+            return Judged("cannot be compared", "no trial gave an answer")
+        return together([check.judged for check in self.checks(measured)])
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The trials of an experiment that are on record, by variant; `failed` are sentences on trials that ended without an answer.
+
+    `seeds` are those that were asked for, `settings` those with other values than the size has.
+    """
+
+    experiment: "Experiment"
+    size: str
+    workload: str
+    variants: Mapping[str, Measured]
+    seeds: tuple[int, ...] = ()
+    failed: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def judged(self) -> Judged:
-        """The verdict of the experiment; nothing is compared where no trial of a competitor that it needs has an answer."""
-        if not self.labels:
-            return Judged("cannot be compared", "no trial gave an answer")
-        item = self.experiment
-        return self.lacking(*(item.needs or item.competitors)) or item.judge(self)
+    def extent(self) -> str:
+        """The size and other values of its settings, in words."""
+        return ", ".join([self.size, *(f"{name}={json.dumps(value)}" for name, value in self.settings.items())])
 
-    def lacking(self, *labels: str) -> Judged | None:
-        """That the finding cannot be compared, where some of these competitors have no outcomes; None where all have."""
-        gone = [label for label in labels if label not in self.labels]
-        return Judged("cannot be compared", f"{' and '.join(gone)} took no part") if gone else None
+    @property
+    def labels(self) -> list[str]:
+        """Of the competitors with outcomes in any variant."""
+        return list(dict.fromkeys(label for part in self.variants.values() for label in part.labels))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The least and the largest number of seeds on record of any competitor in any variant."""
+        found = [len(seeds) for part in self.variants.values() for seeds in part.by_label.values()]
+        return min(found, default=0), max(found, default=0)
+
+    @cached_property
+    def by_variant(self) -> dict[str, dict[str, Judged]]:
+        """Of each claim by its id: variant -> what it is there."""
+        return {
+            self.experiment.claim_id(claim): {name: claim.judged(part) for name, part in self.variants.items()}
+            for claim in self.experiment.claims
+        }
+
+    @cached_property
+    def judged(self) -> dict[str, Judged]:
+        """What each claim is here, by its id."""
+        return {name: agreed(by_variant) for name, by_variant in self.by_variant.items()}
+
+    @property
+    def command(self) -> str:
+        """What runs it again."""
+        words = ["fairalloc", "simulate", self.experiment.id, *(["--small"] if self.size == "small" else [])]
+        words += ["--workload", self.workload] if self.workload else []
+        given = [f"{name}={json.dumps(value)}" for name, value in self.settings.items()]
+        return shlex.join([*words, *(["--set", *given] if given else [])])
+
+    @property
+    def panels(self) -> list[Panel]:
+        """The panels of the figure; none of a variant without outcomes."""
+        return [panel for name, part in self.variants.items() if part.labels for panel in self.experiment.panels(part, name)]
 
 
-def larger(outcomes: Outcomes, one: str, other: str, name: str, least: float = 1e-9) -> bool:
-    """Whether a number is larger by more than two standard errors over the seeds, where there are several."""
-    gap, error = outcomes.difference(one, other, name)
-    return bool(gap > np.fmax(2 * error, least))
+def only(*names: str) -> Callable[[Results], Results]:
+    """What keeps these numbers alone, and all curves."""
+
+    def kept(results: Results) -> Results:
+        return {
+            label: TrialResult({name: one.numbers[name] for name in names}, one.curves, one.counts, one.most)
+            for label, one in results.items()
+        }
+
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,30 +204,36 @@ class Experiment:
     ----------
     id : paper and place, such as "K.Fig9"
     title : in a few words
-    finding : of the paper, in a sentence
+    claims : of the paper
     setting : what is simulated here, and what of it is generated or of our choice, since the paper does not say
     kind : of the competitors, "mechanism" or "scheduler", see competitors.py; "none" where nobody is compared
     competitors : ids, with parameters such as "alpha-pf-vds alpha=3"
     sizes : "small" and "full"; the small one is for tests
     measure : one trial -> what was measured; all that it draws comes from the trial's seed
-    judge : outcomes -> verdict
-    panels : outcomes -> the panels of the figure
+    panels : what was measured of a variant, and its name -> panels of the figure
+    caption : what the figure shows, after what its panels are
     workloads : ids of workloads that it can be run with, the first whose samples are there is the default; () = it has its own
-    needs : the competitors without which nothing is compared; () = all
+    compare : of one seed, label -> what was measured -> label -> what tables, claims and figures are made of
+    printed : the paper's numbers: label, or "" for any -> name -> value
     """
 
     id: str
     title: str
-    finding: str
+    claims: tuple[Claim, ...]
     setting: str
     kind: Literal["mechanism", "scheduler", "none"]
     competitors: tuple[str, ...]
     sizes: Mapping[str, Size]
     measure: Callable[[Trial], TrialResult]
-    judge: Callable[[Outcomes], Judged]
-    panels: Callable[[Outcomes], list[Panel]]
+    panels: Callable[[Measured, str], list[Panel]]
+    caption: str = ""
     workloads: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    compare: Callable[[Results], Results] = lambda results: results
+    printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"
+
+    def claim_id(self, claim: Claim) -> str:
+        """Such as "W.Fig7.small"; that of the experiment where it has one claim."""
+        return f"{self.id}.{claim.name}" if claim.name else self.id

@@ -1,7 +1,8 @@
-"""What figures of experiments are made of: bars and curves by competitor, with the spread over seeds."""
+"""What figures of experiments are made of: bars, curves and bubbles with the spread over seeds and printed values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -10,33 +11,76 @@ from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import hint
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.experiments.experiment import Outcomes
+from fairalloc.simulation.experiments.experiment import Measured
+from fairalloc.simulation.experiments.trial import Columns
 
-__all__ = ["bars", "curves", "figure"]
+__all__ = ["SPREAD", "bars", "bubbles", "curves", "figure", "lettered"]
+
+SPREAD = "means over seeds, with a line or band from the least to the largest"
+
+POINTS = 200
+"""Of a curve over which seeds are averaged."""
+
+PRINTED: Mapping[str, Any] = {"color": style.DARK, "linestyle": (0, (1, 1)), "linewidth": 1.6}
+
+Part = Callable[[Measured, str], Panel]
+"""What makes a panel of what was measured of a variant, and the name of that."""
 
 
-def figure(*parts: Callable[[Outcomes], Panel]) -> Callable[[Outcomes], list[Panel]]:
-    """What makes these panels of outcomes, each from left to right."""
-    return lambda outcomes: [part(outcomes) for part in parts]
+def figure(*parts: Part) -> Callable[[Measured, str], list[Panel]]:
+    """What makes these panels, each from left to right."""
+    return lambda measured, variant: [part(measured, variant) for part in parts]
 
 
-def bars(names: Sequence[str], title: str, upwards: str, ticks: Sequence[str] = ()) -> Callable[[Outcomes], Panel]:
+def lettered(panels: Sequence[Panel]) -> list[Panel]:
+    """The panels with letters before their titles; a single one as it is."""
+    if len(panels) < 2:
+        return list(panels)
+    titles = (f"({letter}) {panel.title}" for letter, panel in zip(ascii_lowercase, panels, strict=False))
+    return [Panel(title, panel.names, panel.draw, panel.height) for title, panel in zip(titles, panels, strict=True)]
+
+
+def _title(title: str, variant: str) -> str:
+    return ", ".join(filter(None, (title, variant)))
+
+
+def bars(
+    names: Sequence[str],
+    title: str,
+    upwards: str,
+    ticks: Sequence[str] = (),
+    printed: Mapping[str, Mapping[str, float]] | None = None,
+) -> Part:
     """For each number a mark of each competitor: its mean, and a line from the least to the largest over the seeds.
 
-    The vertical axis shows what `upwards` says; `ticks` stand below the numbers, () = their names.
+    The vertical axis shows what `upwards` says; `ticks` stand below the numbers, () = their names. What is `printed`, by label,
+    "" for all, and name, is a dotted line at the mark.
     """
-    return lambda outcomes: Panel(title, tuple(outcomes.labels), partial(_bars, outcomes, names, upwards, ticks or names))
+    draw = partial(_bars, names, upwards, ticks or names, printed or {})
+    return lambda measured, variant: Panel(_title(title, variant), tuple(measured.labels), partial(draw, measured))
 
 
-def _bars(outcomes: Outcomes, names: Sequence[str], upwards: str, ticks: Sequence[str], ax: Any) -> None:
-    labels = outcomes.labels
-    for k, label in enumerate(labels):
-        at = np.arange(len(names)) + (k - (len(labels) - 1) / 2) * 0.7 / max(len(labels), 1)
-        middle, low, high = np.array([_spread(outcomes.values(label, name)) for name in names]).T
+def _bars(
+    names: Sequence[str],
+    upwards: str,
+    ticks: Sequence[str],
+    printed: Mapping[str, Mapping[str, float]],
+    measured: Measured,
+    ax: Any,
+) -> None:
+    labels, number = measured.labels, list(measured.by_label)
+    width = 0.7 / max(len(labels), 1)
+    for place, label in enumerate(labels):
+        k, at = number.index(label), np.arange(len(names)) + (place - (len(labels) - 1) / 2) * width
+        middle, low, high = np.array([_spread(measured.values(label, name)) for name in names]).T
         look = style.line(k)
         told = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, middle, strict=True))
         ax.vlines(at, low, high, color=look["color"], linewidth=1.2)
         ax.plot(at, middle, **{**look, "linestyle": "none", "markersize": 6.5}, gid=hint(f"{label}: {told}"))
+        known = {**printed.get("", {}), **printed.get(label, {})}
+        for mark, name in zip(at, names, strict=True):
+            if name in known:
+                ax.hlines(known[name], mark - width / 2, mark + width / 2, **PRINTED)
     style.tidy(ax)
     ax.set_xlim(-0.5, len(names) - 0.5)
     style.name_ticks(ax, np.arange(len(names)), list(ticks), 1.0)
@@ -49,26 +93,85 @@ def _spread(values: Floats) -> tuple[float, float, float]:
 
 
 def curves(
-    name: str, title: str, axes: tuple[str, str], scales: tuple[str, str] = ("linear", "linear")
-) -> Callable[[Outcomes], Panel]:
-    """A curve of each competitor, strong for the first seed and thin for the others; axes and scales go right, then upwards."""
+    names: str | Mapping[str, str],
+    title: str,
+    axes: tuple[str, str],
+    scales: tuple[str, str] = ("linear", "linear"),
+    printed: Sequence[tuple[float, float, float]] = (),
+) -> Part:
+    """A curve of each competitor, or, where names are given by what the legend says, these of the first competitor with any.
 
-    def panel(outcomes: Outcomes) -> Panel:
-        labels = tuple(label for label in outcomes.labels if outcomes.curves(label, name))
-        return Panel(title, labels, partial(_curves, outcomes, name, axes, scales))
+    It is the mean over seeds, with a band from the least to the largest. Axes and scales go right, then upwards. What is
+    `printed`, (from, to, value), is a dotted line.
+    """
+
+    def panel(measured: Measured, variant: str) -> Panel:
+        found = _by_label(measured, names)
+        return Panel(_title(title, variant), tuple(filter(found.get, found)), partial(_curves, found, axes, scales, printed))
 
     return panel
 
 
-def _curves(outcomes: Outcomes, name: str, axes: tuple[str, str], scales: tuple[str, str], ax: Any) -> None:
-    for k, label in enumerate(outcomes.labels):
+def _by_label(measured: Measured, names: str | Mapping[str, str]) -> dict[str, list[Columns]]:
+    if isinstance(names, str):
+        return {label: measured.curves(label, names) for label in measured.by_label}
+    return {
+        shown: next(filter(None, (measured.curves(label, name) for label in measured.labels)), [])
+        for shown, name in names.items()
+    }
+
+
+def _curves(
+    found: Mapping[str, Sequence[Columns]],
+    axes: tuple[str, str],
+    scales: tuple[str, str],
+    printed: Sequence[tuple[float, float, float]],
+    ax: Any,
+) -> None:
+    for k, (label, seeds) in enumerate(found.items()):
+        if not seeds:
+            continue
         look = style.line(k)
-        for number, (right, up) in enumerate(outcomes.curves(label, name)):
-            if number:
-                ax.plot(right, up, color=look["color"], linewidth=0.5, alpha=0.4)
-                continue
-            ax.plot(right, up, **{**look, "markevery": 0.2}, gid=hint(f"{label}: {up[-1]:.4g} at {right[-1]:.4g}"))
+        right, up = _averaged(seeds, *scales)
+        middle = np.exp(np.log(up).mean(axis=0)) if scales[1] == "log" else up.mean(axis=0)
+        if len(seeds) > 1:
+            ax.fill_between(right, up.min(axis=0), up.max(axis=0), color=look["color"], alpha=0.18, linewidth=0)
+        ax.plot(right, middle, **{**look, "markevery": 0.2}, gid=hint(f"{label}: {middle[-1]:.4g} at {right[-1]:.4g}"))
+    for begin, end, value in printed:
+        ax.hlines(value, begin, end, zorder=3, **PRINTED)
     style.tidy(ax, "both")
     ax.set(xscale=scales[0], yscale=scales[1])
+    ax.set_xlabel(axes[0], fontsize=style.LABEL)
+    ax.set_ylabel(axes[1], fontsize=style.LABEL)
+
+
+def _averaged(seeds: Sequence[Columns], across: str, upwards: str) -> tuple[Floats, Floats]:
+    """(P,) numbers to the right, those of the seeds or so many between their ends, and (S, P) upwards."""
+    every = [np.array(columns, dtype=float) for columns in seeds]
+    right = np.unique(np.concatenate([one[0] for one in every]))
+    if len(right) > POINTS:
+        low, high = right[0], right[-1]
+        right = np.geomspace(low, high, POINTS) if across == "log" else np.linspace(low, high, POINTS)
+    up = np.array([np.interp(right, *one) for one in every])
+    return right, np.maximum(up, 1e-300) if upwards == "log" else up
+
+
+def bubbles(name: str, label: str, title: str, axes: tuple[str, str]) -> Part:
+    """A bubble for each user of the first seed, whose area grows with the logarithm of its tasks; below the line it loses.
+
+    The columns of the name are numbers to the right, numbers upwards, and tasks.
+    """
+    draw = partial(_bubbles, axes)
+    return lambda measured, variant: Panel(_title(title, variant), (), partial(draw, measured.curves(label, name)[:1]), 4.0)
+
+
+def _bubbles(axes: tuple[str, str], seeds: Sequence[Columns], ax: Any) -> None:
+    ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1.2)
+    for right, up, tasks in seeds:
+        look = {"facecolor": style.INKS[0], "alpha": 0.35, "edgecolor": style.DARK, "linewidth": 0.3}
+        ax.scatter(right, up, s=8.0 * (1.0 + np.log10(np.maximum(tasks, 1.0))) ** 2, **look)
+    style.tidy(ax, "both")
+    ax.set_xlim(-0.05, 1.05)
+    ax.set_ylim(-0.05, 1.05)
     ax.set_xlabel(axes[0], fontsize=style.LABEL)
     ax.set_ylabel(axes[1], fontsize=style.LABEL)

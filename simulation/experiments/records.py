@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from fairalloc.runs.store import RecordStore, only_added
-from fairalloc.simulation.experiments.experiment import TrialResult
+from fairalloc.simulation.experiments.trial import TrialResult
 
 __all__ = ["Asked", "ExperimentStore"]
 
@@ -22,13 +22,14 @@ class Asked:
     """A trial as it was asked for; of what is `sent` another process makes the competitor.
 
     `measure` names what is measured, which experiments may share: then a trial counts for all of them. The settings of the size
-    are JSON. `code` is the hash of the code of the experiment and the competitor (runs/fingerprint.py).
+    and of the variant are JSON. `code` is the hash of the code of the experiment and the competitor (runs/fingerprint.py).
     """
 
     experiment: str
     measure: str
     size: str
     workload: str
+    variant: str
     competitor: str
     sent: Any
     seed: int
@@ -45,15 +46,19 @@ class Asked:
 class ExperimentStore(RecordStore):
     """A records file of experiments, made if it is not there; close it, or use it in a `with` statement."""
 
-    kind, contents, layout = "records file of experiments", "records", 1
+    kind, contents, layout = "records file of experiments", "records", 2
     tables = f"""
-CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, experiment, size, workload, competitor, seed, started, seconds, answer);
+CREATE TABLE IF NOT EXISTS trial (
+    key TEXT PRIMARY KEY, experiment, size, workload, variant, competitor, seed, started, seconds, answer
+);
 {only_added("trial")}
 """
 
     def add(self, asked: Asked, started: str, answer: Mapping[str, Any]) -> None:
         """Append one row and commit it; the first row of a key stays."""
-        about = {name: getattr(asked, name) for name in ("key", "experiment", "size", "workload", "competitor", "seed")}
+        about = {
+            name: getattr(asked, name) for name in ("key", "experiment", "size", "workload", "variant", "competitor", "seed")
+        }
         self.insert("trial", about | {"started": started, "seconds": answer["seconds"], "answer": json.dumps(answer)})
 
     def measured(self, key: str) -> TrialResult | None:
@@ -64,4 +69,5 @@ CREATE TABLE IF NOT EXISTS trial (key TEXT PRIMARY KEY, experiment, size, worklo
 
 def _result(text: str) -> TrialResult:
     answer = json.loads(text)
-    return TrialResult(answer["numbers"], {name: (x, y) for name, (x, y) in answer["curves"].items()})
+    curves = {name: tuple(columns) for name, columns in answer["curves"].items()}
+    return TrialResult(answer["numbers"], curves, answer["counts"], answer["most"])

@@ -1,15 +1,19 @@
-"""All experiments: those that the files of papers/ declare in EXPERIMENTS; nothing is listed by hand."""
+"""All experiments: those that the files of papers/ declare in EXPERIMENTS, nothing is listed by hand; and one's own in files."""
 
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.registry import naming_the_file
+from fairalloc.runs.objects import ObjectKind, is_in_file, load_objects
 from fairalloc.simulation.experiments.experiment import Experiment
 
-__all__ = ["all_experiments", "find_experiments"]
+__all__ = ["all_experiments", "find_experiments", "where_found"]
+
+OWN = ObjectKind("experiment", lambda item: item if isinstance(item, Experiment) else None)
+_FILES: dict[str, str] = {}  # FILE.py of those of one's own
 
 _FOLDER = "fairalloc.simulation.experiments.papers"
 
@@ -38,13 +42,32 @@ def _place(name: str) -> tuple[str, str, int]:
 def find_experiments(wanted: Sequence[str]) -> list[Experiment]:
     """The experiments with these ids, or whose ids begin with one and a point: "K" stands for all of K; () = all.
 
-    UnknownName is raised where there is none of a name.
+    FILE.py or FILE.py:NAME stands for one's own. UnknownName is raised where there is none of a name, InstanceError where
+    one's own has the id of another one.
     """
     known = all_experiments()
     found: dict[str, Experiment] = {}
     for name in wanted or known:
-        fit = {key: item for key, item in known.items() if key == name or key.startswith(f"{name}.")}
+        if is_in_file(name):
+            fit = _own(name)
+        else:
+            fit = {key: item for key, item in known.items() if key == name or key.startswith(f"{name}.")}
         if not fit:
             raise UnknownName(no_such("experiment", name, known, "see fairalloc simulate --list"))
         found |= fit
     return list(found.values())
+
+
+def _own(name: str) -> dict[str, Experiment]:
+    """Those of a file, by id."""
+    items: list[Experiment] = [*load_objects(name, OWN).values()]
+    ids = [item.id for item in items]
+    for taken in [one for one in ids if one in all_experiments() or ids.count(one) > 1][:1]:
+        raise InstanceError(f"an experiment of {name} has the id {taken!r}, but another one has it")
+    _FILES.update(dict.fromkeys(ids, name))
+    return dict(zip(ids, items, strict=True))
+
+
+def where_found(name: str) -> str:
+    """What `find_experiments` finds the experiment of an id by, in another process, too: the id, or the file of one's own."""
+    return name if name in all_experiments() else _FILES[name]

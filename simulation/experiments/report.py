@@ -1,9 +1,9 @@
 """Outcomes as tables, a document and a page in the style of the benchmark report."""
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,28 @@ from fairalloc.analysis.plots import panels
 from fairalloc.models.numbers import Floats, as_json
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, markdown, page
-from fairalloc.simulation.experiments.experiment import Experiment, Outcomes
+from fairalloc.simulation.experiments.claims import RULE
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes
+from fairalloc.simulation.experiments.figures import SPREAD, lettered
+from fairalloc.simulation.experiments.verdicts import kept_verdicts
 
-__all__ = ["command", "document", "listing", "numbers_table", "report_markdown", "report_page", "report_text", "verdicts_table"]
+__all__ = [
+    "claims_table",
+    "document",
+    "listing",
+    "numbers_table",
+    "report_markdown",
+    "report_page",
+    "report_text",
+    "write_figures",
+]
 
 TITLE = "fairalloc: experiments of the papers"
 
 ABOUT = (
     "The evaluations of W 6, K 6 and P V, run again on other samples, for those of the papers are not published. Each experiment "
-    "says what the paper found, what is simulated here and what of it is generated, and whether the finding is ours too: "
-    "confirmed, not confirmed, or cannot be compared, and because of what. Numbers are means ± standard deviations over seeds.",
+    "says what the paper claims, what is simulated here and what of it is generated, and what each claim is here. Numbers of "
+    "tables are means ± standard deviations over seeds; n is the least number of jobs or users behind one.",
 )
 
 
@@ -35,20 +47,62 @@ def listing(experiments: Sequence[Experiment]) -> Grid:
     return Grid("", ("id", "title", "of", "compared", "workloads", "seeds: small, full"), rows)
 
 
-def command(outcomes: Outcomes) -> str:
-    """What runs it again."""
-    words = ["fairalloc", "simulate", outcomes.experiment.id, *(["--small"] if outcomes.size == "small" else [])]
-    return shlex.join([*words, *(["--workload", outcomes.workload] if outcomes.workload else [])])
-
-
 def numbers_table(outcomes: Outcomes) -> Grid:
-    """Mean and standard deviation over the seeds of each number, by competitor."""
-    labels = outcomes.labels
-    rows = [(name, *(told(outcomes.values(label, name)) for label in labels)) for name in outcomes.names]
-    count = max((len(outcomes.measured[label]) for label in labels), default=0)
-    note = f"mean ± standard deviation over {count} seeds" if count > 1 else "one seed"
+    """Mean and standard deviation over the seeds of each number, by competitor, or by variant where there are several."""
+    by_variant = len(outcomes.variants) > 1
+    columns, rows = _by_variant(outcomes) if by_variant else _by_competitor(outcomes)
+    least, most = outcomes.counts
+    seeds = str(most) if least == most else f"{least} to {most}"
+    note = f"mean ± standard deviation over {seeds} of {len(outcomes.seeds)} seeds" if most > 1 else "one seed"
     workload = f", workload {outcomes.workload}" if outcomes.workload else ""
-    return Grid("", ("", *labels), rows, [f"{note}; size {outcomes.size}{workload}"], right=range(1, len(labels) + 1))
+    lacks = [text] if (text := outcomes.experiment.sizes[outcomes.size].lacks) else []
+    corner = outcomes.labels[0] if by_variant and len(outcomes.labels) == 1 else ""
+    return Grid(
+        "", (corner, *columns), rows, [f"{note}; size {outcomes.extent}{workload}", *lacks], right=range(1, len(columns) + 1)
+    )
+
+
+def _by_competitor(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
+    """A column of each competitor, and of what is printed of it."""
+    ((_, measured),) = outcomes.variants.items()
+    printed = {label: _printed(outcomes.experiment, label) for label in measured.labels}
+    columns = [title for label in measured.labels for title in (label, *["printed"] * bool(printed[label]))]
+    rows = []
+    for name in measured.names:
+        cells = ((_cell(measured, label, name), *_told_printed(printed[label], name)) for label in measured.labels)
+        rows.append((name, *(cell for pair in cells for cell in pair)))
+    return columns, rows
+
+
+def _by_variant(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
+    """A column of each variant; a row of what is the same for all competitors, and of each of them of what is not."""
+    there = {name: part for name, part in outcomes.variants.items() if part.labels}
+    names = dict.fromkeys(name for part in there.values() for name in part.names)
+    extra = any(map(bool, outcomes.experiment.printed.values()))
+    rows = []
+    for name in names:
+        cells = {label: tuple(_cell(part, label, name) for part in there.values()) for label in outcomes.labels}
+        known = {label: values for label, values in cells.items() if set(values) != {"-"}}
+        same = len(set(known.values())) == 1
+        for label, values in list(known.items())[: 1 if same else None]:
+            printed = _told_printed(_printed(outcomes.experiment, label), name) or ("",)
+            rows.append((name if same else f"{label}: {name}", *values, *(printed if extra else ())))
+    return [*there, *["printed"] * extra], rows
+
+
+def _printed(item: Experiment, label: str) -> Mapping[str, float]:
+    return {**item.printed.get("", {}), **item.printed.get(label, {})}
+
+
+def _told_printed(printed: Mapping[str, float], name: str) -> tuple[str, ...]:
+    """What is printed of a number, where anything of its competitor is."""
+    return (f"{printed[name]:.4g}" if name in printed else "",) if printed else ()
+
+
+def _cell(measured: Measured, label: str, name: str) -> str:
+    """A number over seeds, and of how many it is."""
+    text, count = told(measured.values(label, name)), measured.count(label, name)
+    return f"{text}, n {count:.0f}" if np.isfinite(count) and text != "-" else text
 
 
 def told(values: Floats) -> str:
@@ -62,21 +116,53 @@ def told(values: Floats) -> str:
     return f"{mean:.4g} ± {spread:.2g}"
 
 
-def verdicts_table(found: Sequence[Outcomes]) -> Grid:
-    """The verdict on each experiment."""
-    rows = [(one.experiment.id, (judged := one.judged).word, judged.because) for one in found]
-    return Grid("Verdicts", ("experiment", "verdict", "because"), rows)
+def claims_table(found: Sequence[Outcomes]) -> Grid:
+    """What each claim is; where no trial is on record, what it was in the run that is kept."""
+    kept = kept_verdicts()
+    rows = []
+    for one in found:
+        for claim, name, judged in _claims(one):
+            earlier = name in kept and not one.labels
+            rows.append((name, f"{kept[name].word}, earlier run" if earlier else judged.word, claim.text))
+    return Grid("Outcomes", ("claim", "outcome", "the paper"), rows)
+
+
+def _claims(outcomes: Outcomes) -> Iterator[tuple[Any, str, Any]]:
+    for claim, (name, judged) in zip(outcomes.experiment.claims, outcomes.judged.items(), strict=True):
+        yield claim, name, judged
+
+
+def _because_table(outcomes: Outcomes) -> Grid:
+    """What each claim is on each variant, and because of what."""
+    several = len(outcomes.variants) > 1
+    rows = []
+    for claim, name, judged in _claims(outcomes):
+        if not several or claim.reason:
+            rows.append((name, judged.word, judged.because))
+            continue
+        rows.append((name, judged.word, "what the variants say together"))
+        rows += [(f"- {variant}", one.word, one.because) for variant, one in outcomes.by_variant[name].items()]
+    return Grid("", ("claim", "outcome", "because"), rows)
+
+
+def _kept_table(outcomes: Outcomes) -> Grid | None:
+    """What is kept of earlier runs."""
+    kept = kept_verdicts()
+    rows = [(name, kept[name].word, f"{kept[name].because} ({kept[name].run})") for name in outcomes.judged if name in kept]
+    return Grid("", ("claim, earlier run", "outcome", "because"), rows) if rows else None
 
 
 def report_text(found: Sequence[Outcomes]) -> str:
     """For a terminal."""
     parts = []
     for one in found:
-        item, judged, failed = one.experiment, one.judged, [f"failed: {sentence}" for sentence in one.failed]
-        lines = [f"{item.id}: {item.title}", f"The paper: {item.finding}", numbers_table(one).text(), *failed]
-        parts.append("\n".join([*lines, f"{judged.word}: {judged.because}\n"]))
+        failed = [f"failed: {sentence}" for sentence in one.failed]
+        claims = [f"{name}: {judged.word}: {judged.because}" for _, name, judged in _claims(one)]
+        texts = [f"The paper: {claim.text}" for claim in one.experiment.claims]
+        lines = [f"{one.experiment.id}: {one.experiment.title}", *texts, numbers_table(one).text(), *failed, *claims]
+        parts.append("\n".join([*lines, ""]))
     if len(found) > 1:
-        parts.append(verdicts_table(found).text())
+        parts.append(claims_table(found).text())
     return "\n".join(parts)
 
 
@@ -86,19 +172,23 @@ def document(found: Sequence[Outcomes]) -> list[dict[str, Any]]:
 
 
 def _one(outcomes: Outcomes) -> dict[str, Any]:
-    item, judged = outcomes.experiment, outcomes.judged
     trials = [
-        {"competitor": label, "seed": seed, "numbers": as_json(measured.numbers), "curves": as_json(measured.curves)}
-        for label, by_seed in outcomes.measured.items()
+        {"variant": variant, "competitor": label, "seed": seed}
+        | {kind: as_json(getattr(measured, kind)) for kind in ("numbers", "counts", "most", "curves")}
+        for variant, part in outcomes.variants.items()
+        for label, by_seed in part.by_label.items()
         for seed, measured in by_seed.items()
     ]
-    about = {name: getattr(item, name) for name in ("id", "title", "finding", "setting")}
-    run = {"size": outcomes.size, "workload": outcomes.workload, "command": command(outcomes), "failed": list(outcomes.failed)}
-    return about | run | {"verdict": judged.word, "because": judged.because, "trials": trials}
+    about = {name: getattr(outcomes.experiment, name) for name in ("id", "title", "setting")}
+    run = {"size": outcomes.size, "workload": outcomes.workload, "command": outcomes.command, "failed": list(outcomes.failed)}
+    claims = {
+        name: {"text": claim.text, "outcome": judged.word, "because": judged.because} for claim, name, judged in _claims(outcomes)
+    }
+    return about | run | {"claims": claims, "trials": trials}
 
 
 def report_page(found: Sequence[Outcomes]) -> str:
-    """One page that opens without a network: verdicts, then the numbers and the figure of each experiment."""
+    """One page that opens without a network: outcomes, then the numbers and the figure of each experiment."""
     return page(TITLE, _all_sections(found, find_spec("matplotlib") is not None), contents=True)
 
 
@@ -107,21 +197,49 @@ def report_markdown(found: Sequence[Outcomes], figures: str = "") -> str:
     return markdown(TITLE, _all_sections(found, drawn=False, figures=figures))
 
 
+def write_figures(found: Sequence[Outcomes], folder: Path) -> None:
+    """Write the figure of each experiment that has outcomes as ID.svg."""
+    for one in found:
+        if shown := lettered(one.panels):
+            panels.write_panels(_order(one, shown), shown, folder / f"{one.experiment.id}.svg")
+
+
+def _order(outcomes: Outcomes, shown: Sequence[panels.Panel]) -> list[str]:
+    """All names of the panels in the order of the styles: competitors, or what the panels name instead."""
+    labels = [label for part in outcomes.variants.values() for label in part.by_label]
+    names = [name for panel in shown for name in panel.names]
+    return list(dict.fromkeys(labels if set(names) <= set(labels) else names))
+
+
 def _all_sections(found: Sequence[Outcomes], drawn: bool, figures: str = "") -> list[Section]:
-    first = Section("Verdicts", ABOUT, replace(verdicts_table(found), title=""))
-    return [first, *(section for one in found for section in _sections(one, drawn, figures))]
+    first = Section("Outcomes", ABOUT, replace(claims_table(found), title=""))
+    rule = Section("The rule", RULE)
+    return [first, rule, *(section for one in found for section in _sections(one, drawn, figures))]
 
 
 def _sections(outcomes: Outcomes, drawn: bool, figures: str) -> list[Section]:
-    item, judged = outcomes.experiment, outcomes.judged
-    text = [f"The paper: {item.finding}", f"Here: {item.setting}", f"{judged.word.capitalize()}: {judged.because}"]
+    item = outcomes.experiment
+    text = [*(f"The paper: {claim.text}" for claim in item.claims), f"Here: {item.setting}"]
+    if not outcomes.labels:
+        return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], _kept_table(outcomes), outcomes.command)]
+    shown = lettered(outcomes.panels)
     sections = [
-        Section(f"{item.id}: {item.title}", text, numbers_table(outcomes)),
-        Section("", code=command(outcomes), points=[f"failed: {sentence}" for sentence in outcomes.failed]),
+        Section(f"{item.id}: {item.title}", text, _because_table(outcomes)),
+        Section("", table=numbers_table(outcomes)),
+        Section("", code=outcomes.command, points=[f"failed: {sentence}" for sentence in outcomes.failed]),
     ]
-    if figures and item.panels(outcomes):
-        sections.append(Section("", image=(f"{item.id}: {item.title}", f"{figures}/{item.id}.svg")))
-    if drawn and (shown := item.panels(outcomes)):
+    if figures and shown:
+        image = (f"{item.id}: {item.title}", f"{figures}/{item.id}.svg")
+        sections += [Section("", image=image), Section("", [_caption(outcomes, shown)])]
+    if drawn and shown:
         figure = "\n".join(map(panels.element, shown))
-        sections.append(Section("", figure=figure, legend=panels.legend(outcomes.labels, shown)))
+        legend = panels.legend(_order(outcomes, shown), shown)
+        sections.append(Section("", [_caption(outcomes, shown)], figure=figure, legend=legend))
     return sections
+
+
+def _caption(outcomes: Outcomes, shown: Sequence[panels.Panel]) -> str:
+    """What the panels are, how seeds are drawn, and what is printed."""
+    item = outcomes.experiment
+    parts = [f"Figure: {'; '.join(panel.title for panel in shown if panel.title) or item.title}", SPREAD[0].upper() + SPREAD[1:]]
+    return ". ".join([*parts, *([item.caption] if item.caption else [])]) + "."

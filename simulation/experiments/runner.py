@@ -1,32 +1,35 @@
 """Run experiments.
 
-1. List the trials: every experiment with each of its competitors and seeds, the seeds one after another, so that a run that is
-   stopped has compared everybody on the first ones.
-2. Leave out those that are on record.
+1. List the trials: every experiment with each of its competitors, variants and seeds.
+2. Leave out those that are on record, and take the seeds one after another: a run that is stopped has compared everybody on the
+   first ones.
 3. Measure each of the others in a process of its own, `jobs` at a time, and write its row as soon as it is answered.
+4. Give what is on record then, compared seed by seed.
 """
 
 import json
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fairalloc.models.arguments import Processes, check_fields
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
+from fairalloc.models.arguments import Duration, Processes, check_fields
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_behind
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.runs.progress import Progress
 from fairalloc.simulation.experiments.competitors import competitor, competitors
-from fairalloc.simulation.experiments.experiment import Experiment, Outcomes, Trial
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes, Size
 from fairalloc.simulation.experiments.records import Asked, ExperimentStore
-from fairalloc.simulation.experiments.registry import all_experiments, find_experiments
+from fairalloc.simulation.experiments.registry import all_experiments, find_experiments, where_found
+from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.simulation.workloads import default_workload
 
-__all__ = ["SIZES", "RunSetting", "run_experiments"]
+__all__ = ["SIZES", "RunSetting", "compared", "run_experiments"]
 
 SIZES = ("small", "full")
 
@@ -45,6 +48,8 @@ class RunSetting:
     seeds : () = those of the size
     jobs : trials at the same time
     scheduler : "tcp://HOST:PORT" of a cluster of dask, whose workers measure instead of this machine; "" = none
+    time_limit : seconds after which no trial is begun
+    settings : other values of settings of the size, such as {"share": 0.25}
     """
 
     size: str = "full"
@@ -53,6 +58,8 @@ class RunSetting:
     seeds: tuple[int, ...] = ()
     jobs: Processes = 1
     scheduler: str = ""
+    time_limit: Duration | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -83,7 +90,8 @@ def run_experiments(
     plan = {item.id: (item, _trials(item, asked)) for item in find_experiments(wanted)}
     failed: dict[str, list[str]] = {name: [] for name in plan}
     with ExperimentStore(records) as store:
-        left = [one for _, trials in plan.values() for one in trials if store.measured(one.key) is None]
+        every = (one for _, trials in plan.values() for one in trials)
+        left = sorted((one for one in every if store.measured(one.key) is None), key=lambda one: one.seed)
         if left:
             with Progress(progress, what="trials") as shown:
                 _measure(left, asked, store, shown, failed)
@@ -92,29 +100,54 @@ def run_experiments(
 
 def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     """Step 1."""
-    size = item.sizes[setting.size]
+    size = _with_settings(item, setting)
     workload = default_workload(item.workloads, setting.workload) if item.workloads or setting.workload else ""
     taking_part = competitors(item.competitors, setting.competitors, item.kind)
     codes = {one.label: code_behind(item.measure, competitor(one.sent, item.kind)) for one in taking_part}
-    settings = json.dumps(dict(size.settings), sort_keys=True)
     measure = f"{item.measure.__module__}.{item.measure.__qualname__}"
     return [
-        Asked(item.id, measure, setting.size, workload, one.label, one.sent, seed, settings, codes[one.label])
+        Asked(item.id, measure, setting.size, place, name, one.label, one.sent, seed, settings, codes[one.label])
         for seed in setting.seeds or size.seeds
+        for name, place, settings in _variants(size, workload, workload == (item.workloads or ("",))[0])
         for one in taking_part
     ]
+
+
+def _with_settings(item: Experiment, setting: RunSetting) -> Size:
+    """The size with other values of some settings; InstanceError where it has no such setting."""
+    size = item.sizes[setting.size]
+    for name in setting.settings:
+        if name not in size.settings:
+            has = f"has {', '.join(size.settings)}" if size.settings else "has none"
+            raise UnknownName(no_such(f"setting of {item.id}", name, size.settings, f"the size {setting.size} {has}"))
+    return replace(size, settings={**size.settings, **setting.settings})
+
+
+def _variants(size: Size, workload: str, real: bool) -> Iterator[tuple[str, str, str]]:
+    """Of each variant its name, workload and settings as JSON; those of another workload where that of the run is real."""
+    for name, settings in size.variants.items():
+        if real or "workload" not in settings:
+            given = dict(size.settings) | dict(settings)
+            place = given.pop("workload", workload)
+            yield name, place, json.dumps(given, sort_keys=True)
 
 
 def _measure(
     left: Sequence[Asked], setting: RunSetting, store: ExperimentStore, shown: Progress, failed: Mapping[str, list[str]]
 ) -> None:
     """Step 3."""
+    end = time.monotonic() + (math.inf if setting.time_limit is None else setting.time_limit)
     by_key = {one.key: one for one in left}
     shown.begin(len(by_key))
+    tasks = (
+        Task(asdict(one) | {"key": key, "found": where_found(one.experiment)}, LONGEST)
+        for key, one in by_key.items()
+        if time.monotonic() < end
+    )
     with RemotePool(setting.scheduler, __name__) if setting.scheduler else Pool(__name__, setting.jobs) as pool:
-        for task, answer in pool.answers(Task(asdict(one) | {"key": key}, LONGEST) for key, one in by_key.items()):
+        for task, answer in pool.answers(tasks):
             one = by_key[task.request["key"]]
-            name = f"{one.experiment} {one.competitor} seed {one.seed}"
+            name = " ".join(filter(None, (one.experiment, one.competitor, one.variant, f"seed {one.seed}")))
             if isinstance(answer, NoAnswer):
                 failed[one.experiment].append(f"{name}: {answer.sentence}")
             else:
@@ -125,13 +158,24 @@ def _measure(
 def _outcomes(
     item: Experiment, trials: Sequence[Asked], setting: RunSetting, store: ExperimentStore, failed: Sequence[str]
 ) -> Outcomes:
-    found: dict[str, dict[int, Any]] = {one.competitor: {} for one in trials}
+    """Step 4."""
+    found: dict[str, dict[int, dict[str, TrialResult]]] = {one.variant: {} for one in trials}
     for one in trials:
         if (measured := store.measured(one.key)) is not None:
-            found[one.competitor][one.seed] = measured
-    if not any(found.values()) and not failed:
-        raise FairallocError(f"{item.id} has no trials")
-    return Outcomes(item, setting.size, trials[0].workload, found, tuple(failed))
+            found[one.variant].setdefault(one.seed, {})[one.competitor] = measured
+    labels = tuple(dict.fromkeys(one.competitor for one in trials))
+    variants = {name: compared(item, labels, by_seed) for name, by_seed in found.items()}
+    seeds = setting.seeds or item.sizes[setting.size].seeds
+    return Outcomes(item, setting.size, trials[0].workload, variants, seeds, tuple(failed), setting.settings)
+
+
+def compared(item: Experiment, labels: Sequence[str], by_seed: Mapping[int, Mapping[str, TrialResult]]) -> Measured:
+    """What was measured of a variant, seed -> label -> result, compared as the experiment says."""
+    result: dict[str, dict[int, TrialResult]] = {label: {} for label in labels}
+    for seed, results in by_seed.items():
+        for label, one in item.compare(results).items():
+            result[label][seed] = one
+    return Measured(result)
 
 
 # ---- the handler of runs/processes.py ---------------------------------------------------------------------------------
@@ -144,13 +188,11 @@ def prepare(_: Document) -> None:
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     """Measure one trial; the experiment and the competitor are found anew."""
-    experiment = all_experiments()[request["experiment"]]
+    (experiment,) = (item for item in find_experiments([request["found"]]) if item.id == request["experiment"])
     found = competitor(request["sent"], experiment.kind)
-    settings = experiment.sizes[request["size"]].settings
     start = time.perf_counter()
-    measured = experiment.measure(Trial(request["competitor"], found, request["seed"], request["workload"], settings))
-    return {
-        "numbers": {name: float(value) for name, value in measured.numbers.items()},
-        "curves": {name: [[float(v) for v in values] for values in curve] for name, curve in measured.curves.items()},
-        "seconds": time.perf_counter() - start,
-    }
+    trial = Trial(request["competitor"], found, request["seed"], request["workload"], json.loads(request["settings"]))
+    measured = experiment.measure(trial)
+    numbers = {kind: {k: float(v) for k, v in getattr(measured, kind).items()} for kind in ("numbers", "counts", "most")}
+    curves = {name: [[float(v) for v in values] for values in columns] for name, columns in measured.curves.items()}
+    return {**numbers, "curves": curves, "seconds": time.perf_counter() - start}

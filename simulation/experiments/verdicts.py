@@ -1,4 +1,4 @@
-"""The verdicts of full runs that are kept with the package, so that statements of the papers can rest on them.
+"""The outcomes of claims in full runs that are kept with the package, so that statements of the papers can rest on them.
 
 `fairalloc simulate --keep FILE` writes them: what was found, with which size, workload and seeds, when, and the command.
 """
@@ -12,7 +12,6 @@ from pathlib import Path
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.simulation.experiments.experiment import Outcomes
-from fairalloc.simulation.experiments.report import command
 
 __all__ = ["KEPT", "KeptVerdict", "keep_verdicts", "kept_verdicts"]
 
@@ -21,7 +20,7 @@ KEPT = Path(__file__).parent / "verdicts.json"
 
 @dataclass(frozen=True)
 class KeptVerdict:
-    """A verdict (word, because), and the run that it is of: size, workload, number of seeds, day and command."""
+    """An outcome (word, because), and the run that it is of: size, workload, the most seeds of a competitor, day and command."""
 
     word: str
     because: str
@@ -31,10 +30,15 @@ class KeptVerdict:
     day: str
     command: str
 
+    @property
+    def run(self) -> str:
+        """The run in a few words."""
+        return f"{self.command}; {f'{self.seeds} seeds' if self.seeds > 1 else 'one seed'}, {self.day}"
+
 
 @cache
 def kept_verdicts(path: Path = KEPT) -> dict[str, KeptVerdict]:
-    """By id of the experiment; none where there is no such file."""
+    """By id of the claim; none where there is no such file."""
     if not path.exists():
         return {}
     try:
@@ -44,14 +48,20 @@ def kept_verdicts(path: Path = KEPT) -> dict[str, KeptVerdict]:
 
 
 def keep_verdicts(found: Sequence[Outcomes], path: Path = KEPT) -> None:
-    """Put the verdicts of some runs into a file, beside those of other experiments; the day of one that says the same stays."""
+    """Put the outcomes of some runs into a file, beside those of other experiments; the day of one that says the same stays.
+
+    What was kept of claims that an experiment has no more is gone; where nothing was measured, what was kept stays.
+    """
     kept_verdicts.cache_clear()
     kept = kept_verdicts(path)
     day = datetime.now(UTC).date().isoformat()
-    for one in found:
-        judged, name, seeds = one.judged, one.experiment.id, max(map(len, one.measured.values()), default=0)
-        verdict = KeptVerdict(judged.word, judged.because, one.size, one.workload, seeds, day, command(one))
-        if name not in kept or replace(kept[name], day=day) != verdict:
-            kept[name] = verdict
+    for one in (one for one in found if one.labels):
+        new = {
+            name: KeptVerdict(judged.word, judged.because, one.extent, one.workload, one.counts[1], day, one.command)
+            for name, judged in one.judged.items()
+        }
+        same = {name: kept[name] for name in new if name in kept and replace(kept[name], day=day) == new[name]}
+        own = f"{one.experiment.id}."
+        kept = {name: verdict for name, verdict in kept.items() if not f"{name}.".startswith(own)} | new | same
     write_json({name: asdict(kept[name]) for name in sorted(kept)}, path)
     kept_verdicts.cache_clear()

@@ -80,7 +80,7 @@ def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: f
 
 @checked
 def google_intervals(
-    source: Source = "google2011", hours: Duration = 24.0, share: float = 0.02, seed: Seed = 0
+    source: Source = "google2011", hours: Duration = 24.0, share: float = 0.02, seed: Seed = 0, whole_users: bool = False
 ) -> DescribedWorkload:
     """The quanta of jobs by 5-minute intervals, as K 6.2 allocates to them, on the cluster of K Fig. 4.
 
@@ -92,9 +92,10 @@ def google_intervals(
     Parameters
     ----------
     source, hours, share, seed : as for `google_tasks`
+    whole_users : whether users are drawn, with all their jobs, instead of jobs
     """
     rng = np.random.default_rng(seed)
-    jobs, _, demand = _drawn(source, 24.0, share, rng)
+    jobs, _, demand = _drawn(source, 24.0, share, rng, whole_users)
     quanta = fitted.quanta_for(jobs.duration, rng)
     rate = quanta / np.minimum(jobs.duration, 24 * HOUR)
     end = np.minimum(jobs.arrival + jobs.duration, hours * HOUR)
@@ -121,10 +122,13 @@ def _by_interval(begin: Floats, end: Floats) -> tuple[NDArray[np.int64], Floats,
     return user[long], start[long], (stop - start)[long]
 
 
-def _drawn(source: str, hours: float, share: float, rng: np.random.Generator) -> tuple[Jobs, NDArray[np.int64], Floats]:
-    """A part of the jobs of the first hours, their (J,) numbers of tasks and (J, 2) requests of one task."""
+def _drawn(
+    source: str, hours: float, share: float, rng: np.random.Generator, whole_users: bool = False
+) -> tuple[Jobs, NDArray[np.int64], Floats]:
+    """A part of the jobs of the first hours, or of their users, the (J,) numbers of tasks and (J, 2) requests of one task."""
     jobs = _generated_jobs(hours, rng) if source == "generated" else _real_jobs(hours)
-    jobs = jobs.chosen(rng.random(len(jobs.user)) < share)
+    codes, of = np.unique(jobs.user, return_inverse=True)
+    jobs = jobs.chosen((rng.random(len(codes)) < share)[of] if whole_users else rng.random(len(jobs.user)) < share)
     return jobs, *_tasks(source, jobs.sched_class, rng)
 
 

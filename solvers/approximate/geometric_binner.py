@@ -19,7 +19,7 @@ So for a small epsilon the least level is at least the last U_b <= g, which is m
 the leximin levels v* lie in the same bins for every epsilon < 1, so above U_1 v_n / v*_n is between 1 / alpha and alpha. Both are
 bases. If v_n < U_b < v*_n, by exchange some m has v_m > v*_m, can give to n in v, and can take from n in v*. Then v*_m >= v*_n,
 for v* is leximin, so v_m > U_b: what m gives is worth less than what n gains, and v is not the best. As well if v_n > U_b > v*_n.
-In general there is no such bound: docs/theory/algorithms.md has an example.
+In general there is no such bound: docs/reference/derivations.md has an example.
 """
 
 from dataclasses import dataclass

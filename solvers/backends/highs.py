@@ -18,11 +18,13 @@ import numpy as np
 from fairalloc.formulations.lexicographic.linear_program import LP, Round, round_bounds
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
+from fairalloc.solvers.lexicographic.nested_rounds import nested_lp
 from fairalloc.solvers.method import Answer, Limits, Method, Session
 from fairalloc.solvers.options import solver_options
 
@@ -102,9 +104,11 @@ class HighsSession(Session):
             prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
         return self.x, prices
 
-    def lp(self, round: Round | None) -> LP:  # noqa: A002
+    def lp(self, round: Any) -> LP:  # noqa: A002
         """The round, or the one program, as sparse arrays."""
         item = self.mechanism
+        if isinstance(item, NestedMaxMin):
+            return nested_lp(item, self.instance, round)
         assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
         return item.lp(self.instance, round)
 
@@ -163,7 +167,8 @@ class HighsSession(Session):
             self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
             first = FIRST_DENSE if self.dense else FIRST_FEW if self.instance.A <= FEW else FIRST_SPARSE
             chosen = first if self.keep_model else self.chosen
-            meant = solver_options(self.table, self.limits.accuracy)
+            accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
+            meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
             ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **(chosen or {})}
             ours |= {"presolve": "off"} if lp.far_apart else {}
             with self.logged():
@@ -269,13 +274,21 @@ class Highs(Method):
         self.id, self.kind = id, kind
 
     def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Leximin | Utilitarian)
+        return isinstance(mechanism, Leximin | Utilitarian | NestedMaxMin)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
-        session = self.session(mechanism, instance, limits)
+        session = self._kind(mechanism)(mechanism, instance, limits)
         session.keep_model, session.table, session.chosen = self.keep_model, self.table, self.chosen
         return session
+
+    def _kind(self, mechanism: Mechanism) -> type[HighsSession]:
+        """That of many arcs for nested max-min fairness."""
+        if not isinstance(mechanism, NestedMaxMin):
+            return self.session
+        from fairalloc.solvers.backends.highs_columns import ColumnsSession  # a subclass of one of this module
+
+        return ColumnsSession
 
 
 class HighsLeximin(Highs):

@@ -113,10 +113,10 @@ def method_of(asked: str | Own) -> Method:
 
 @checked
 def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]:
-    """The options of a method's algorithm, or of the "judge": names, defaults, and what they are, with units and reasons.
+    """The options of a method's algorithm, or of the "judge": names, defaults, and descriptions with units and reasons.
 
-    Where a solver is behind the method, it takes all options of that solver besides, in the solver's own names; with an accuracy,
-    those that this accuracy sets follow, with what it sets them to.
+    A method with a solver behind it also takes all options of that solver, in the solver's own names. With an accuracy the list
+    includes those that this accuracy sets, with their values.
 
     >>> [option.name for option in options("pdhg")]
     ['target', 'max_iterations', 'check_every', 'restart', 'restart_after']

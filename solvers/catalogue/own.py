@@ -36,7 +36,7 @@ _DECLARED = "fairalloc_mechanisms"
 
 
 def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[[F], F]:
-    """Declare which mechanisms a function `(instance, mechanism, limits) -> tasks` computes; it stays the function that it is.
+    """Declare which mechanisms a function `(instance, mechanism, limits) -> tasks` computes; the function is returned unchanged.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[
     Raises
     ------
     UnknownName : there is no such mechanism
-    NotApplicable : none is named, or what is decorated takes other arguments
+    NotApplicable : none is named, or the function takes other arguments
 
     Examples
     --------

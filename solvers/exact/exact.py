@@ -17,7 +17,7 @@ solves the linear equations that follow.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,14 +25,16 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.utilitarian import Utilitarian
-from fairalloc.models.exact.proofs import ExactProgram, ExactRound
+from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import HighsSession
+from fairalloc.solvers.exact.exact_nested import nested_rounds
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
@@ -43,7 +45,7 @@ class ExactSolution:
     """The tasks on arcs, and what proves them."""
 
     x: Rationals
-    proof: tuple[ExactRound, ...] | ExactProgram
+    proof: tuple[ExactRound, ...] | tuple[ExactNestedRound, ...] | ExactProgram
 
     @property
     def prices(self) -> list[Rationals]:
@@ -65,6 +67,8 @@ class ExactSession(HighsSession):
         """The exact answer of the mechanism."""
         if isinstance(self.mechanism, Utilitarian):
             return self._utilitarian()
+        if isinstance(self.mechanism, NestedMaxMin):
+            return ExactSolution(*nested_rounds(self))
         assert isinstance(self.mechanism, Leximin)
         rate = self.mechanism.exact_rate(self.original)
         return self._max_min(rate) if isinstance(self.mechanism, MaxMin) else self._leximin(rate)
@@ -73,8 +77,8 @@ class ExactSession(HighsSession):
         weights = self.exact.weights
         with self.phase("build"):
             cost = [as_flint(weights[n]) for n in self.arcs.user]
-            program = RationalProgram.of_rows(cost, self._columns(), self._right_side([]))
-        solution = self._basic_solution(program, None)
+            program = RationalProgram.of_rows(cost, self._columns(), self.right_side([]))
+        solution = self.basic_solution(program, None)
         prices, limits = self._duals(solution)
         value = sum((w * u for w, u in zip(weights, self.arcs.tasks(self._x(solution)), strict=True)), Fraction(0))
         return ExactSolution(self._x(solution), ExactProgram(value, prices, weights, limits))
@@ -114,10 +118,10 @@ class ExactSession(HighsSession):
             cost = [as_flint(0)] * len(columns) + [as_flint(1)]
             columns.append({self.arcs.rows + n: as_flint(1) for n, level in enumerate(levels) if level is None})
             program = RationalProgram.of_rows(
-                cost, columns, self._right_side([as_flint(-level if level else 0) for level in levels])
+                cost, columns, self.right_side([as_flint(-level if level else 0) for level in levels])
             )
             now = self._rounded(rate, levels)
-        return self._basic_solution(program, now)
+        return self.basic_solution(program, now)
 
     def _rounded(self, rate: Rationals, levels: Sequence[Fraction | None]) -> Round:
         assert isinstance(self.mechanism, Leximin)
@@ -125,7 +129,8 @@ class ExactSession(HighsSession):
         level = np.array([float(level or 0) * scale for level in levels])
         return replace(Round.first(self.instance), active=np.array([level is None for level in levels]), level=level)
 
-    def _basic_solution(self, program: RationalProgram, now: Round | None) -> BasicSolution:
+    def basic_solution(self, program: RationalProgram, now: Any) -> BasicSolution:
+        """The optimal one, from the basis that HiGHS has for this round."""
         try:
             basis = self._basis_in_floats(now)
             with self.phase("solve"):
@@ -142,7 +147,7 @@ class ExactSession(HighsSession):
         self.count(pivots)
         return solution
 
-    def _basis_in_floats(self, now: Round | None) -> list[int]:
+    def _basis_in_floats(self, now: Any) -> list[int]:
         """The basic columns of HiGHS' last basis."""
         from highspy import HighsBasisStatus
 
@@ -160,7 +165,8 @@ class ExactSession(HighsSession):
             column.update({cap[n]: as_flint(1)} if n in cap else {})
         return columns
 
-    def _right_side(self, middle: Sequence[Flint]) -> list[Flint]:
+    def right_side(self, middle: Sequence[Flint]) -> list[Flint]:
+        """Of all rows: capacities, those between, limits."""
         limits = [limit for limit in self.arcs.limits if limit is not None]
         return [*(as_flint(1) for _ in range(self.arcs.rows)), *middle, *(as_flint(limit) for limit in limits)]
 
@@ -215,7 +221,7 @@ class Exact(Method):
         if isinstance(mechanism, PsDsf) and mechanism.chooses:
             return False
         without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
-        return isinstance(mechanism, Leximin | Utilitarian | PsDsf | TimeShared) and not without
+        return isinstance(mechanism, Leximin | NestedMaxMin | Utilitarian | PsDsf | TimeShared) and not without
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The exact data and a HiGHS session for linear programs."""

@@ -15,7 +15,7 @@ For alpha != 1 the path may turn, so tau is an unknown like all others and the p
 Georg 1990, ch. 6). Where it turns, the sign of d log tau / d length times that of the determinant of the equations without tau
 stays. For alpha = infinity with variants alpha is capped at max(30, 0.3 / sqrt(tau)), and step 5 is linear (price_layers.py);
 where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py). Reasons,
-and how step 5 guesses, are in docs/theory/algorithms.md.
+and how step 5 guesses, are in docs/reference/derivations.md.
 """
 
 from contextlib import suppress

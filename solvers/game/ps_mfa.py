@@ -21,7 +21,7 @@ beta_ir = -grad_x_i Psi . d_r, the rate at which the load of r changes along -gr
 geometric mean of g_i' at the start: in K's form units of tasks and prices change which argument of psi dominates.
 
 What K does not specify (the start, eta, epsilon, what is saturated), four corrections of errors in K, and what is known of
-convergence are in docs/theory/algorithms.md. Finite alpha only.
+convergence are in docs/reference/derivations.md. Finite alpha only.
 """
 
 from dataclasses import dataclass

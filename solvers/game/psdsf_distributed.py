@@ -14,7 +14,7 @@ Messages take no time, so servers with the same offset execute one after another
 in an order drawn from a seed. A server that is inactive has no tasks, a user that is inactive is in no N_i.
 
 `section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in
-(100, 250); docs/theory/algorithms.md says what comes out, and where P V errs. As a method it runs without events until no
+(100, 250); docs/reference/derivations.md says what comes out, and where P V errs. As a method it runs without events until no
 procedure changes anything for a whole period, at most `max_rounds`.
 """
 

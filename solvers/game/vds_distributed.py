@@ -16,7 +16,7 @@ has different units in its two places.
 
 At a fixed point f complements x exactly, with prices mu, and a resource with a price has the load 1 - epsilon + epsilon^2 mu_ir.
 So it is the equilibrium of servers with these capacities, and the residual is about epsilon. What K does not specify (the start,
-kappa_i, the stopping rule) and two additions (steps 4 and 5) are in docs/theory/algorithms.md. Finite alpha only.
+kappa_i, the stopping rule) and two additions (steps 4 and 5) are in docs/reference/derivations.md. Finite alpha only.
 """
 
 from dataclasses import dataclass

@@ -3,6 +3,8 @@
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nb import NashBargaining
+from fairalloc.formulations.nested_nb import NestedNashBargaining, guarantees, parts
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.components import MaxMinSession
@@ -32,15 +34,19 @@ class InteriorPoint(Method):
     options = InteriorPointOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """The max-min mechanisms, nb, alpha-fair and fds."""
-        return isinstance(mechanism, Leximin | AlphaFair)
+        """The max-min mechanisms, nb, alpha-fair, fds, and nested-nb without guarantees."""
+        return isinstance(mechanism, Leximin | AlphaFair | NestedNashBargaining)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Not where every dense system is too large."""
+        """Not where every dense system is too large, or groups have guarantees."""
+        if isinstance(mechanism, NestedNashBargaining) and len(guarantees(instance)[1]):
+            return f"{self.id} knows no guarantees of groups"
         return why_not(self.id, mechanism.domain(instance), self.options)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
-        """The matrices of the arrow."""
+        """The matrices of the arrow; nested-nb without guarantees is nb with other weights."""
+        if isinstance(mechanism, NestedNashBargaining):
+            return AlphaFairSession(NashBargaining(), instance.rescaled(parts(instance)), limits)
         return (MaxMinSession if isinstance(mechanism, Leximin) else AlphaFairSession)(mechanism, instance, limits)
 
 

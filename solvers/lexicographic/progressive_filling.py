@@ -19,7 +19,8 @@ Users who need the full row, or whose tasks all run, stop there; others go on. S
 3. What stops is taken off the sums of its own rows alone. A row is added up again from its users before it is full, and where
    most of a sum has gone, so that no digits are lost.
 
-The event that fills row r gives the price layer p = e_r, which proves that who stops there is stuck (docs/theory/algorithms.md).
+The event that fills row r gives the price layer p = e_r, which proves that who stops there is stuck
+(docs/reference/derivations.md).
 """
 
 from typing import Any

@@ -32,6 +32,7 @@ from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face
+from fairalloc.solvers.running.progress import tell
 
 NOISE = 1e-7, 1e-9
 """Prices and reduced costs below this part of the level are taken for 0: at first, and where that was too much."""
@@ -68,6 +69,7 @@ def solve_rounds(
     now, x, prices, _ = _solved(instance, rate, solver, [first], tolerance)  # 2.
     proofs: list[RoundProof] = []
     while True:
+        tell(iteration=len(proofs) + 1)
         if not now.active.any():
             return x, _layers([_proof(lifted(instance, prices.ravel(), now, proofs), now, now), *proofs], prices)
         v = rate * (instance.arcs.owner @ x)

@@ -20,7 +20,7 @@ primal-dual hybrid gradient method (Chambolle and Pock 2011) takes T(x, u, p, q)
     q' = q + sigma (2 u' - u - owner (2 x' - x))              q_n rises where user n has fewer tasks than it demands at q_n
 
 Steps tau, sigma are diagonal (Pock and Chambolle 2011), tau_j = 1 / (omega sum_i |K_ij|), sigma_i = omega / sum_j |K_ij|. In
-Halpern's iteration z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). docs/theory/algorithms.md has its convergence.
+Halpern's iteration z_n+1 = (n + 1) / (n + 2) (2 T z_n - z_n) + z_0 / (n + 2). docs/reference/derivations.md has its convergence.
 """
 
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ With M the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the firs
 
     G_I = {x feasible:  sum_i x_i r_ij = 1 for j in I,  x_i >= l_i(M)}
 
-by which nothing is lost (docs/theory/algorithms.md). Floating-point bounds prune only what is worse by more than PRUNING.
+by which nothing is lost (docs/reference/derivations.md). Floating-point bounds prune only what is worse by more than PRUNING.
 """
 
 from collections.abc import Iterator

@@ -38,6 +38,7 @@ from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.cpu_time import processor_seconds
+from fairalloc.solvers.running.progress import tell
 from fairalloc.solvers.running.threads import threads_used
 from fairalloc.solvers.running.warm_start import equal_partition, scaled_down, start_on
 
@@ -193,6 +194,7 @@ def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None 
     for method in queue:
         last = queue.is_last
         part = request if last else replace(request, limits=limits.share(SHARE))
+        tell(method=method.id)
         try:
             allocation = _attempt(part, method, last, keep and keep_better)
         except KeyboardInterrupt:

@@ -137,7 +137,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch):
         progress.begin(3)
         for case in "abc":
             progress.step(f"highs {case}")
-    assert said.getvalue().splitlines() == ["2 of 3 solves: highs b"]
+    assert said.getvalue().splitlines() == ["2 of 3 solves, about 6 s left: highs b"]
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------

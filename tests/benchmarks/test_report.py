@@ -1,6 +1,7 @@
 """What reports say: comparisons, references, commands, tables, pages and figures, from records made by hand."""
 
 import csv
+import html
 import io
 import json
 import math
@@ -23,13 +24,13 @@ import fairalloc as fa
 from fairalloc import benchmarks
 from fairalloc.analysis.plots import panels, style
 from fairalloc.analysis.plots.panels import ENDINGS
-from fairalloc.benchmarks import FIGURES, SUITES, SuiteCase, figures, metrics, page, print_summary
+from fairalloc.benchmarks import FIGURES, SUITES, SuiteCase, accuracy, figures, metrics, page, print_summary
 from fairalloc.benchmarks.loss import loss_grids, losses
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
 from fairalloc.benchmarks.records import UNDEFINED
 from fairalloc.benchmarks.references import Reference, distance_to, printed_quantities, references, unique_quantities
 from fairalloc.benchmarks.report import advice
-from fairalloc.cli import main
+from fairalloc.cli import _parser, main
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName
 from fairalloc.models.files.jsonio import write_instance
 
@@ -100,9 +101,21 @@ def test_the_report_says_where_one_accuracy_was_asked_for():
     assert "wall time to a verified residual of 1e-06" in benchmarks.report_text(two, "markdown")
 
 
-def test_traces_tell_the_time_to_a_value_and_failures_none():
-    traced = record(trace=((0.1, 1.0), (0.2, 1e-4), (0.3, 1e-2), (0.4, 1e-7)))
-    assert [metrics.traced_time(traced, target) for target in metrics.TARGETS] == [0.2, 0.4, math.inf]
+def test_the_time_to_a_residual_is_the_median_of_the_common_cases():
+    """Residuals 1e-2 and 1e-7 at two accuracies; another method has the second on one case of three."""
+    two = [("low", 0.1, 1e-2), ("high", 0.4, 1e-7)]
+    rows = [record(method="m", case=f"c{k}", accuracy=a, wall=(k + 1) * s, definition=d) for k in range(3) for a, s, d in two]
+    rows += [record(method="n", case=f"c{k}", wall=0.2, definition=1e-7 if k == 0 else 1e-3) for k in range(3)]
+    rows += [record(method="p", case="c0", wall=0.01)]
+    found = {one.method: one for one in accuracy.reached(rows)}
+    assert set(found) == {"m", "n"}
+    assert [round(spent, 9) for spent in found["m"].seconds] == [0.2, 0.2, *[0.8] * 5, math.inf]
+    assert found["n"].seconds == (0.2, 0.2, 0.2, *[math.inf] * 5)
+    assert found["m"].points[2] == (0.8, pytest.approx(1e-3))
+    assert accuracy.accuracy_grid(rows).rows == [["m", "200", "200", *["800"] * 5, "-"], ["n", *["200"] * 3, *["-"] * 5]]
+
+
+def test_a_failure_is_a_cost_without_an_end():
     assert metrics.data_profile([*cases("m", [0.1, None]), *cases("n", [0.3])]) == {"m": [0.1, math.inf], "n": [0.3, math.inf]}
 
 
@@ -369,6 +382,37 @@ def test_what_is_approximate_is_no_reference():
 
 
 # ---- formats ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_report_says_why_and_how_to_make_it_again(large, text):
+    assert "Why: cvxpy:method-00 " in text
+    assert "Make this report again" in text
+    assert f"<pre>{html.escape(large.again)}</pre>" in text
+    words = shlex.split(large.again)
+    assert words[:3] == ["fairalloc", "bench", "run"]
+    _parser(words[1:]).parse_args(words[1:])
+    found = html.unescape(re.search(r"<pre>(\{.*?\})</pre>", text, re.DOTALL)[1])
+    assert json.loads(found)["setting"] == large.run.details["setting"]
+    assert text.count("cvxpy 1.") <= 1  # versions stand once
+
+
+@pytest.mark.parametrize(("count", "stars"), [(5, False), (8, True)])
+def test_no_star_stands_on_fewer_than_six_cases(count, stars):
+    summary = summary_of([*cases("m", [0.9] * count), *cases("n", [0.1] * count)])
+    (pairs,) = [section.table for section in page.sections(summary, drawn=False) if section.name == "pairs"]
+    assert any("*" in cell for row in pairs.rows for cell in row) == stars
+
+
+def test_one_table_is_written_for_a_paper(large):
+    text = benchmarks.report_text(large, "latex", "accuracy")
+    assert text.count(r"\begin{table}") == text.count(r"\caption{Accuracy against time, ") == text.count(r"\toprule") == 2
+    labels = re.findall(r"\\label\{(.*?)\}", benchmarks.report_text(large, "latex"))
+    assert len(labels) == len(set(labels)) > 8
+    assert "### drfh" in benchmarks.report_text(large, "markdown", "ranking")
+    with pytest.raises(UnknownName, match="there is no table 'nope': the tables are accuracy, choice, "):
+        benchmarks.report_text(large, "latex", "nope")
+    with pytest.raises(UnknownName, match="the formats of a table are latex, markdown"):
+        benchmarks.report_text(large, "csv", "accuracy")
 
 
 def test_records_are_read_back_from_csv_and_json(large):

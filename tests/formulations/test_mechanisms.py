@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from narrow import ALGORITHMS, JOBS
 from profiles import drawn
 from tolerances import BARGAINING, DEGENERATE, EXACT, GRADIENTS, RESIDUAL, SHARES
 
@@ -14,6 +15,7 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.models import FairallocError, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES
+from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 
@@ -23,7 +25,9 @@ CHOOSY = {
     "pyomo:path",
 }  # applies to one server alone, and is seldom there: test_algorithms.py, test_path.py
 PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
-UNIQUE = sorted(set(MECHANISMS) - {"mmf", "drfh-lp", "utilitarian", "njc"})  # the others may have many answers of the same value
+UNIQUE = sorted(
+    set(MECHANISMS) - JOBS - {"mmf", "drfh-lp", "utilitarian", "njc"}
+)  # the others may have many answers of the same value
 SEVERAL = {"njc"}  # and these of different values, tests/test_njc.py
 GAMES = {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)}
 FLAT = ("psdsf-fig1", "psdsf-coprocessor", "psdsf-fig5", "dolev-utilisation")
@@ -102,7 +106,7 @@ def test_published_answers_for_other_parameters(item):
 
 
 def test_every_mechanism_has_a_published_example():
-    assert set(MECHANISMS) <= {name for item in EXAMPLES for name in item.answers}
+    assert set(MECHANISMS) <= {name for item in (*EXAMPLES, *SCHEDULER_EXAMPLES) for name in item.answers}
 
 
 @pytest.mark.few(6)
@@ -142,7 +146,7 @@ def agree(name, instance):
 
 
 # Models that are not convex or have integers: smaller instances and what can be promised there in tests/test_game_models.py.
-HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex}
+HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex} | JOBS
 SEVERAL_ANSWERS = {("ps-dsf-tdm", "finite")}
 """A limit that several servers share leaves the tasks open: residuals are compared in tests/solvers/test_finite_games.py."""
 CASES_OF_ALL = [
@@ -177,7 +181,7 @@ def test_every_mechanism_and_family_meets():
         ("drf-per-server", "finite"),
         ("ps-dsf-tdm", "finite"),
     }
-    assert {"alpha-pf-vds", "ps-dsf"} == HARD
+    assert {"alpha-pf-vds", "ps-dsf", *ALGORITHMS, *JOBS} == HARD
 
 
 def test_stuck_users_are_passed():

@@ -1,7 +1,6 @@
 """What was asked for and not done is said, and what code from a file does while it is loaded is one sentence."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import pytest
 import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.runs import objects
-from fairalloc.simulation.experiments.papers import k_cluster
 
 WANG = fa.example("wang-fig2").instance
 
@@ -59,12 +57,6 @@ def test_trials_that_were_not_made_are_said(jobs):
     assert 0 < done < 10**6
     assert found.lacking == f"{done:,} of 1,000,000 trials, then 0.5 seconds were over"
     assert found.lacking in str(found)
-
-
-def test_one_seed_has_no_standard_error():
-    assert k_cluster._told(math.nan) == "-"
-    assert "one seed has no standard error" in k_cluster._errors([(0.1, math.nan)])
-    assert k_cluster._errors([(0.1, 0.01)]) == "standard errors"
 
 
 @pytest.mark.parametrize(("option", "sentence"), [("trace", "there is no trace"), ("log", "there is no log")])

@@ -148,7 +148,7 @@ COMMANDS = [
         "argument --time-limit: it is 'soon', but it must be a time such as 90s, 10m",
     ),
     (["theorems", "verify", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
-    (["theorems", "verify", "--time-limit", "0"], "time_limit is 0.0 seconds, but it must be positive"),
+    (["theorems", "verify", "--time-limit", "0"], "--time-limit is 0.0 seconds, but it must be positive"),
     (
         ["theorems", "verify", "--time-limit", "soon"],
         "argument --time-limit: it is 'soon', but it must be a time such as 90s, 10m or 1h",
@@ -173,7 +173,7 @@ COMMANDS = [
     (["bench", "report", ""], "argument FILE: it is '', but it must name a file or a folder"),
     (["bench", "run", "smoke", "--data", "{f}/none"], "--data is '{f}/none', but it must be a folder"),
     (["export", "wang-fig2", "--output", "a\x00b"], "cannot be"),
-    (["solve", "wang-fig2", "--option", "x=1"], "options x were given, but options are of one method, which must be named"),
+    (["solve", "wang-fig2", "--option", "x=1"], "--option x is of one method, but no --method is named"),
     (["solve", "wang-fig2", "--method", "highs", "--option", "x=\ud800"], "HiGHS refuses the options {'x': '\\ud800'}: 'x'"),
     (
         ["solve", "wang-fig2", "--method", "cvxpy:clarabel", "--option", "max_iter=-1"],
@@ -192,7 +192,7 @@ COMMANDS = [
         }.items()
         for value in ("1000000000", "-1", "0")
     ),
-    (["bench", "run", "smoke", "--memory", "9" * 13], "memory_mb is 9999999999999, but it must be a whole number from 1 to"),
+    (["bench", "run", "smoke", "--memory", "9" * 13], "--memory is 9999999999999, but it must be a whole number from 1 to"),
     *(
         ([*command.split(), "1" + 30 * "0"], f"is 1{30 * '0'}, but it must be a {words}, and below 2**63 in size")
         for command, words in {

@@ -61,6 +61,12 @@ def test_it_runs(script, tmp_path):
     assert figures(executed) or "fa.plots" not in script.read_text("utf-8")
 
 
+def test_the_code_fits_a_page():
+    for script in SCRIPTS:
+        long = [line for line in script.read_text("utf-8").splitlines() if len(line) > 100 and not line.startswith("#")]
+        assert not long, script.stem
+
+
 @pytest.mark.few(6)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: p.stem)
 def test_the_notebook_is_the_script(script):

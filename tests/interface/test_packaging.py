@@ -1,14 +1,18 @@
 """The wheel is the tree: every module and data file, importable once, under one name."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from wheels import built_wheel
+
+import fairalloc
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
@@ -16,7 +20,7 @@ FOLDERS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
 
 def in_tree():
     """What the wheel should hold, computed from the folders."""
-    kinds = ("*.py", "*.json", "*.toml", "*.csv", "*.html", "py.typed")
+    kinds = ("*.py", "*.json", "*.toml", "*.csv", "*.xz", "*.html", "py.typed")
     files = [file.relative_to(ROOT) for folder in FOLDERS for kind in kinds for file in (ROOT / folder).rglob(kind)]
     return {str(file) if file.parts[0] == "fairalloc" else f"fairalloc/{file}" for file in files}
 
@@ -84,3 +88,30 @@ def test_a_mapped_folder_cannot_be_imported_twice(folder):
     run = subprocess.run([sys.executable, "-c", f"import {folder}"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert f"import this package as fairalloc.{folder}, not as {folder}" in run.stderr
     assert run.returncode == 1
+
+
+# ---- a release -------------------------------------------------------------------------------------------------------
+
+
+def test_the_version_stands_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert set(re.findall(r"^ *version: (.*)$", citation, re.MULTILINE)) == {fairalloc.__version__}
+    newest = re.search(r"^## (\S+) \((\S+)\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest[1] == fairalloc.__version__
+    assert f"date-released: {newest[2]}" in citation
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= set(project["urls"])
+    versions = {text.rpartition(" ")[2] for text in project["classifiers"] if re.search(r":: 3\.\d+$", text)}
+    tests = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    assert versions == set(re.findall(r'"(3\.\d+)"', tests))
+    assert {"windows-latest", "macos-latest", "ubuntu-latest"} <= set(re.findall(r"\b\w+-latest\b", tests))
+
+
+def test_workflows_call_targets_that_the_makefile_has():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    called = {}
+    for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        called[file.stem] = set(re.findall(r"run: make ([\w-]+)", file.read_text(encoding="utf-8")))
+    assert {"ci", "docs", "release"} == set(called)
+    assert set().union(*called.values()) <= targets
+    assert called["release"] == {"system", "test", "dist", "docs"}

@@ -4,20 +4,26 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
+from ast import literal_eval
 from math import inf
 from pathlib import Path
 
 import pytest
 from tolerances import SHARES
 
+import fairalloc
+from fairalloc.analysis.compare import compare
+from fairalloc.analysis.plots.panels import write_figure
 from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.records import BenchmarkStore
-from fairalloc.cli import main
+from fairalloc.cli import _parser, main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.method_table import APPROXIMATE, MARK, method_table
 from fairalloc.models import FairallocError
+from fairalloc.models.examples.published import example
 from fairalloc.models.files.jsonio import parse_instance, parse_json
 from fairalloc.solvers import METHODS, solve
 
@@ -27,16 +33,37 @@ ROUTES = (ROOT / "docs" / "reference" / "methods.md").read_text()
 INSTANCE, SUITE = ((ROOT / "docs" / "guides" / f"{name}.md").read_text() for name in ("instance", "suite"))
 
 
-def test_code_prints_what_the_readme_shows(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")  # texts are as wide as the terminal
+def run_readme():
+    """(code, shown, printed, scope) of the blocks of Python, in turn; "" is shown where there is no text below."""
     scope: dict[str, object] = {}
-    blocks = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == README.count("```python") >= 1
-    for code, shown in blocks:
+    for code, shown in re.findall(r"```python\n(.*?)```\n+(?:```text\n(.*?)```)?", README, re.DOTALL):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(code, scope)
-        assert out.getvalue() == shown
+        yield code, shown, out.getvalue(), scope
+
+
+def test_code_prints_what_the_readme_shows(monkeypatch, tmp_path):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setenv("COLUMNS", "100")  # texts are as wide as the terminal
+    monkeypatch.chdir(tmp_path)
+    cluster = example("khamse-fig1").instance
+    demands = [ways[0] for ways in cluster.demands]
+    for file, names, rows in (("vms", cluster.users, demands), ("nodes", cluster.servers, cluster.capacities)):
+        cells = [["name", *cluster.resources], *([name, *row] for name, row in zip(names, rows, strict=True))]
+        Path(f"{file}.csv").write_text("\n".join(",".join(map(str, row)) for row in cells))
+    ran = list(run_readme())
+    assert len(ran) == README.count("```python") == 2
+    assert all(said == shown for _, shown, said, _ in ran if shown)
+    assert [line.split() for line in ran[-1][2].splitlines()[1:3]] == [
+        ["user", "drf-per-server", "drfh", "tsf", "ps-dsf"],
+        ["u1", "1", "3", "1.66667", "2"],
+    ]
+    solved, explored = re.findall(r"`fairalloc (\w+ --users [^`]*)`", README)
+    assert main(shlex.split(solved)) == 0
+    assert Path("shares.svg").exists()
+    arguments = _parser(shlex.split(explored)).parse_args(shlex.split(explored))
+    assert (arguments.users, arguments.servers, arguments.output) == ("vms.csv", "nodes.csv", Path("page.html"))
 
 
 def json_instance():
@@ -78,19 +105,25 @@ def test_the_benchmark_example_runs_in_an_empty_folder(tmp_path):
     assert r"equal\_split" in (tmp_path / "tables.tex").read_text()
 
 
-def test_the_picture_is_what_its_command_draws(tmp_path):
+def test_the_picture_is_what_the_comparison_draws(tmp_path):
     """The same words and numbers stand in it; outlines may differ between versions of Matplotlib."""
-    (arguments,) = re.findall(r"`fairalloc (solve [^`]* --plot )\S+`", README)
     (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
-    assert main([*arguments.split(), str(tmp_path / "drawn.svg")]) == 0
+    (named,) = re.findall(r"^mechanisms = (\[.*\])", README, re.MULTILINE)
+    write_figure(compare(example("khamse-fig1").instance, literal_eval(named)).plot().figure, tmp_path / "drawn.svg")
     figures = ((tmp_path / "drawn.svg").read_text(), (ROOT / picture).read_text())
     drawn, kept = (re.findall(r"<text[^>]*>([^<]*)</text>", figure) for figure in figures)
     assert drawn == kept
-    assert {"u1", "s2", "memory"} <= set(drawn)
+    assert {"u1", "tsf", "dominant share"} <= set(drawn)
+
+
+def test_the_readme_is_short_and_names_the_wheel_of_this_version():
+    assert len(README.splitlines()) <= 120
+    assert f'"fairalloc-{fairalloc.__version__}-py3-none-any.whl[plots]"' in README
 
 
 def test_every_notebook_has_a_line():
-    assert re.findall(r"\(notebooks/(\w+)\.ipynb\)", README) == sorted(file.stem for file in NOTEBOOKS.glob("*.py"))
+    listed = re.findall(r"\(\.\./\.\./notebooks/(\w+)\.ipynb\)", (ROOT / "docs" / "tutorials" / "index.md").read_text())
+    assert listed == sorted(file.stem for file in NOTEBOOKS.glob("*.py"))
 
 
 def table(heading, text=README):

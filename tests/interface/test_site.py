@@ -81,7 +81,7 @@ def test_every_file_of_records_has_its_report():
     names = list(reports.record_names())
     assert len(names) >= 7
     assert all(f'href="reports/{name}.html"' in reports.report_links() for name in names)
-    named = re.findall(r"^\| ([a-z0-9-]+) \| `", (ROOT / "docs" / "BENCHMARKS.md").read_text(), re.MULTILINE)
+    named = re.findall(r"^\| ([a-z0-9-]+) \| `", (ROOT / "docs" / "records" / "index.md").read_text(), re.MULTILINE)
     assert {"layers", "lexicographic", "njc", "papers"} <= set(named) <= set(names)
     assert reports.with_way_back("<body>\n<h1>a</h1><h1>b</h1>") == (
         '<body>\n<p><a href="../BENCHMARKS.html">Benchmarks</a></p>\n<h1>a</h1><h1>b</h1>'
@@ -89,11 +89,25 @@ def test_every_file_of_records_has_its_report():
 
 
 def test_links_of_the_repository_lead_to_pages():
-    text = "[a](docs/GLOSSARY.md#symbols) [b](../README.md) [c](https://example) [d](notebooks/01_drfh.ipynb) [e](#here)"
-    assert links.led_to_pages(text) == (
+    text = "[a](../GLOSSARY.md#symbols) [b](../../README.md) [c](https://example) [d](../../notebooks/01_drfh.ipynb) [e](#here)"
+    assert links.led_to_pages(text, "docs/guides") == (
         "[a](/GLOSSARY.md#symbols) [b](/index.md) [c](https://example) [d](/tutorials/01_drfh.md) [e](#here)"
     )
     assert links.led_to_pages("```python\nx[a](b.md)\n```\n") == "```python\nx[a](b.md)\n```\n"
+
+
+def test_links_to_modules_lead_to_their_texts():
+    text = "[formulations/nb.py](../../formulations/nb.py), [a](../../simulation) and [the matrix](../../theorems/matrix.py)"
+    assert links.led_to_pages(text, "docs/theory") == (
+        "{py:mod}`formulations/nb.py <fairalloc.formulations.nb>`, {py:mod}`a <fairalloc.simulation>` "
+        "and [the matrix](/statements/matrix.md)"
+    )
+    assert links.led_to_pages("[a](../TEMPLATE.py)", "docs/guides") == "{download}`a </TEMPLATE.py>`"
+
+
+def test_an_index_has_the_pages_that_it_leads_to():
+    made = tool("assemble").contents("[a](/guides/b.md) [c](/guides/a.md) [b](/guides/b.md#d) [e](/theory/e.md)", "guides")
+    assert made == "\n```{toctree}\n:hidden:\n\nb\na\n```\n"
 
 
 def test_ids_of_statements_lead_to_their_pages():
@@ -104,7 +118,8 @@ def test_ids_of_statements_lead_to_their_pages():
 
 def test_pictures_of_the_pages_are_there():
     docs = ROOT / "docs"
-    shown = {match for page in docs.glob("*.md") for match in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text())}
+    pages = [*docs.glob("*.md"), ROOT / "README.md"]
+    shown = {match for page in pages for match in re.findall(r"!\[[^]]*\]\((?:docs/)?([^)]+)\)", page.read_text())}
     assert shown == {f"figures/{file.name}" for file in (docs / "figures").iterdir()}
 
 
@@ -136,7 +151,39 @@ def test_arguments_are_terms_whether_their_text_stands_beside_or_below_them():
 
 def test_every_public_name_is_on_one_page_of_the_reference():
     grouped = [name for _, names in tool("reference_pages").GROUPS.values() for name in names.split()]
-    assert sorted(grouped) == sorted(fa.__all__)
+    assert sorted(name for name in grouped if "." not in name) == sorted(fa.__all__)
+    assert len(set(grouped)) == len(grouped)
+
+
+def test_every_public_name_of_a_guide_has_its_signature():
+    """Names of `fa`, and what code on the pages imports from the package's rooms."""
+    grouped = {name for _, names in tool("reference_pages").GROUPS.values() for name in names.split()}
+    modules, used = {"generators", "traces", "plots", "benchmarks", "simulation", "theorems", "analysis"}, set()
+    for page in [*(ROOT / "docs" / "guides").glob("*.md"), ROOT / "README.md", *(ROOT / "docs" / "theory").glob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        used |= set(re.findall(r"\bfa\.(\w+)", text)) - modules
+        used |= set(re.findall(r"\bbenchmarks\.(?!md|html)(\w+)\(", text))
+        for module, names in re.findall(r"^from fairalloc\.?([\w.]*) import (.+)$", text, re.MULTILINE):
+            used |= {f"{module}.{name}".lstrip(".") for name in names.split(", ")}
+    assert len(used) > 30
+    assert {name for name in used if name not in grouped and f"benchmarks.{name}" not in grouped} == set()
+
+
+def test_the_gallery_shows_figures_with_the_code_that_draws_them():
+    gallery = tool("gallery")
+    title, code = gallery.FIGURES["eligibility"]
+    assert b"<svg" in gallery.drawn(code)
+    assert title
+    named = set(re.findall(r"plots\.(\w+)", "".join(code for _, code in gallery.FIGURES.values())))
+    assert named <= set(fa.plots.__all__)
+
+
+@pytest.mark.deep
+def test_every_figure_of_the_gallery_is_drawn():
+    pages = dict(tool("gallery").gallery_pages())
+    pictures = {name for name, content in pages.items() if isinstance(content, bytes) and b"<svg" in content}
+    assert set(re.findall(r"\]\((gallery/[\w-]+\.svg)\)", pages["gallery.md"])) == pictures
+    assert len(pictures) >= 9
 
 
 @cache

@@ -2,7 +2,8 @@
 
 A block of commands runs in the folder of its page, without a shell; one that installs or needs other machines has "unexecuted"
 behind its fence, one that another test runs has "elsewhere". Commands that take minutes have "long": the command line must know
-their words. A fence with the name of a file writes that file. The blocks of docs/ERRATA.md are run by the tests of the papers.
+their words. A fence with the name of a file writes that file. Code within a sentence runs after the blocks of its page. Blocks of
+docs/papers/errata.md are left to the tests of the papers.
 """
 
 import contextlib
@@ -13,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
+import fairalloc as fa
 from fairalloc.cli import _parser, main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.registry import PAPERS
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if page.name != "ERRATA.md" and "```" in page.read_text(encoding="utf-8"))
+PAGES = sorted(page for page in DOCS.rglob("*.md") if page.name != "errata.md" and "```" in page.read_text(encoding="utf-8"))
 FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SHOWN = ("json", "math", "text")
 """What is not code; neither are directives, whose names stand in braces."""
@@ -27,6 +29,16 @@ SHOWN = ("json", "math", "text")
 def blocks(text):
     """(language, what stands behind it, content) of the fences of a page."""
     return [match.groups() for match in FENCE.finditer(text)]
+
+
+def run_inline(text, scope):
+    """Calls and names of `fa` within sentences are evaluated in what the blocks left; the command line must know its commands."""
+    for code in re.findall(r"(?<!`)`(@?fa\.[^`]+|fairalloc [^`]+)`", FENCE.sub("", text)):
+        if code.startswith("fairalloc "):
+            words = shlex.split(code)[1:]
+            _parser(words).parse_args(words)
+        else:
+            eval(code.removeprefix("@"), {"fa": fa, **scope})
 
 
 def printed(run):
@@ -60,6 +72,7 @@ def run_page(text, endings):
             found.append((content, last))
         else:
             assert language in SHOWN, f"blocks of {language} are not run"
+    run_inline(text, scope)
     return found
 
 
@@ -99,10 +112,12 @@ def test_another_output_is_seen():
         "```sh long\nfairalloc bench ran scaling\n```",
         "```python unexecutd\nprint(1)\n```",
         "```bash\nfairalloc list\n```",
+        "Call `fa.check_mechanism(fa.Mechanism())`.",
+        "The command `fairalloc shwo wang-fig2` shows it.",
     ],
 )
 def test_a_broken_block_is_seen(block):
-    with pytest.raises((ValueError, NameError, AssertionError, SystemExit)):
+    with pytest.raises((ValueError, NameError, TypeError, AssertionError, SystemExit)):
         run_page(f"{block}\n", [])
 
 
@@ -121,6 +136,6 @@ def test_the_pages_with_code_are_those_of_users():
 def test_every_mechanism_and_paper_has_a_page():
     """Each mechanism's page has an example that runs."""
     pages = {file.stem for file in (DOCS / "theory").glob("*.md")}
-    assert pages - {"algorithms", "index", "residuals"} == set(MECHANISMS)
+    assert pages - {"index", "residuals"} == set(MECHANISMS)
     assert all(run_page((DOCS / "theory" / f"{name}.md").read_text(), []) for name in ("drf", "njc"))
-    assert {file.stem for file in (DOCS / "papers").glob("*.md")} == {"index", "printed-numbers", *PAPERS}
+    assert {file.stem for file in (DOCS / "papers").glob("*.md")} == {"errata", "index", "printed-numbers", *PAPERS}

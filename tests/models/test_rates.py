@@ -102,9 +102,10 @@ def test_files_keep_them() -> None:
 def test_files_of_before_are_read_and_reserved_fields_are_not() -> None:
     document = instance_document(fa.Instance(D, C))
     assert parse_instance(document | {"schema": "fairalloc-instance/1"}) == fa.Instance(D, C)
-    for field in ("groups", "user_rows"):
-        with pytest.raises(fa.InstanceError, match="reserved"):
-            parse_instance(document | {field: []})
+    with pytest.raises(fa.InstanceError, match="reserved"):
+        parse_instance(document | {"user_rows": []})
+    with pytest.raises(fa.InstanceError, match="only 'fairalloc-instance/2' has them"):
+        parse_instance(document | {"schema": "fairalloc-instance/1", "groups": {"A": ["u1"]}})
 
 
 @pytest.mark.parametrize(

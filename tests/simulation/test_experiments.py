@@ -12,11 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.panels import element
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.simulation.experiments import (
+    Check,
     Judged,
+    Measured,
     Outcomes,
     RunSetting,
     Trial,
@@ -26,8 +29,11 @@ from fairalloc.simulation.experiments import (
     report,
     run_experiments,
 )
+from fairalloc.simulation.experiments.claims import RULE, agreed, together
 from fairalloc.simulation.experiments.competitors import KINDS, competitor, competitors
+from fairalloc.simulation.experiments.figures import bars, bubbles, curves, figure, lettered
 from fairalloc.simulation.experiments.records import ExperimentStore
+from fairalloc.simulation.experiments.runner import compared
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
@@ -51,20 +57,24 @@ class Mine(fa.Mechanism):
 """
 
 
+WORDS = ("confirmed", "contradicted", "undecided", "cannot be compared")
+
+
 def measured(item, workload=""):
-    """The outcomes of the smallest version, without processes."""
-    found = {
-        label: {seed: trial(item, label, seed, workload) for seed in item.sizes["small"].seeds} for label in item.competitors
-    }
-    return Outcomes(item, "small", workload, found)
+    """The outcomes of the smallest version, without processes; variants of another workload are left out."""
+    size, variants = item.sizes["small"], {}
+    for name, settings in size.variants.items():
+        by_seed = {s: {label: trial(item, label, s, workload, settings) for label in item.competitors} for s in size.seeds}
+        variants[name] = compared(item, item.competitors, by_seed)
+    return Outcomes(item, "small", workload, variants, size.seeds)
 
 
-def trial(item, label, seed, workload, cache={}):  # noqa: B006 (experiments share what they measure)
+def trial(item, label, seed, workload, settings, cache={}):  # noqa: B006 (experiments share what they measure)
     """One trial of the smallest version."""
-    settings = item.sizes["small"].settings
-    key = (item.measure, label, seed, workload, str(settings))
+    given = {**item.sizes["small"].settings, **settings}
+    key = (item.measure, label, seed, workload, str(given))
     if key not in cache:
-        cache[key] = item.measure(Trial(label, competitor(label, item.kind), seed, workload, settings))
+        cache[key] = item.measure(Trial(label, competitor(label, item.kind), seed, workload, given))
     return cache[key]
 
 
@@ -84,16 +94,49 @@ def smallest():
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smallest, name):
-    outcomes = smallest(name)
-    assert outcomes.labels == list(EXPERIMENTS[name].competitors)
-    assert outcomes.judged.word in ("confirmed", "not confirmed", "cannot be compared")
-    assert outcomes.judged.because
-    for label in outcomes.labels:
-        assert all(np.isfinite(outcomes.values(label, key)).any() for key in outcomes.names if outcomes.values(label, key).size)
-    panels = EXPERIMENTS[name].panels(outcomes)
-    assert panels
-    assert "<svg" in element(panels[0])
+def test_the_smallest_version_of_each_experiment_has_a_figure_and_judges_every_claim(smallest, name):
+    item, outcomes = EXPERIMENTS[name], smallest(name)
+    assert set(outcomes.labels) <= set(item.competitors)
+    assert outcomes.judged.keys() == {item.claim_id(claim) for claim in item.claims}
+    assert {judged.word for judged in outcomes.judged.values()} <= set(WORDS)
+    assert all(judged.because for judged in outcomes.judged.values())
+    for part in outcomes.variants.values():
+        assert all(any(np.isfinite(part.values(label, key)).any() for label in part.labels) for key in part.names if key in WHOLE)
+    assert "<svg" in element(outcomes.panels[0])
+    rows = report.numbers_table(outcomes).rows
+    assert 0 < len(rows) <= 40
+    assert len({len(row) for row in rows}) == 1
+
+
+WHOLE = ("CPU", "memory", "mean", "mean, all", "users", "seconds to rest")
+"""Numbers that every trial has."""
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_no_label_of_a_figure_is_shortened(smallest, name, tmp_path):
+    report.write_figures([smallest(name)], tmp_path)
+    text = (tmp_path / f"{name}.svg").read_text()
+    panels = lettered(smallest(name).panels)
+    assert "…" not in text
+    assert all(panel.title in text for panel in panels)
+    assert all(label in text for panel in panels for label in panel.names)
+    assert (
+        all(panel.title.startswith(f"({letter}) ") for letter, panel in zip("abcdefghij", panels, strict=False))
+        or len(panels) == 1
+    )
+
+
+def test_the_figure_of_table_2_has_a_curve_for_each_reading(smallest):
+    assert len(smallest("W.Table2").panels[0].names) == 4
+
+
+def test_a_name_that_is_too_long_is_shortened_and_seen(tmp_path):
+    found = {"a label that is much wider than the space that a legend has for its names": {0: TrialResult({"CPU": 0.5})}}
+    item = EXPERIMENTS["K.Fig10"]
+    wide = Outcomes(item, "small", "", {"": Measured(found)}, (0,))
+    report.write_figures([wide], tmp_path)
+    assert "…" in (tmp_path / "K.Fig10.svg").read_text()
 
 
 @pytest.mark.few(3)
@@ -101,64 +144,208 @@ def test_the_smallest_version_of_each_experiment_has_a_figure_and_a_verdict(smal
 def test_the_same_seed_gives_the_same_numbers(smallest, name):
     item = EXPERIMENTS[name]
     label, size = item.competitors[0], item.sizes["small"]
-    workload = "generated" if item.workloads else ""
-    again = item.measure(Trial(label, competitor(label, item.kind), size.seeds[0], workload, size.settings))
-    first = smallest(name).measured[label][size.seeds[0]]
+    workload, more = "generated" if item.workloads else "", next(iter(size.variants.values()))
+    first = trial(item, label, size.seeds[0], workload, more)
+    again = item.measure(Trial(label, competitor(label, item.kind), size.seeds[0], workload, {**size.settings, **more}))
     assert list(again.numbers) == list(first.numbers)
     np.testing.assert_array_equal(list(again.numbers.values()), list(first.numbers.values()))
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_without_trials_nothing_is_compared(name):
-    empty = Outcomes(EXPERIMENTS[name], "small", "", {label: {} for label in EXPERIMENTS[name].competitors})
-    assert empty.judged.word == "cannot be compared"
+    item = EXPERIMENTS[name]
+    empty = Outcomes(item, "small", "", {"": compared(item, item.competitors, {})}, (0,))
+    assert {judged.word for judged in empty.judged.values()} == {"cannot be compared"}
+    assert empty.panels == []
+
+
+# ---- the rule --------------------------------------------------------------------------------------------------------
+
+
+def over(*values):
+    return np.array(values, dtype=float)
+
+
+@pytest.mark.parametrize(
+    ("check", "word"),
+    [
+        (Check("x", over(1, 2, 3, 2, 2), low=0.5), "confirmed"),
+        (Check("x", over(1, 2, 3, 2, 2), low=1.8), "undecided"),
+        (Check("x", over(1, 2, 3, 2, 2), low=3.0), "contradicted"),
+        (Check("x", over(1, 2, 3, 2, 2), high=0.5), "contradicted"),
+        (Check("x", over(1, 2, 3, 2, 2), 1.0, 3.0), "confirmed"),
+        (Check("x", over(0, 0, 0, 0, 0), low=0.0), "undecided"),
+        (Check("x", over(1, 2, 3, 2), low=0.5), "cannot be compared"),
+        (Check("x", over(1, 2, 3, 2, np.nan), low=0.5), "cannot be compared"),
+        (Check("x", over(1, 2, 3, 2, 2), low=4.0, most=3.9), "cannot be compared"),
+        (Check("x", over(0, 0, 0, 0, 0.1), high=0.5, most=0.4), "cannot be compared"),
+        (Check("x", over(3), 3.0, 3.0, drawn=False), "confirmed"),
+        (Check("x", over(2), 3.0, 3.0, drawn=False), "contradicted"),
+        (Check("x", over(), 3.0, 3.0, drawn=False), "cannot be compared"),
+    ],
+)
+def test_two_standard_errors_decide(check, word):
+    assert check.judged.word == word, check.judged.because
+
+
+def test_a_printed_number_that_is_one_draw_has_the_error_of_one():
+    values = over(1, 2, 3, 2, 2)
+    assert Check("x", values, 2.8, 3.2).judged.word == "contradicted"
+    assert Check("x", values, 2.8, 3.2, one_draw=True).judged.word == "undecided"
+
+
+def test_a_number_of_fewer_than_ten_jobs_leaves_its_seed_out():
+    found = {seed: TrialResult({"late": -10.89, "early": 0.5}, {}, {"late": 2, "early": 12}) for seed in range(5)}
+    one = Measured({"best": found})
+    late, early = (one.check("best", name, low=0.0).judged for name in ("late", "early"))
+    assert (late.word, early.word) == ("cannot be compared", "confirmed")
+    assert "0 seeds have 10 jobs or users behind it" in late.because
+    assert "n 12" in early.because
+
+
+def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
+    yes, no, unsure, never = (Judged(word, word[:3]) for word in WORDS)
+    assert [together(parts).word for parts in ((yes, yes), (yes, unsure), (unsure, never), (never, no), ())] == [
+        "confirmed",
+        "undecided",
+        "cannot be compared",
+        "contradicted",
+        "cannot be compared",
+    ]
+    alike = {"a": yes, "b": never, "c": unsure}
+    assert agreed(alike).word == "confirmed"
+    assert agreed(alike).because == "a: confirmed: con. b: cannot be compared. c: undecided"
+    assert agreed({**alike, "d": no}).word == "undecided"
+    assert agreed({"a": never, "b": unsure}).word == "undecided"
+    assert agreed({"a": never, "b": never}).word == "cannot be compared"
+
+
+def test_a_size_with_one_seed_says_what_it_cannot_show(smallest):
+    outcomes = smallest("K.Fig9")
+    assert outcomes.judged["K.Fig9"].because == "1 of the 5 seeds that are needed"
+    assert "decides nothing" in " ".join(report.numbers_table(outcomes).notes)
+
+
+# ---- claims that can fail --------------------------------------------------------------------------------------------
+
+
+def word(outcomes, name=""):
+    """What the claim of this name is, "" = the only one."""
+    item = outcomes.experiment
+    return outcomes.judged[f"{item.id}.{name}" if name else item.id].word
 
 
 def changed(outcomes, label, **numbers):
     """The outcomes with other numbers of one competitor."""
-    seeds = {seed: replace(one, numbers={**one.numbers, **numbers}) for seed, one in outcomes.measured[label].items()}
-    return replace(outcomes, measured={**outcomes.measured, label: seeds})
+    parts = {
+        name: Measured(
+            {**part.by_label, label: {s: replace(one, numbers={**one.numbers, **numbers}) for s, one in seeds.items()}}
+        )
+        for name, part in outcomes.variants.items()
+        for seeds in [part.by_label[label]]
+    }
+    return replace(outcomes, variants=parts)
 
 
-def test_a_wrong_number_is_not_confirmed(smallest):
+def test_a_wrong_number_contradicts(smallest):
     good = smallest("P.Table3")
-    assert good.judged.word == "confirmed"
-    assert changed(good, "measured", **{"user 1 on class A": 81.0}).judged.word == "not confirmed"
+    assert word(good) == "confirmed"
+    assert word(changed(good, "measured", **{"user 1 on class A": 81.0})) == "contradicted"
 
 
 def test_table_iv_prints_one_number_wrong(smallest):
-    judged = smallest("P.Table4").judged
-    assert judged.word == "not confirmed"
-    assert judged.because.endswith("not 58.343 and not 58.33 tasks of user 3 on C under tsf")
-    corrected = changed(smallest("P.Table4"), "tsf", **{"user 3 on C": 58.33})
-    assert corrected.judged.word == "confirmed"
+    judged = smallest("P.Table4").judged["P.Table4"]
+    assert judged.word == "contradicted"
+    assert "not 58.343 and not 58.33 tasks of user 3 on C under tsf" in judged.because
+    assert "23" in judged.because
+    assert word(changed(smallest("P.Table4"), "tsf", **{"user 3 on C": 58.33})) == "confirmed"
 
 
-@pytest.mark.parametrize(("ours", "word"), [(58.334, "confirmed"), (58.326, "confirmed"), (58.337, "not confirmed")])
-def test_half_a_unit_of_the_last_printed_digit_is_rounding(smallest, ours, word):
+@pytest.mark.parametrize(("ours", "expected"), [(58.334, "confirmed"), (58.326, "confirmed"), (58.337, "contradicted")])
+def test_half_a_unit_of_the_last_printed_digit_is_rounding(smallest, ours, expected):
     """58.33 is printed."""
-    assert changed(smallest("P.Table4"), "tsf", **{"user 3 on C": ours}).judged.word == word
+    assert word(changed(smallest("P.Table4"), "tsf", **{"user 3 on C": ours})) == expected
 
 
-def test_fig_6_of_p_is_confirmed_and_could_fail(smallest):
-    good = smallest("P.Fig6")
-    assert good.judged.word == "confirmed"
-    assert changed(good, "ps-dsf", **{"seconds to rest": 11.0}).judged.word == "not confirmed"
-    assert changed(good, "tsf", **{"CPU of C and D, all active": 0.999}).judged.word == "not confirmed"
+def outcomes_of(name, numbers, seeds=5):
+    """Outcomes with these numbers, by label, the same for the seeds but for a little."""
+    item = EXPERIMENTS[name]
+    found = {
+        label: {seed: TrialResult({key: value * (1 + 1e-4 * seed) for key, value in of.items()}) for seed in range(seeds)}
+        for label, of in numbers.items()
+    }
+    return Outcomes(item, "full", "generated", {"": Measured(found)}, tuple(range(seeds)))
 
 
-def test_utilisation_by_alpha_could_fail(smallest):
-    good = smallest("K.Fig7")
-    assert good.judged.word == "confirmed"
-    assert changed(good, "ps-dsf", memory=0.99).judged.word == "not confirmed"
-    alone = replace(good, measured={"ps-dsf": good.measured["ps-dsf"]})
-    assert alone.judged == Judged("cannot be compared", "alpha-pf-vds alpha=1 and alpha-pf-vds alpha=3 took no part")
+def test_fig_6_of_p_is_judged_for_c_and_d_apart():
+    names = [f"CPU of {c}, {when}" for c in "CD" for when in ("all active", "user 4 away")]
+    own = dict.fromkeys(names, 0.9) | {"seconds to rest": 3.0}
+    others = dict.fromkeys(names, 0.8)
+    good = outcomes_of("P.Fig6", {"ps-dsf": own, "tsf": others, "c-drfh": others})
+    assert [word(good, name) for name in ("C", "D", "prompt")] == ["confirmed"] * 3
+    less = changed(good, "tsf", **{"CPU of D, user 4 away": 0.95})
+    assert [word(less, name) for name in ("C", "D", "prompt")] == ["confirmed", "contradicted", "confirmed"]
+    assert word(changed(good, "ps-dsf", **{"seconds to rest": 11.0}), "prompt") == "contradicted"
 
 
-def test_the_merit_falls_and_a_merit_that_does_not_is_seen(smallest):
-    good = smallest("K.Fig6")
-    assert good.judged.word == "confirmed"
-    assert changed(good, "alpha-pf-vds alpha=3", **{"log10 of Psi at the end": 2.0}).judged.word == "not confirmed"
+def test_utilisation_by_alpha_could_fail():
+    names = ("cpu", "memory", "disk", "send", "receive", "mean")
+    one, three, infinite = EXPERIMENTS["K.Fig7"].competitors
+    good = outcomes_of("K.Fig7", {label: dict.fromkeys(names, use) for label, use in ((one, 0.8), (three, 0.6), (infinite, 0.5))})
+    assert word(good) == "confirmed"
+    assert word(changed(good, infinite, memory=0.7)) == "contradicted"
+    assert word(outcomes_of("K.Fig7", {infinite: dict.fromkeys(names, 0.5)})) == "cannot be compared"
+
+
+def test_the_merit_must_fall_straight():
+    good = {"log10 of Psi at the start": 5.0, "log10 of Psi at the end": -3.0, "straightness, 1 is a line": 0.96}
+    (label,) = EXPERIMENTS["K.Fig6"].competitors
+    assert word(outcomes_of("K.Fig6", {label: good})) == "confirmed"
+    assert word(outcomes_of("K.Fig6", {label: good | {"log10 of Psi at the end": 4.0}})) == "contradicted"
+    assert word(outcomes_of("K.Fig6", {label: good | {"straightness, 1 is a line": 0.5}})) == "contradicted"
+
+
+def test_claims_by_alpha():
+    one, three, infinite = EXPERIMENTS["K.Fig9"].competitors
+    use = "mean, all"
+    good = outcomes_of("K.Fig9", {one: {use: 0.7}, three: {use: 0.6}, infinite: {use: 0.5}})
+    assert word(good) == "confirmed"
+    assert "alpha-pf-vds alpha=1 less alpha-pf-vds alpha=3, mean, all 10.00% ± 0.0" in good.judged["K.Fig9"].because
+    assert word(outcomes_of("K.Fig9", {one: {use: 0.7}, three: {use: 0.5}, infinite: {use: 0.5}})) == "undecided"
+    assert word(outcomes_of("K.Fig9", {one: {use: 0.7}, three: {use: 0.5}, infinite: {use: 0.6}})) == "contradicted"
+    most = {"average deviation": 0.2, "maximum deviation": 0.9}
+    none = dict.fromkeys(most, 0.0)
+    half = {name: value / 2 for name, value in most.items()}
+    assert word(outcomes_of("K.Fig10", {one: most, three: half, infinite: none})) == "confirmed"
+    assert word(outcomes_of("K.Fig10", {one: half, three: most, infinite: none})) == "contradicted"
+    delay = "delay of short jobs, std"
+    assert word(outcomes_of("K.Fig11", {one: {delay: 0.4}, three: {delay: 0.3}, infinite: {delay: 0.2}})) == "confirmed"
+    assert word(outcomes_of("K.Fig11", {one: {delay: 0.4}, three: {delay: 0.2}, infinite: {delay: 0.3}})) == "contradicted"
+
+
+def test_claims_over_a_day():
+    base = {"mean, all": 0.5, "mean, A and B": 0.5, "mean, C and D": 0.5}
+    better = {"mean, all": 0.55, "mean, C and D": 0.8, "mean, A and B": 0.55}
+    good = {"ps-dsf": better, "drfh": base, "tsf": base}
+    assert word(outcomes_of("K.Fig13", good)) == "confirmed"
+    assert word(outcomes_of("K.Fig14", good)) == "confirmed"
+    assert word(outcomes_of("K.Fig13", {**good, "tsf": base | {"mean, all": 0.4}})) == "contradicted"
+    assert word(outcomes_of("K.Fig14", {**good, "ps-dsf": better | {"mean, A and B": 0.95}})) == "contradicted"
+
+
+def test_the_claim_on_ps_dsf_against_the_others():
+    full = dict.fromkeys(("cpu", "memory", "disk", "send", "receive", "mean"), 0.5)
+    more = full | {"cpu": 0.6, "mean": 0.52}
+    assert word(outcomes_of("K.Fig12", {"ps-dsf": more, "drfh": full, "tsf": full})) == "confirmed"
+    assert word(outcomes_of("K.Fig12", {"ps-dsf": more | {"send": 0.4}, "drfh": full, "tsf": full})) == "contradicted"
+    assert word(outcomes_of("K.Fig12", {"ps-dsf": full, "drfh": more, "tsf": full})) == "contradicted"
+
+
+def test_what_is_measured_of_fig_8_is_judged_and_what_is_generated_is_not():
+    numbers = {"in one interval": 0.36, "over 24 hours": 0.16, "under 10 quanta": 0.5, "over 10,000 quanta": 0.05}
+    real = outcomes_of("K.Fig8", {"measured": numbers}, seeds=1)
+    assert [word(real, name) for name in ("period", "day", "quanta")] == ["confirmed", "confirmed", "cannot be compared"]
+    assert word(changed(real, "measured", **{"over 24 hours": 0.3}), "day") == "contradicted"
 
 
 # ---- competitors -----------------------------------------------------------------------------------------------------
@@ -229,6 +416,12 @@ def rows(records):
         return []
 
 
+def test_the_first_seeds_of_all_experiments_are_measured_first(tmp_path):
+    run_experiments(["P.Table3", "P.Table4"], tmp_path / "r.sqlite", RunSetting("small", seeds=(0, 1)), progress=False)
+    with ExperimentStore(tmp_path / "r.sqlite") as store:
+        assert [seed for (seed,) in store.select("SELECT seed FROM trial ORDER BY rowid")] == [0] * 4 + [1] * 4
+
+
 def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     file = tmp_path / "broken.py"
     file.write_text(OWN.replace('fa.mechanism("mmf").cvxpy(instance)', "1 / 0").replace("my-rule", "broken"))
@@ -237,6 +430,17 @@ def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "failed: P.Table4 broken seed 0:" in text
     assert "user 3 on C" in text
+
+
+def test_settings_of_a_size_have_other_values_and_no_trial_is_begun_after_the_time_limit(tmp_path):
+    given = RunSetting("small", workload="generated", settings={"users": 12})
+    (found,) = run_experiments(["K.Fig7"], tmp_path / "r.sqlite", given, progress=False)
+    assert found.command == "fairalloc simulate K.Fig7 --small --workload generated --set users=12"
+    assert "size small, users=12" in report.numbers_table(found).notes[0]
+    late = replace(given, settings={"users": 13}, time_limit=1e-9)
+    (none,) = run_experiments(["K.Fig7"], tmp_path / "r.sqlite", late, progress=False)
+    assert (none.labels, len(rows(tmp_path / "r.sqlite"))) == ([], 3)
+    assert "No trial is on record." in report.report_markdown([none])
 
 
 def test_settings_that_are_none():
@@ -285,6 +489,8 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
         (["P.Table4", "--mechanisms", "drfx"], "there is no mechanism 'drfx'"),
         (["K.Fig7", "--workload", "yahoo"], "there is no workload 'yahoo'"),
         (["P.Table3", "--workload", "generated"], "there is no workload 'generated'"),
+        (["K.Fig7", "--set", "share=0.5"], "there is no setting of K.Fig7 'share'"),
+        (["K.Fig7", "--set", "users"], "--set is 'users', but it must be name=value"),
         (["P.Table3", "--data", "no-such-folder"], "--data is 'no-such-folder', but it must be a folder"),
     ],
 )
@@ -317,22 +523,62 @@ def test_what_cannot_be_written_is_refused_before_a_trial(tmp_path, monkeypatch,
 def test_numbers_over_seeds_are_told_with_their_spread():
     item = EXPERIMENTS["P.Table3"]
     results = {seed: TrialResult({"a": 1.0 + seed, "b": 2.0}) for seed in range(3)}
-    grid = report.numbers_table(Outcomes(item, "full", "", {"one": results}))
+    grid = report.numbers_table(Outcomes(replace(item, printed={}), "full", "", {"": Measured({"one": results})}, (0, 1, 2, 3)))
     assert [list(row) for row in grid.rows] == [["a", "2 ± 1"], ["b", "2"]]
-    assert grid.notes == ["mean ± standard deviation over 3 seeds; size full"]
-    outcomes = Outcomes(item, "full", "", {"one": results, "two": {0: TrialResult({"a": 0.0})}})
-    mean, error = outcomes.difference("one", "two", "a")
-    assert mean == 1.0
-    assert np.isnan(error), "one seed has no standard error"
+    assert grid.notes == ["mean ± standard deviation over 3 of 4 seeds; size full"]
+    both = Measured({"one": results, "two": {0: TrialResult({"a": 0.0})}})
+    assert both.gaps("one", "two", "a").tolist() == [1.0], "of the seeds of both"
+
+
+def test_numbers_of_several_variants_stand_side_by_side_with_what_is_printed():
+    found = {
+        name: Measured(
+            {label: {0: TrialResult({"CPU": cpu, "users": 7}, {}, {"CPU": 12})} for label, cpu in (("a", 0.5), ("b", 1))}
+        )
+        for name in ("low", "high")
+    }
+    item = replace(EXPERIMENTS["P.Table3"], printed={"a": {"CPU": 0.4}})
+    grid = report.numbers_table(Outcomes(item, "full", "", found, (0,)))
+    assert list(grid.columns) == ["", "low", "high", "printed"]
+    assert [list(row) for row in grid.rows] == [
+        ["a: CPU", "0.5, n 12", "0.5, n 12", "0.4"],
+        ["b: CPU", "1, n 12", "1, n 12", ""],
+        ["users", "7", "7", ""],
+    ]
 
 
 def test_a_curve_without_points_is_not_drawn():
     """No job may have been completed by both: then W.Fig7 has no curve of completion times."""
     found = {"one": {0: TrialResult({}, {"times": ([], [])}), 1: TrialResult({})}}
     found["two"] = {0: TrialResult({}, {"times": ([1], [1])})}
-    outcomes = Outcomes(EXPERIMENTS["W.Fig7"], "small", "", found)
-    assert outcomes.curves("one", "times") == []
-    assert outcomes.experiment.panels(outcomes)[0].names == ("two",)
+    assert Measured(found).curves("one", "times") == []
+    (panel,) = figure(curves("times", "", ("right", "up")))(Measured(found), "")
+    assert panel.names == ("two",)
+
+
+def test_a_curve_is_the_mean_over_seeds_with_a_band():
+    ends = {seed: TrialResult({}, {"use": ([0.0, 1.0], [0.0, float(seed)])}) for seed in range(3)}
+    (panel,) = figure(curves("use", "", ("right", "up")))(Measured({"one": ends}), "")
+    ax = pytest.importorskip("matplotlib.figure").Figure().add_subplot()
+    panel.draw(ax)
+    assert ax.lines[0].get_ydata().tolist() == [0.0, 1.0]
+    (band,) = ax.collections
+    assert band.get_paths()[0].vertices[:, 1].max() == 2.0
+
+
+def test_every_user_is_a_bubble_and_one_printed_number_a_line():
+    pytest.importorskip("matplotlib")
+    found = Measured({"best": {0: TrialResult({"a": 1.0}, {"users": ([0.1, 0.2], [0.3, 0.4], [1, 1000])})}})
+    bubble, bar = figure(bubbles("users", "best", "", ("x", "y")), bars(["a"], "", "up", printed={"best": {"a": 2.0}}))(found, "")
+    shapes = []
+    for panel in (bubble, bar):
+        ax = style.new_figure(4, 3).add_subplot()
+        panel.draw(ax)
+        shapes.append(ax)
+    (circles,) = shapes[0].collections
+    assert circles.get_offsets().tolist() == [[0.1, 0.3], [0.2, 0.4]]
+    assert circles.get_sizes()[1] > circles.get_sizes()[0]
+    assert [2.0, 2.0] in [segment[:, 1].tolist() for lines in shapes[1].collections for segment in lines.get_segments()]
 
 
 # ---- kept verdicts, and statements that rest on them -------------------------------------------------------------------
@@ -345,7 +591,7 @@ def test_verdicts_are_kept_beside_those_of_others(tmp_path, smallest):
     keep_verdicts([smallest("P.Table4")], file)
     keep_verdicts([smallest("P.Table3")], file)
     kept = kept_verdicts(file)
-    assert {name: one.word for name, one in kept.items()} == {"P.Table3": "confirmed", "P.Table4": "not confirmed"}
+    assert {name: one.word for name, one in kept.items()} == {"P.Table3": "confirmed", "P.Table4": "contradicted"}
     assert kept["P.Table4"].command == "fairalloc simulate P.Table4 --small"
     assert json.loads(first)["P.Table3"] == json.loads(file.read_text())["P.Table3"]
     assert kept_verdicts(tmp_path / "none.json") == {}
@@ -355,16 +601,19 @@ def test_verdicts_are_kept_beside_those_of_others(tmp_path, smallest):
         kept_verdicts(file)
 
 
-def test_the_kept_verdicts_are_of_full_runs_of_experiments_that_there_are():
+CLAIMS = {item.claim_id(claim) for item in EXPERIMENTS.values() for claim in item.claims}
+
+
+def test_what_is_kept_is_of_full_runs_and_of_claims_that_there_are():
     kept = kept_verdicts()
-    assert set(kept) <= set(EXPERIMENTS)
-    assert {one.size for one in kept.values()} <= {"full"}
-    assert {one.word for one in kept.values()} <= {"confirmed", "not confirmed", "cannot be compared"}
+    assert set(kept) <= CLAIMS
+    assert {one.size.partition(",")[0] for one in kept.values()} <= {"full"}
+    assert {one.word for one in kept.values()} <= set(WORDS)
 
 
 def test_a_statement_rests_on_the_kept_verdict_of_its_experiment(monkeypatch):
     made = KeptVerdict("confirmed", "it is so", "full", "generated", 3, "2026-11-22", "fairalloc simulate K.Fig9")
-    words = {"K.Fig9": made, "K.Fig10": replace(made, word="not confirmed"), "K.Fig11": replace(made, word="cannot be compared")}
+    words = {"K.Fig9": made, "K.Fig10": replace(made, word="contradicted"), "K.Fig11": replace(made, word="undecided")}
     monkeypatch.setattr("fairalloc.simulation.experiments.verdicts.kept_verdicts", lambda: words)
     statements = all_statements()
     found = {name: investigate(statements[f"K.6.2.{name}"]) for name in ("Fig9", "Fig10", "Fig11", "Fig7")}
@@ -373,71 +622,26 @@ def test_a_statement_rests_on_the_kept_verdict_of_its_experiment(monkeypatch):
     assert "no run of the experiment K.Fig7 is kept" in found["Fig7"].sentence
 
 
-def test_every_measured_claim_names_its_experiment():
+def test_every_statement_that_rests_on_an_experiment_names_a_claim():
     measured_claims = {name: item.experiment for name, item in all_statements().items() if item.experiment}
     assert len(measured_claims) == 20
     assert all(name.startswith(("W.S6.", "K.6.")) for name in measured_claims)
-    assert set(measured_claims.values()) <= set(EXPERIMENTS)
+    assert set(measured_claims.values()) <= CLAIMS
+
+
+def test_what_was_not_run_shows_what_is_kept_of_an_earlier_run(monkeypatch):
+    made = KeptVerdict("undecided", "it may be so", "full", "google2011", 3, "2026-11-22", "fairalloc simulate K.Fig9")
+    monkeypatch.setattr(report, "kept_verdicts", lambda: {"K.Fig9": made})
+    item = EXPERIMENTS["K.Fig9"]
+    text = report.report_markdown([Outcomes(item, "full", "", {"": compared(item, item.competitors, {})}, (0,))])
+    assert "| K.Fig9 | undecided, earlier run |" in text
+    assert "| K.Fig9 | undecided | it may be so (fairalloc simulate K.Fig9; 3 seeds, 2026-11-22) |" in text
 
 
 def test_the_experiments_are_written_as_markdown(smallest):
     text = report.report_markdown([smallest("P.Table3"), smallest("P.Table4")])
     assert text.startswith("# fairalloc: experiments of the papers")
-    assert "| P.Table4 | not confirmed |" in text
+    assert "| P.Table4 | contradicted |" in text
+    assert all(paragraph.split(":")[0] in text for paragraph in RULE)
     assert "fairalloc simulate P.Table3 --small" in text
     assert "<svg" not in text
-
-
-# ---- verdicts of K on the cluster ---------------------------------------------------------------------------------------
-
-
-def outcomes_of(name, numbers):
-    """Outcomes with these numbers, the same for three seeds but for a little."""
-    item = EXPERIMENTS[name]
-    found = {
-        label: {seed: TrialResult({key: value * (1 + 1e-4 * seed) for key, value in of.items()}) for seed in range(3)}
-        for label, of in numbers.items()
-    }
-    return Outcomes(item, "full", "generated", found)
-
-
-def test_verdicts_by_alpha():
-    one, three, infinite = EXPERIMENTS["K.Fig9"].competitors
-    good = outcomes_of("K.Fig9", {one: {"mean": 0.7}, three: {"mean": 0.6}, infinite: {"mean": 0.5}})
-    assert good.judged.word == "confirmed"
-    assert "mean 70.0%, 60.0% and 50.0% (differences 10.0% ± 0.0%" in good.judged.because
-    same = outcomes_of("K.Fig9", {one: {"mean": 0.7}, three: {"mean": 0.5}, infinite: {"mean": 0.5}})
-    assert same.judged.word == "not confirmed"
-    most = {"average deviation": 0.2, "maximum deviation": 0.9}
-    none = dict.fromkeys(most, 0.0)
-    half = {name: value / 2 for name, value in most.items()}
-    assert outcomes_of("K.Fig10", {one: most, three: half, infinite: none}).judged.word == "confirmed"
-    assert outcomes_of("K.Fig10", {one: half, three: most, infinite: none}).judged.word == "not confirmed"
-
-
-def test_verdicts_over_a_day():
-    base = {"cpu": 0.5, "memory": 0.5, "mean": 0.5, "mean of A and B": 0.5, "mean of C and D": 0.5}
-    better = {**base, "cpu": 0.6, "mean": 0.55, "mean of C and D": 0.8, "mean of A and B": 0.55}
-    good = {"ps-dsf": better, "drfh": base, "tsf": base}
-    assert outcomes_of("K.Fig13", good).judged.word == "confirmed"
-    assert outcomes_of("K.Fig14", good).judged.word == "confirmed"
-    apart = {**good, "tsf": {**base, "mean": 0.4}}
-    assert outcomes_of("K.Fig13", apart).judged.word == "not confirmed"
-    public = {**good, "ps-dsf": {**better, "mean of A and B": 0.95}}
-    assert outcomes_of("K.Fig14", public).judged.word == "not confirmed"
-
-
-def test_the_verdict_on_ps_dsf_against_the_others():
-    names = ("cpu", "memory", "disk", "send", "receive")
-    full = dict.fromkeys([*names, *(f"{name}, of all" for name in names)], 0.5)
-    more = {**full, "cpu": 0.6}
-    assert outcomes_of("K.Fig12", {"ps-dsf": more, "drfh": full, "tsf": full}).judged.word == "confirmed"
-    assert outcomes_of("K.Fig12", {"ps-dsf": full, "drfh": more, "tsf": full}).judged.word == "not confirmed"
-
-
-def test_printed_marginals_could_fail():
-    numbers = {"in one interval": 0.36, "over 24 hours": 0.16, "under 10 quanta": 0.5, "over 10,000 quanta": 0.05}
-    real = replace(outcomes_of("K.Fig8", {"measured": {**numbers, "end within 300 s": 0.54}}), workload="google2011")
-    assert real.judged.word == "confirmed"
-    assert replace(real, workload="generated").judged.word == "cannot be compared"
-    assert changed(real, "measured", **{"over 24 hours": 0.3}).judged.word == "not confirmed"

@@ -44,3 +44,16 @@ def test_a_task_that_fits_on_no_machine_is_refused():
     jobs = Workload(["cpu"], ["u"], [1], [0], [0], [1], [1], [[3]])
     with pytest.raises(InstanceError, match="fits on no machine"):
         simulate_fluid(jobs, Cluster(["cpu"], [[2]]), "drfh")
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_of_several_answers_of_ps_dsf_that_of_the_method_is_taken(limited):
+    """Without limits every (x, x) with 3 <= x <= 4 is PS-DSF."""
+    jobs = Workload(["cpu", "memory"], ["a", "b"], [1, 1], [0, 1], [0, 0], [3, 20], [1, 1], [[2, 1], [1, 2]])
+    cluster = Cluster(["cpu", "memory"], [[6, 6]], [2])
+    for method in ("continuation", "best-response"):
+        one, same = (simulate_fluid(jobs, cluster, "ps-dsf", 0.1, limited=limited, method=method) for _ in range(2))
+        assert one.methods == (method,)
+        assert one.steps[0].tasks.tolist() == same.steps[0].tasks.tolist()
+        assert one.residual <= RESIDUAL
+    assert simulate_fluid(jobs, cluster, "ps-dsf", 0.1, limited=limited).methods == ("continuation",)

@@ -1,5 +1,6 @@
 """Metrics over time, against sums over single tasks and numbers by hand."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,9 +10,10 @@ from profiles import drawn
 from strategies import simulations
 from tolerances import RESIDUAL, ROUNDING
 
+from fairalloc.analysis.plots.panels import element
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.models.errors import InstanceError
-from fairalloc.simulation import Cluster, Workload, metrics, simulate_fluid, simulate_tasks
+from fairalloc.simulation import Cluster, ServerEvents, Workload, metrics, over_time, simulate_fluid, simulate_tasks
 
 CLUSTER = Cluster(["cpu", "memory"], [[1, 2], [2, 2]], [1, 4])
 JOBS = Workload(
@@ -95,3 +97,50 @@ def test_bounds_must_ascend():
     log = simulate_tasks(JOBS, CLUSTER, "best-fit-drfh")
     with pytest.raises(InstanceError, match="at least two ascending numbers of seconds"):
         metrics.utilisation(log, [0, 0])
+
+
+TWO = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 1], [4, 1], [10, 5], [[0.5], [0.5]])
+
+
+def test_waiting_slowdown_and_finish_time_fairness_by_hand():
+    """One machine: ann takes both halves until 10, then two more; bob's task starts at 10 under DRFH, for ann has more."""
+    log = simulate_tasks(TWO, Cluster(["cpu"], [[1]]), "best-fit-drfh")
+    assert metrics.waiting_times(log).tolist() == [0, 9]
+    assert metrics.completion_times(log).tolist() == [25, 14]
+    assert metrics.slowdowns(log).tolist() == [2.5, 2.8]
+    assert metrics.fair_durations(TWO, log.cluster).tolist() == [40, 5]  # half a machine runs one task at a time
+    assert metrics.finish_time_fairness(log).tolist() == [25 / 40, 14 / 5]
+    fluid = simulate_fluid(TWO, Cluster(["cpu"], [[1]]), "drfh")
+    assert metrics.waiting_times(fluid).tolist() == [0, 0]
+
+
+def test_share_deficit_is_what_drfh_gives_and_the_scheduler_does_not():
+    log = simulate_tasks(TWO, Cluster(["cpu"], [[1]]), "best-fit-drfh")
+    assert over_time.share_deficits(log, [0.5, 2, 12, 30]) == pytest.approx(
+        np.array([[0, 0], [0, 0.5], [0, 0], [0, 0]]), abs=1e-6
+    )
+    stopped = simulate_tasks(TWO, Cluster(["cpu"], [[1]]), "best-fit-drfh", until=2)
+    assert over_time.share_deficits(stopped, [2]) == pytest.approx(np.array([[0, 0.5]]), abs=1e-6)
+    alone = simulate_tasks(TWO, Cluster(["cpu"], [[1]]), "best-fit-drfh", events=ServerEvents([2], [0], [False]), until=5)
+    assert over_time.share_deficits(alone, [4]).tolist() == [[0, 0]]
+
+
+def test_fragmentation_is_what_is_free_where_tasks_have_no_room():
+    """Of five tasks four take 0.5 and one takes 1: half a machine is free on one of two, so a fifth of it is of no use."""
+    jobs = Workload(["cpu"], ["u"], [1], [0, 0], [0, 5], [4, 1], [10, 10], [[0.5], [1]])
+    log = simulate_tasks(replace(jobs, tasks=[1, 1]), Cluster(["cpu"], [[1]], [2]), "first-fit-drfh")
+    many = replace(log, workload=jobs)
+    assert over_time.fragmentation(many, [1.0])[0, 0, 0] == pytest.approx(0.2 * 0.5 / 1.5)
+    assert over_time.fragmentation(many, [30.0])[0, 0, 0] == 0
+
+
+def test_frames_have_the_metrics_and_figures_their_lines():
+    logs = {name: simulate_tasks(JOBS, CLUSTER, name, 20) for name in ("fifo", "random")}
+    jobs, times = over_time.job_frame(logs["fifo"]), over_time.time_frame(logs["fifo"], BOUNDS)
+    assert jobs["completion"].tolist() == metrics.completion_times(logs["fifo"]).tolist()
+    assert times["cpu in use"].tolist() == metrics.utilisation(logs["fifo"], BOUNDS)[:, 0].tolist()
+    assert times["jobs completed"].tolist() == [0, 0, 1, 1]
+    assert times["Jain's index"].between(0.5, 1).all()
+    panels = over_time.panels(logs, BOUNDS)
+    assert [panel.title for panel in panels][-2:] == ["Jain's index", "largest share deficit"]
+    assert "<svg" in element(panels[0])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from plain_scheduling import SEED, plain_simulation
+from plain_scheduling import BASELINES, SEED, plain_simulation
 from profiles import drawn
 from strategies import simulations
 
@@ -19,6 +19,7 @@ RULES = {
     "first-fit-drfh": "first-fit-drfh",
     "two-choice-drfh": "two-choice-drfh",
     "best-fit-ps-dsf": "best-fit-ps-dsf",
+    **{rule: rule for rule in (*BASELINES, "random")},
     "slots 4": Slots(4),
     "slots 10 each": Slots(10, one_each=True),
 }
@@ -49,6 +50,7 @@ def many_users(seed, decimal=False):
     return workload, Cluster(["cpu", "memory"], capacities, [1, 2, 2])
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("rule", RULES)
 @settings(max_examples=drawn(60), deadline=None)
 @given(made=simulations())
@@ -72,6 +74,22 @@ def test_many_users_are_asked_in_order(seed):
     assert log.waiting.tolist() == waiting
 
 
+@pytest.mark.parametrize("seed", [7, pytest.param(14, marks=pytest.mark.deep)])
+def test_a_user_whose_job_has_no_room_any_more_is_asked_for_its_next_one(seed):
+    """Under PS-DSF the next job may run on a machine where the user has less: it goes before users that were asked earlier."""
+    rng = np.random.default_rng(seed)
+    users, count = int(rng.integers(4, 9)), int(rng.integers(8, 30))
+    capacities, demand = rng.choice([8, 12, 16, 30], (4, 2)) / 10, rng.choice([1, 2, 3, 5, 8, 13], (count, 2)) / 10
+    weights, owners = rng.choice([1, 2, 3], users), rng.integers(users, size=count)
+    times = (np.zeros(count), rng.choice([1, 2, 3, 5, 9], count), rng.choice([1, 2.5, 3], count))
+    workload = Workload(["cpu", "memory"], [f"u{n}" for n in range(users)], weights, owners, *times, demand)
+    cluster = Cluster(["cpu", "memory"], capacities, [2, 3, 4, 3])
+    workload = workload.chosen(workload.placeable(cluster))
+    log = simulate_tasks(workload, cluster, "best-fit-ps-dsf", 1e3)
+    assert rows(log) == plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents.none())[0]
+
+
+@pytest.mark.few(7)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.deep)])
 def test_decimals_fit_and_tie_as_in_rationals(rule, first):

@@ -82,7 +82,7 @@ def test_every_level_is_within_alpha_where_levels_are_a_polymatroid(base):
 
 
 def test_one_user_may_lose_more_than_alpha_in_general():
-    """The example of docs/theory/algorithms.md."""
+    """The example of docs/reference/derivations.md."""
     instance = fa.Instance([[4, 0], [1, 20], [0, 1]], [[8, 60]])
     np.testing.assert_allclose(fa.solve(instance, "lmmf").tasks, [1.6, 1.6, 28.0], rtol=SHARES)
     found = fa.solve(instance, "lmmf", "geometric-binner")

@@ -755,7 +755,7 @@ def test_errors_are_one_sentence(arguments, sentence, capsys, tmp_path):
 
 
 def test_what_is_refuted_is_in_the_errata():
-    text = (ROOT / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "papers" / "errata.md").read_text(encoding="utf-8")
     refuted = [name for name, last in packaged().searched.items() if last["status"] == "refuted"]
     assert len(refuted) > 50
     missing = [name for name in refuted if not re.search(re.escape(name) + r"(?![\w-])(?!\.\w)", text)]

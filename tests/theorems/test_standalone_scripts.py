@@ -166,8 +166,8 @@ def test_a_script_whose_answer_is_changed_exits_with_1(tmp_path):
 
 
 def test_the_errata_lead_to_the_script_of_every_refutation():
-    text = (FOLDER.parent / "ERRATA.md").read_text(encoding="utf-8")
-    led = set(re.findall(r"\]\(witnesses/([^)]*)\.py\)", text))
+    text = (FOLDER.parent / "papers" / "errata.md").read_text(encoding="utf-8")
+    led = set(re.findall(r"\]\(\.\./witnesses/([^)]*)\.py\)", text))
     refuted = {name for name, last in packaged().searched.items() if last["status"] == Status.REFUTED}
     assert refuted <= led <= {path.stem for path in SCRIPTS}
     assert "Printed" in text.partition("## K")[2]

@@ -116,14 +116,14 @@ def test_a_page_has_all_that_is_known():
     assert "Only its author has read it so far." in statement_page(replace(STATEMENTS["K.T1"], proof="because"), record)
     assert "Read on 2026-11-22 by a session that had not written it" in pages["K.T1"]
     assert "What is true instead: v is a strict descent direction for alpha = 1, and with one server;" in pages["K.L3"]
-    assert " More: docs/ERRATA.md, at K.L3\n" in pages["K.L3"]
+    assert " More: docs/papers/errata.md, at K.L3\n" in pages["K.L3"]
     assert "- The words are read of a repaired text: in a text in which another slip" in pages["K.L3"]
     assert "Mechanism: ps-dsf, per-server dominant-share fairness: a bottleneck for every user" in pages["P.T2.envy"]
     assert "Property: envy-freeness: Nobody could run more with another's bundles" in pages["P.T2.envy"]
     assert "Paper: P, Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao, Per-Server Dominant-Share" in pages["P.T2.envy"]
     assert "that is: each user has one demand vector; a user's demands are the same on all servers" in pages["P.T2.envy"]
     assert "user 'u2' runs 1/7 tasks more in its worst allocation than in its best before" in pages["P.T2.misreports"]
-    assert "## Evidence\n\nexperiment K.Fig9 " in pages["K.6.2.Fig9"]
+    assert "## Evidence\n\nexperiment K.Fig13 " in pages["K.6.3.Fig13"]
 
 
 def test_what_is_true_instead_is_said_of_every_refutation_and_leads_to_what_is_not_refuted():

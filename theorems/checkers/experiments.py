@@ -1,7 +1,8 @@
-"""Claims that a paper supports by an experiment: the verdict of the kept full run of ours decides (simulation/experiments).
+"""Claims that a paper supports by an experiment: the outcome of the kept run of ours decides (simulation/experiments).
 
-Such a verdict is about our workload, which has what the paper's sample is known to have, and about floating point. So a claim
-that is not confirmed is not refuted: its status is "not decided: violated in floating point".
+Such an outcome is about our workload, which has what the paper's sample is known to have, and about floating point. So a claim
+that is contradicted is not refuted: its status is "not decided: violated in floating point". One that is undecided, or cannot be
+compared, is not decided.
 """
 
 from collections.abc import Callable
@@ -16,33 +17,32 @@ from fairalloc.theorems.status import FLOATING_POINT
 if TYPE_CHECKING:
     from fairalloc.simulation.experiments.verdicts import KeptVerdict
 
-HOLDS = {"confirmed": True, "not confirmed": False}
+HOLDS = {"confirmed": True, "contradicted": False}
 
 
-def rests_on(experiment: str) -> Callable[[Case], Verdict]:
-    """The check of a claim by the kept verdict of an experiment, such as "K.Fig9"; without one it decides nothing."""
-    return lambda _: _verdict(experiment)
+def rests_on(claim: str) -> Callable[[Case], Verdict]:
+    """The check of a statement by the kept outcome of a claim, such as "W.Fig7.small"; without one it decides nothing."""
+    return lambda _: _verdict(claim)
 
 
-def _verdict(experiment: str) -> Verdict:
-    kept = _kept(experiment)
+def _verdict(claim: str) -> Verdict:
+    kept = _kept(claim)
     if kept is None:
-        return Verdict("experiment", None, np.nan, f"not decided: no run of the experiment {experiment} is kept", "not examined")
-    margin = {"confirmed": -np.inf, "not confirmed": np.inf}.get(kept.word, np.nan)
-    sentence, method = run_of(experiment), f"{FLOATING_POINT}: a simulation"
+        return Verdict("experiment", None, np.nan, f"not decided: no run of the experiment {claim} is kept", "not examined")
+    margin = {"confirmed": -np.inf, "contradicted": np.inf}.get(kept.word, np.nan)
+    sentence, method = run_of(claim), f"{FLOATING_POINT}: a simulation"
     return Verdict("experiment", HOLDS.get(kept.word), margin, sentence, method)
 
 
-def _kept(experiment: str) -> "KeptVerdict | None":
+def _kept(claim: str) -> "KeptVerdict | None":
     from fairalloc.simulation.experiments.verdicts import kept_verdicts  # it loads the simulation, which no other claim needs
 
-    return kept_verdicts().get(experiment) if experiment else None
+    return kept_verdicts().get(claim) if claim else None
 
 
-def run_of(experiment: str) -> str:
-    """The kept verdict of an experiment and the run that it is of, as a sentence; "" where none is kept."""
-    kept = _kept(experiment)
+def run_of(claim: str) -> str:
+    """The kept outcome of a claim and the run that it is of, as a sentence; "" where none is kept."""
+    kept = _kept(claim)
     if kept is None:
         return ""
-    how = f"{kept.seeds} seeds" if kept.seeds > 1 else "one seed"
-    return f"experiment {experiment} ({kept.command}; {how}, {kept.day}): {kept.word}: {kept.because}"
+    return f"experiment {claim} ({kept.run}): {kept.word}: {kept.because}"

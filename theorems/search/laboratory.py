@@ -66,7 +66,7 @@ def verify(
     ----------
     statements : None = all; with several processes they must be registered ones, or those of claims in `files`
     time_limit : seconds of wall time for the whole call; what one statement does not need the others get
-    seed : of everything random
+    seed : of all random numbers
     jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core, or this process where
         the operating system cannot isolate others
     store : file of findings; None = nothing is kept

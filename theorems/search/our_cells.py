@@ -71,7 +71,7 @@ def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed
     keys : of ours(); none = of all cells that are neither proved nor violated, and, where no violation with positive demands
         is known, of the claims about those
     seconds : for each step of one claim
-    seed : of everything random
+    seed : of all random numbers
     """
     statements, findings = ours(), []
     for key in keys or _open():

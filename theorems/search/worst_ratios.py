@@ -23,7 +23,7 @@ from fairalloc.models.files.jsonio import write_json
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, Draft
-from fairalloc.theorems.cells import POOL
+from fairalloc.theorems.cells import FLAT, JOBS, POOL
 from fairalloc.theorems.checkers.common import certified
 from fairalloc.theorems.checkers.trials import Undecided
 from fairalloc.theorems.hypotheses import Hypotheses
@@ -144,7 +144,7 @@ def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms
     `cases` and `seed` are of each search; no mechanism = all.
     """
     cells = recorded_matrices(*known_cells())[0].cells
-    asked = [(name, quantity) for name in sorted(mechanisms or MECHANISMS) for quantity in QUANTITIES]
+    asked = [(name, quantity) for name in sorted(mechanisms or {*MECHANISMS} - {*FLAT, *JOBS}) for quantity in QUANTITIES]
     alone = [worst_ratio(*pair, cases, seed) for pair in asked if bound(*pair, cells) != "1"]
     found = compared(alone)
     write_json({"schema": SCHEMA, "ratios": [one.document() for one in found]}, path)

@@ -11,7 +11,7 @@ from fairalloc.analysis import certify, check
 from fairalloc.models import Allocation, Instance
 from fairalloc.solvers import solve
 
-ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "papers" / "errata.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## ([A-Z])\b[^\n]*\n(.*?)(?=^## |\Z)", ERRATA, flags=re.DOTALL | re.MULTILINE))
 BLOCKS = [block for paper in "KP" for block in re.findall(r"```python\n(.*?)```", SECTIONS[paper], flags=re.DOTALL)]
 NAMES = {

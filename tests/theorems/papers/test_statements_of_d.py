@@ -134,7 +134,7 @@ def test_two_routes_to_points_of_the_trajectory():
 @pytest.mark.few(9)
 @pytest.mark.parametrize("name", [name for name, item in STATEMENTS.items() if item.quantifier == "one"])
 def test_printed_examples(name):
-    """Each fact is so, or the statement is one of those that docs/ERRATA.md lists."""
+    """Each fact is so, or the statement is one of those that docs/papers/errata.md lists."""
     wrong = {"D.S5.5.weights", "D.S5.5.circle-all"}
     finding = investigate(STATEMENTS[name])
     assert finding.status == ("refuted" if name in wrong else "proved"), finding.sentence
@@ -159,8 +159,8 @@ def test_ghodsis_misreport():
 
 
 def test_the_errata_run():
-    """Every block of docs/ERRATA.md about D, one after the other; each asserts."""
-    page = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+    """Every block of docs/papers/errata.md about D, one after the other; each asserts."""
+    page = (Path(__file__).resolve().parents[3] / "docs" / "papers" / "errata.md").read_text(encoding="utf-8")
     section = re.split(r"^## D$", page, flags=re.MULTILINE)[1]
     blocks = re.findall(r"```python\n(.*?)```", re.split(r"^## ", section, flags=re.MULTILINE)[0], re.DOTALL)
     assert len(blocks) > 8

@@ -1,4 +1,4 @@
-"""The claims of W and Z: judges that can fail, printed numbers, the witnesses of docs/ERRATA.md, tables that are covered."""
+"""The claims of W and Z: judges that can fail, printed numbers, witnesses of docs/papers/errata.md, tables that are covered."""
 
 import re
 from dataclasses import replace
@@ -29,10 +29,8 @@ from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 
 F = Fraction
-FIGURES_OF_W = {"1": "Fig5", "2.slots": "Table2", "2.utilisation": "Fig6", "2.times": "Fig7", "2.ratio": "Fig8", "3": "Fig9"}
-FIGURES_OF_W |= {"2.saturated": "Fig6", "2.small": "Fig7", "2.almost-all": "Fig8", "3.slightly": "Fig9"}
 STATEMENTS = {name: item for name, item in all_statements().items() if item.paper in "WZ"}
-ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "ERRATA.md").read_text(encoding="utf-8")
+ERRATA = (Path(__file__).resolve().parents[3] / "docs" / "papers" / "errata.md").read_text(encoding="utf-8")
 WRONG = {
     "W.P2.printed",
     "W.S2.drf",
@@ -44,7 +42,7 @@ WRONG = {
     "Z.P8.numbers",
 }
 MISSING = {"W.S5.2.time", "W.S5.2.two-choices", "W.S5.2.fitness"}
-MEASURED = {f"W.S6.{part}": f"W.{figure}" for part, figure in FIGURES_OF_W.items()}
+MEASURED = {name: item.experiment for name, item in STATEMENTS.items() if item.experiment}
 
 
 def witnesses():
@@ -82,7 +80,7 @@ def test_printed_numbers(name):
     expected = None if name in MISSING else name not in WRONG
     if name in MEASURED:
         kept = kept_verdicts().get(MEASURED[name])
-        expected = {"confirmed": True, "not confirmed": False}.get(kept.word if kept else "")
+        expected = {"confirmed": True, "contradicted": False}.get(kept.word if kept else "")
     verdict = STATEMENTS[name].confirm(STATEMENTS[name].printed)
     assert verdict.holds is expected, verdict.sentence
 

@@ -5,8 +5,8 @@ room, though (40) wants it to be 0; **repaired**, only prices of full resources 
 dPsi/dlambda > 0 for every resource with room, so that v_lambda <= 0 by (47), which is 0 by (48); where dPsi/dlambda = 0 the
 price moves without changing Psi (Lemma 3), or beta <= 0 (Lemma 4).
 
-docs/ERRATA.md says where K's proofs fail, and why the lemmas are true for one server, and for alpha = 1. Under Assumption 1 v = 0
-has beta_r = 0 for all full r (47), and by (115) |grad_x_i|^2 = sum_r s_r beta_r = 0.
+docs/papers/errata.md says where K's proofs fail, and why the lemmas are true for one server, and for alpha = 1. Under Assumption
+1 v = 0 has beta_r = 0 for all full r (47), and by (115) |grad_x_i|^2 = sum_r s_r beta_r = 0.
 
 **Theorem 8.** Users 1 and 2 each have a server to themselves, with one unit of the one resource, of which a task needs one;
 each demands what the other's server has and is not eligible there, so Assumption 2 holds. Both start at x^1 < 1 with lambda =

@@ -1,0 +1,92 @@
+"""Why groups and their users get what they get: nested-leximin, nested-nb and h-drf.
+
+1. The allocation is proved: by the residual of its mechanism, which for h-drf are the events in rationals.
+2. Each group: its part by weights, its share, and what it borrows beyond its guarantee, or does not ask for.
+3. Each user: its share, and what holds it: its limit, or full resources on every server that it may use, or that all it could
+   take is worth more to others of its group.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
+from fairalloc.analysis.explanations.rounds import REFUSED, refused
+from fairalloc.formulations.h_drf import HierarchicalDrf
+from fairalloc.formulations.nested_nb import NestedNashBargaining
+from fairalloc.models.instance import Instance
+from fairalloc.models.tree import Tree
+from fairalloc.solvers.judge import proved
+
+__all__ = ["explain_groups"]
+
+FULL = 1e-6
+"""The part of a capacity, or of a limit or guarantee, that rounding may leave."""
+
+
+def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
+    residual = proved(subject.item, subject.allocation).residual  # 1
+    if not residual <= REFUSED:
+        raise refused(subject, f"a residual of {residual:.2g} is proved")
+    source = "the events of the algorithm in rationals" if isinstance(subject.item, HierarchicalDrf) else "prices"
+    sentences = [*_of_groups(subject), *_of_users(subject)]  # 2, 3
+    return f"Proved by {source}, to a residual of {residual:.1e}.", sentences
+
+
+def _tree(subject: Subject) -> Tree | None:
+    """Shares of nodes; None where dominant shares are not defined, as for several variants."""
+    plain = subject.domain.single_variant and not subject.domain.demands_on
+    return Tree.of(subject.domain) if plain else None
+
+
+def _of_groups(subject: Subject) -> Iterator[Sentence]:
+    tree = _tree(subject)
+    if tree is None:
+        return
+    shares = tree.levels(subject.allocation.x) * tree.phi
+    for k, name in enumerate(tree.groups.names):
+        guarantee = float(tree.groups.guarantees[k])
+        facts = {"group": name, "part": float(tree.phi[k]), "share": float(shares[k]), "guarantee": guarantee}
+        text = f"Group {name}, {said(float(tree.phi[k]))} of the system by weights, has the share {said(float(shares[k]))}"
+        yield Sentence(f"{text}{_of_quota(guarantee, float(tree.gamma[k]), float(shares[k]))}.", "group", "prices", facts)
+
+
+def _of_quota(guarantee: float, asked: float, share: float) -> str:
+    """What is said of a guarantee."""
+    if not guarantee:
+        return ""
+    if asked < guarantee * (1.0 - FULL):
+        return f", all that it asks for of its guarantee {said(guarantee)}: the rest is lent"
+    if share <= guarantee * (1.0 + FULL):
+        return ", its guarantee, and borrows nothing"
+    return f": its guarantee {said(guarantee)}, and {said(share - guarantee)} that it borrows"
+
+
+def _of_users(subject: Subject) -> Iterator[Sentence]:
+    domain, tasks = subject.domain, subject.allocation.tasks
+    full = (domain.arcs.load @ np.maximum(subject.allocation.x, 0.0)) >= 1.0 - FULL
+    for n in subject.users:
+        runs, facts = f"{domain.users[n]} runs {tasks_of(float(tasks[n]))}", {"user": domain.users[n], "tasks": float(tasks[n])}
+        if tasks[n] >= domain.max_tasks[n] * (1.0 - FULL):
+            yield Sentence(f"{runs}, all that it asked for.", "user", "instance", facts)
+            continue
+        names = list(_held_by(domain, n, full))
+        bargained = isinstance(subject.item, NestedNashBargaining)
+        rule = "by its weight" if bargained else "and more would take from a node with no more, or from its group's other users"
+        yield Sentence(
+            f"{runs}: its tasks need {joined(names)}, which is full, {rule}.", "user", "prices", {**facts, "full": names}
+        )
+
+
+def _held_by(domain: Instance, n: int, full: NDArray[np.bool_]) -> Iterator[str]:
+    """The full resources that its arcs need, by names."""
+    arcs, load = domain.arcs, domain.arcs.by_arc.tocsr()
+    rows: set[int] = set()
+    for a in range(*arcs.owner.indptr[n : n + 2].tolist()):
+        own = load.indices[load.indptr[a] : load.indptr[a + 1]]
+        rows |= set(own[full[own]].tolist())
+    for row in sorted(rows):
+        server, resource = divmod(row, domain.R)
+        yield domain.resources[resource] if domain.K == 1 else f"{domain.resources[resource]} on {domain.servers[server]}"

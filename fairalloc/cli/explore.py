@@ -1,0 +1,44 @@
+"""The command `explore`: mechanisms compared on a page that needs no network."""
+
+import argparse
+from typing import Any
+
+from fairalloc.analysis.compare import compare
+from fairalloc.analysis.explorer import explorer_page
+from fairalloc.cli import arguments
+from fairalloc.cli.output import emit
+from fairalloc.formulations import mechanism
+from fairalloc.models.files.writing import write_file
+from fairalloc.models.tables import printable
+
+MECHANISMS = ("uniform", "drfh", "tsf", "nb", "ps-dsf")
+ALPHAS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+PROPERTIES = ("feasibility", "pareto", "envy-freeness", "sharing-incentive", "bottleneck-fairness")
+
+
+def add_commands(commands: Any) -> None:
+    """Add the command to the parser of `fairalloc`."""
+    command = commands.add_parser("explore", help="mechanisms compared on one page: shares, prices, properties")
+    arguments.add_instance(command)
+    usual = f"{', '.join(MECHANISMS)}, and alpha-pf-vds with a slider for alpha"
+    arguments.add_mechanism(command, otherwise=usual, several=True)
+    command.add_argument("--property", action="append", metavar="ID", help=f"(repeatable) default: {', '.join(PROPERTIES)}")
+    arguments.add_accuracy(command)
+    arguments.add_time_limit(command, "each answer, and each property of it; default: 60s", 60.0)
+    command.add_argument("--output", "-o", type=arguments.a_path, metavar="FILE.html", help="default: standard output")
+    command.set_defaults(run=_explore)
+
+
+def _explore(options: argparse.Namespace) -> int:
+    instance = arguments.instance_given(options)
+    named = list(map(arguments.mechanism_named, options.mechanism or MECHANISMS))
+    slider = [] if options.mechanism else [mechanism("alpha-pf-vds", alpha=alpha) for alpha in ALPHAS]
+    limits = {"accuracy": options.accuracy, "time_limit": options.time_limit}
+    found = compare(instance, [*named, *slider], properties=options.property or PROPERTIES, **limits)
+    page = explorer_page(found)
+    if options.output is None:
+        emit(page)
+        return 0
+    write_file(options.output, page)
+    emit(printable(f"page: {options.output}\n"))
+    return 0

@@ -1,0 +1,42 @@
+r"""Gavel's makespan (Narayanan et al., OSDI 2020, section 4.2): all jobs are done as early as possible.
+
+    min  max_n  steps_n / throughput(n, X)     s.t.  sum_n X_nj z_n <= workers_j,   sum_j X_nj <= 1,   X >= 0
+
+in the letters of gavel_max_min.py; steps_n are the tasks that are left, max_tasks of the instance. With g = 1 / makespan it is
+
+    max  g     s.t.  throughput(n, X) >= g steps_n,
+
+one linear program, where Gavel searches T by bisection. Rates of tasks are shared here, so max_tasks are no limits on them.
+"""
+
+from fractions import Fraction
+
+from fairalloc.formulations.gavel_max_min import GavelMaxMin, count
+from fairalloc.formulations.gavel_max_min import timed as with_time
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
+from fairalloc.models.transformations.own_time import has_own_time
+
+
+class GavelMakespan(GavelMaxMin):
+    """Its models are those of `GavelMaxMin` with the weights steps_n."""
+
+
+def timed(instance: Instance) -> Instance:
+    """The instance with own time, in which the weight of a job is the number of its steps."""
+    if has_own_time(instance):
+        return instance
+    steps = instance.exact.max_tasks
+    for n in [n for n, left in enumerate(steps) if left is None][:1]:
+        raise NotApplicable(f"gavel-makespan needs the tasks of every job, but user {instance.users[n]!r} has no max_tasks")
+    return with_time(instance).replace(weights=steps)
+
+
+mechanism = GavelMakespan(
+    "gavel-makespan",
+    share=count,
+    exact_share=lambda instance: (Fraction(1),) * instance.N,
+    domain=timed,
+    title="Gavel's makespan: all jobs are done as early as possible, with time of jobs' own",
+    source="Narayanan et al. 2020, 4.2",
+)

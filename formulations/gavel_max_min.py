@@ -1,0 +1,99 @@
+r"""Gavel's max-min fairness (Narayanan et al., OSDI 2020, section 4.1): jobs on accelerators of several kinds, by parts of time.
+
+X_nj is the part of its time that job n runs on accelerators of kind j. With all its workers there it runs T_nj tasks a second:
+
+    max  min_n  (z_n / w_n) throughput(n, X) / throughput(n, X_equal)        throughput(n, X) = sum_j T_nj X_nj
+    s.t. sum_n X_nj z_n <= workers_j,     sum_j X_nj <= 1,     X >= 0
+
+z_n is the number of workers of a job (its scale factor) and X_equal,j = workers_j / sum of workers. An instance says it as
+
+    T = rates,   z = demands on the one resource,   workers = capacities,   x_nj = T_nj X_nj,   u_n = throughput(n, X),
+
+and the rows of a job's own time are those of `with_own_time` (models/transformations/own_time.py): of T and z the first row is
+sum_n x_nj z_n / T_nj <= workers_j, the second sum_j x_nj / T_nj <= 1. Then the program is that of mmf with sigma_n = z_n /
+throughput(n, X_equal). It is Gavel's single program: jobs that could have more than the least are left where they are.
+"""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairalloc.formulations.common.tasks import by_user, pyomo_arcs
+from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
+from fairalloc.formulations.lexicographic.rule import MaxMin
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import one_vector
+from fairalloc.models.transformations.own_time import has_own_time, with_own_time
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+
+class GavelMaxMin(MaxMin):
+    """The program above, on the instance in which jobs have time of their own."""
+
+    def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
+        """Variables "x" (A,), x_nj = T_nj X_nj, and "g", constraints "capacity" (workers and own time) and "fairness"."""
+        import cvxpy as cp
+
+        arcs, rate = instance.arcs, self.rate(instance)
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        g = cp.Variable(nonneg=True, name="g")
+        capacity = (arcs.load @ x <= 1).set_label("capacity")  # sum_n X_nj z_n / workers_j <= 1 and sum_j X_nj <= 1
+        fairness = (cp.multiply(rate, arcs.owner @ x) >= g).set_label("fairness")  # throughput(n, X) sigma_n / w_n >= g
+        return cvxpy_round(cp.Problem(cp.Maximize(g), [capacity, fairness]), instance, round)
+
+    def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
+        """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY."""
+        import pyomo.environ as pyo
+
+        (model, load, throughput), rate = pyomo_arcs(instance), by_user(instance, self.rate(instance))
+        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+        model.share = pyo.Expression(instance.users, rule=lambda _, n: rate[n] * throughput[n])
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
+        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+        return pyomo_round(model, instance, round)
+
+
+def timed(instance: Instance) -> Instance:
+    """The instance with own time, without limits on numbers of tasks; weights are w_n / sigma_n, so that sigma is 1 there."""
+    if has_own_time(instance):
+        return instance
+    one_vector(instance, "a policy of Gavel")
+    if instance.R != 1 or instance.own:
+        raise NotApplicable("policies of Gavel need one resource, the workers, and rates in the place of demands on servers")
+    exact = instance.exact
+    weights = [w / s for w, s in zip(exact.weights, equal_shares(instance), strict=True)]
+    return with_own_time(instance.replace(max_tasks=None, weights=weights))
+
+
+def equal_shares(instance: Instance) -> tuple[Fraction, ...]:
+    """(N,) sigma_n = z_n / throughput(n, X_equal)."""
+    exact = instance.exact
+    workers = [int(q) * c for q, (c,) in zip(instance.counts, exact.capacities, strict=True)]
+    runs = instance.placement
+    total, shares = sum(workers, Fraction(0)), []
+    for n in range(instance.N):
+        equal = sum((exact.rate(n, i) * workers[i] / total for i in np.flatnonzero(runs[n]).tolist()), Fraction(0))
+        shares.append(exact.demands[n][0][0] / equal)
+    return tuple(shares)
+
+
+def count(instance: Instance) -> Floats:
+    """(N,) ones: sigma_n is in the weights of `timed`."""
+    return np.ones(instance.N)
+
+
+mechanism = GavelMaxMin(
+    "gavel-max-min",
+    share=count,
+    exact_share=lambda instance: (Fraction(1),) * instance.N,
+    domain=timed,
+    title="Gavel's max-min fair throughputs on accelerators of several kinds, with time of jobs' own",
+    source="Narayanan et al. 2020, 4.1",
+)

@@ -1,0 +1,170 @@
+r"""A tree of users and groups in numbers, the rounds of nested max-min fairness on it, and what prices prove of them.
+
+V_k is the share of node k, the sum of sigma_n u_n over its users, phi_k its part by weights (models/input/groups.py), gamma_k its
+guarantee or all that its users ask for where that is less. A round at depth d has the program
+
+    max g   s.t.   V_k / phi_k >= floor_k for all nodes k,     V_k / phi_k >= base_k + g for active nodes k of depth d,
+
+floor_k is gamma_k / phi_k, or the level of a node that was fixed; base_k is 0, or gamma_k / phi_k where what is beyond guarantees
+is compared. For prices p >= 0 and numbers w, z >= 0 with  sum over nodes k of user n of  w_k sigma_n / phi_k <= q_n(p) + z_n,
+weak duality says that no allocation in which every node keeps kept_k gives node k more than
+
+    V_k / phi_k + (sum p + sum_n z_n max_tasks_n - sum_k w_k kept_k) / w_k                                             (*)
+
+The best w for given prices are those of a small linear program. With these the rounds fix nodes, and the residual repeats that.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.lexicographic.weak_duality import feasible
+from fairalloc.models.numbers import Floats
+from fairalloc.models.tree import Tree
+
+NOTHING = 1e-6
+"""A level below this part of all shares is 0."""
+
+TOLERANCES = 1e-8, 1e-6
+"""Rises that count as none."""
+
+MOST = 1e-2
+"""A rise that proves nothing: the layer is about another round."""
+
+LARGEST = 1e6
+"""Of the w of nodes where limits have prices too, whose rays are worth nothing but for rounding."""
+
+PREFERRED = 1e-8
+"""How much more the nodes at the level of a round count where several w prove as much."""
+
+
+@dataclass(frozen=True, eq=False)
+class NestedRound:
+    """One round: its depth, and the active nodes, floors and bases (G + N,) of the program; its capacities are inequalities."""
+
+    depth: int
+    active: NDArray[np.bool_]
+    floor: Floats
+    base: Floats
+    at_most: NDArray[np.bool_]
+
+    @classmethod
+    def first(cls, tree: Tree, borrowed: bool) -> Self:
+        """The children of the root are active."""
+        floor = tree.gamma / tree.phi
+        rows = np.ones(tree.instance.K * tree.instance.R, dtype=bool)
+        return cls(1, tree.groups.depth == 1, floor, floor if borrowed else np.zeros(len(floor)), rows)
+
+    @property
+    def exactly(self) -> NDArray[np.bool_]:
+        """(K R,) no row is an equation."""
+        return ~self.at_most
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """(G + N,) the nodes that have a floor, in the order of its rows; those of active nodes follow."""
+        return self.floor > 0
+
+    def after(self, tree: Tree, fixed: NDArray[np.bool_], levels: Floats) -> "NestedRound":
+        """The next round: fixed nodes keep their levels, and where none is active, the nodes below are."""
+        active, depth = self.active & ~fixed, self.depth
+        if not active.any():
+            depth += 1
+            active = tree.groups.depth == depth
+        floor = np.where(fixed, levels, np.minimum(self.floor, levels))  # so that the next round has a feasible point
+        return replace(self, depth=depth, active=active, floor=floor)
+
+
+def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Floats:
+    """(G + N,) how far each active node can rise above the least of them, relative to that, by prices (K, R); inf for others.
+
+    A least level that is NOTHING beside the shares of all is 0; a rise from that is in parts of these.
+    """
+    g = float((levels - now.base)[now.active].min())
+    everything = float((levels * tree.phi)[tree.groups.depth == 1].sum())
+    unit = g if g > NOTHING * everything else everything
+    kept = np.where(now.active, np.maximum(now.floor, np.minimum(levels, now.base + g)), np.minimum(now.floor, levels))
+    whole = float(np.maximum(prices, 0.0).sum()) or 1.0
+    prices = prices / whole  # only ratios count; the active nodes were worth 1 together before
+    at_level = now.active & (levels <= kept * (1.0 + NOTHING))
+    w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
+    limited = z > 0
+    gap = float(np.maximum(prices, 0.0).sum() + z[limited] @ tree.instance.max_tasks[limited] - w @ kept)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        rise = (kept - now.base - g + max(gap, 0.0) / w) / unit
+    return np.where(now.active & (w > 0), rise, np.inf)
+
+
+def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[Floats, Floats]:
+    """(G + N,) the w, at most `most`, and (N,) the z that prove most at prices: max w worth - z max_tasks."""
+    from scipy.optimize import linprog
+
+    q = cheapest(tree.instance, np.maximum(prices, 0.0))
+    capped = np.isfinite(tree.instance.max_tasks)
+    free = tree.groups.members @ ((q <= 0) & ~capped) > 0  # a user pays nothing, so its nodes are worth nothing
+    nodes, limited = np.flatnonzero((worth > 0) & ~free), np.flatnonzero(capped)
+    used, w, z = tree.shares[nodes].T.tocsr(), np.zeros(len(worth)), np.zeros(len(q))
+    slack = sp.csr_array((-np.ones(len(limited)), (limited, np.arange(len(limited)))), shape=(len(q), len(limited)))
+    unit = np.where(q > 0, q, q.max(initial=0.0) or 1.0)  # of each row, for tolerances are absolute
+    cost = np.append(-worth[nodes], tree.instance.max_tasks[limited])
+    most = np.minimum(most, LARGEST) if capped.any() else most
+    bounds = np.column_stack([np.zeros(len(cost)), np.append(most[nodes], np.full(len(limited), np.inf))])
+    matrix = sp.diags_array(1.0 / unit) @ sp.hstack([used, slack], format="csr")
+    options = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
+    found = linprog(cost, A_ub=matrix, b_ub=q / unit, bounds=bounds, method="highs-ds", options=options)
+    if found.x is None or not len(nodes):
+        return w, z
+    own = np.maximum(found.x[: len(nodes)], 0.0)
+    taken = used @ own
+    z[limited] = np.maximum((taken - q)[limited], 0.0)
+    part = np.divide(q + z, taken, out=np.ones_like(q), where=taken > q + z)  # what is above, by rounding, is taken off the nodes
+    w[nodes] = own * [part[users].min() for users in np.split(tree.shares[nodes].indices, tree.shares[nodes].indptr[1:-1])]
+    return w, z
+
+
+def proved_rounds(tree: Tree, now: NestedRound, solver: "Solver", tolerance: float) -> Iterator[tuple[Floats, Floats, float]]:
+    """Tasks, prices, and the most that a node fixed in the round can rise, of each round; at least one node a round is fixed."""
+    while now.active.any():
+        x, prices = solver(now)
+        levels = tree.levels(feasible(tree.instance, x))
+        rise = rises(tree, now, levels, prices)
+        fixed = now.active & (rise <= max(tolerance, 2.0 * rise.min()))
+        yield x, prices, float(rise[fixed].max(initial=0.0))
+        now = now.after(tree, fixed, levels)
+
+
+def least_rise(tree: Tree, first: NestedRound, x: Floats, layers: Floats) -> float:
+    """The most that any node can rise at feasible tasks x, in parts of its level then, as prices (T, K, R) prove; 1 = nothing.
+
+    The rounds are repeated with each of TOLERANCES, for which of them a layer was found is not known.
+    """
+    best = 1.0
+    for tolerance in TOLERANCES:
+        if best > tolerance:
+            best = min(best, _repeated(tree, first, x, layers, tolerance))
+    return best
+
+
+def _repeated(tree: Tree, now: NestedRound, x: Floats, layers: Floats, tolerance: float) -> float:
+    """The largest rise of a node when it is fixed; 1 where a node is left of which no layer proves anything."""
+    levels, worst, unused = tree.levels(x), 0.0, list(layers)
+    turns, idle = 3 * len(unused), 0
+    while now.active.any() and turns and idle < len(unused):
+        rise = rises(tree, now, levels, unused[0])
+        fixed = now.active & (rise <= max(tolerance, min(2.0 * rise.min(), MOST)))
+        if fixed.any():
+            worst = max(worst, float(rise[fixed].max()))
+            now, idle = now.after(tree, fixed, levels), 0
+        else:
+            unused, idle = [*unused[1:], unused[0]], idle + 1
+        turns -= 1
+    return 1.0 if now.active.any() else worst / (1.0 + worst)
+
+
+Solver = Callable[[Any], tuple[Floats, Floats]]
+"""Gives tasks (A,) and prices (K, R) of a round."""

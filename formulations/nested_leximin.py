@@ -1,0 +1,135 @@
+r"""Nested max-min fairness: departments share first, then the users of each (groups of the instance, models/input/groups.py).
+
+    V_k = sum over the users n of node k of  sigma_n u_n,    sigma_n = max_r d_nr / sum_i c_ir                        (W 3)
+    1. the V_k / phi_k of the children of the root are lexicographically max-min fair, where all V_k >= gamma_k
+    2. among these allocations so are those of the nodes below them, and so on down to the users
+
+phi_k are products of weights among siblings, and gamma_k is the guarantee of a group, or all that its users ask for where that is
+less: what it does not ask for is lent. With compared="borrowed", (V_k - gamma_k) / phi_k stands for V_k / phi_k: weights divide
+what is beyond guarantees. Without groups it is drfh.
+
+**A group is served where its share is cheapest.** Its share is a sum, so of its users those get tasks who need least of scarce
+resources for a unit of dominant share, and another may get none: docs/theory/nested-leximin.md has the example. Guarantees of
+groups inside a group are the remedy. With one resource, or proportional demands in a group, nobody is left out.
+
+Residual: that of drfh for the nodes of every depth; all nodes above keep their shares, and all others their guarantees.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from fairalloc.formulations.common.tasks import cvxpy_limit, linear_rows, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.lexicographic.nested import NestedRound, least_rise
+from fairalloc.formulations.lexicographic.weak_duality import feasible
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import require
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.tree import Tree, check_guarantees
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+Compared = Literal["all", "borrowed"]
+
+
+class NestedMaxMin(Mechanism):
+    """Lexicographic max-min fair shares of groups, then within groups."""
+
+    id = "nested-leximin"
+    title = "lexicographic max-min fair shares of groups, then of the users in each; parameter compared"
+    source = "Z Def 1, W (6) on a tree"
+    linear, integer, convex = True, False, True
+    takes_rounds = knows_groups = True
+
+    def __init__(self, compared: Compared = "all") -> None:
+        require(compared in get_args(Compared), "compared is", compared, "it must be 'all' or 'borrowed'")
+        self.compared = compared
+
+    def configure(self, /, **parameters: Any) -> "NestedMaxMin":
+        super().configure(**{name: value for name, value in parameters.items() if name != "compared"})
+        return NestedMaxMin(**{"compared": self.compared, **parameters})
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {} if self.compared == "all" else {"compared": self.compared}
+
+    def write_cvxpy(self, instance: Instance, round: NestedRound | None = None) -> "cp.Problem":  # noqa: A002
+        """Variables "x" and "g", constraints "capacity", "kept", "fairness", "limit"; by default of the first round."""
+        import cvxpy as cp
+
+        arcs, tree = instance.arcs, self.tree(instance)
+        now = round or self.first(instance)
+
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        g = cp.Variable(nonneg=True, name="g")
+        V = tree.shares @ (arcs.owner @ x)  # sum_n sigma_n u_n / phi_k, of every node
+        constraints = [(arcs.load @ x <= 1).set_label("capacity")]
+        if now.kept.any():
+            constraints.append((V[now.kept] >= now.floor[now.kept]).set_label("kept"))
+        constraints.append((V[now.active] >= now.base[now.active] + g).set_label("fairness"))
+        return cp.Problem(cp.Maximize(g), [*constraints, *cvxpy_limit(instance, x)])
+
+    def write_pyomo(self, instance: Instance, round: NestedRound | None = None) -> "pyo.ConcreteModel":  # noqa: A002
+        """Variables `x` and `g`, expressions `share[node]`, constraints `capacity`, `kept`, `fairness`, `limit`."""
+        import pyomo.environ as pyo
+
+        tree, (model, load, tasks) = self.tree(instance), pyomo_arcs(instance)
+        now = round or self.first(instance)
+        V = dict(zip(tree.names, linear_rows(tree.shares @ instance.arcs.owner, list(model.x.values())), strict=True))
+        floor, base = (dict(zip(tree.names, part.tolist(), strict=True)) for part in (now.floor, now.base))
+        kept, active = ([k for k, chosen in zip(tree.names, part, strict=True) if chosen] for part in (now.kept, now.active))
+
+        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+        model.share = pyo.Expression(list(V), rule=lambda _, k: V[k])  # sum_n sigma_n u_n / phi_k
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        model.kept = pyo.Constraint(kept, rule=lambda m, k: m.share[k] >= floor[k])
+        model.fairness = pyo.Constraint(active, rule=lambda m, k: m.share[k] >= base[k] + m.g)
+        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+        return pyomo_limit(model, instance, tasks)
+
+    def tree(self, instance: Instance) -> Tree:
+        """The nodes, their parts and guarantees; NotApplicable where dominant shares are not defined."""
+        memo: dict[Any, Any] = instance.memo
+        if Tree not in memo:
+            memo[Tree] = Tree.of(instance)
+        tree: Tree = memo[Tree]
+        return tree
+
+    def first(self, instance: Instance) -> NestedRound:
+        """The first round."""
+        return NestedRound.first(self.tree(instance), self.compared == "borrowed")
+
+    def domain(self, instance: Instance) -> Instance:
+        """The instance; NotApplicable where dominant shares are not defined, or guarantees cannot be kept."""
+        if (check_guarantees, "kept") not in instance.memo:
+            check_guarantees(self.tree(instance))
+            instance.memo[check_guarantees, "kept"] = True
+        return instance
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Other units of tasks change no share; weights stay, which are compared with those of groups."""
+        unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+        return instance.rescaled(instance.weights, unit), unit
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """g, the least level of a child of the root, and the share of every group."""
+        tree, now = self.tree(allocation.instance), self.first(allocation.instance)
+        levels = tree.levels(allocation.x)
+        shares = {f"share of {name}": float(levels[k] * tree.phi[k]) for k, name in enumerate(tree.groups.names)}
+        return {"g": float((levels - now.base)[now.active].min()), **shares}
+
+    def residual(self, allocation: Allocation) -> float:
+        """The largest part of an attainable level that a node misses, by its own prices, in [0, 1]; 1 without any or a point."""
+        if allocation.round_prices is None or not allocation.has_point:
+            return 1.0
+        tree, now = self.tree(allocation.instance), self.first(allocation.instance)
+        x = feasible(allocation.instance, allocation.x)
+        missed = float((1.0 - tree.levels(x)[now.kept] / now.floor[now.kept]).max(initial=0.0))  # of guarantees
+        return worst([missed, least_rise(tree, now, x, allocation.round_prices)])
+
+
+mechanism = NestedMaxMin()

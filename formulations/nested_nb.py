@@ -1,0 +1,142 @@
+r"""Nested Nash bargaining: departments bargain with the Nash products of their users, whose weights multiply.
+
+    max   sum_n phi_n log u_n                                            phi_n = product of weights down the tree
+    s.t.  load @ x <= 1,    u_n <= max_tasks_n
+          V_k = sum over the users n of group k of sigma_n u_n >= gamma_k                        (guarantees)
+
+The utility of a group is the weighted geometric mean of its members', U_k = prod_n u_n^(weight_n / sum of weights in k), and
+sum_k phi_k log U_k is the objective above (models/input/groups.py has phi; Z (3) bargains over the u_n themselves). So
+
+- where no guarantee binds it is exactly nb with the weights phi_n;
+- where some bind, with prices y_k >= 0 of guarantees, phi_n / u_n + sigma_n sum_k y_k = p_n, the price of a task: the answer is
+  that of nb with the weights phi_n + sigma_n u_n sum_k y_k, which the guarantees raise. What they raise is not known before.
+
+gamma_k is the guarantee, or all that the group asks for where that is less. sigma_n is the dominant share of a task (W 3), asked
+for where there are guarantees alone. Residual: a bound on the largest mean relative gain over tasks that keep all guarantees,
+
+    max over feasible u' of sum_n phi_n u'_n / u_n - 1  <=  s sum p + sum_n z_n max_tasks_n - sum_k y_k gamma_k - 1,
+
+for s, y, z >= 0 with s q_n + z_n - sigma_n sum_k y_k >= phi_n / u_n at prices p with the costs q_n; a linear program finds them.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.common.tasks import by_user, costs_at, cvxpy_limit, linear_rows, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
+from fairalloc.models.input.groups import Groups
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.tree import Tree, check_guarantees
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
+
+class NestedNashBargaining(Mechanism):
+    """max sum_n phi_n log u_n, where groups keep their guarantees."""
+
+    id = "nested-nb"
+    title = "nested Nash bargaining: nb with weights that multiply down the tree, where groups keep their guarantees"
+    source = "Z (3) on a tree"
+    linear, integer, convex = False, False, True
+    knows_groups = True
+
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
+        """Variable "x", constraints "capacity", "guarantee" and "limit"."""
+        import cvxpy as cp
+
+        arcs, phi = instance.arcs, parts(instance)
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        u = arcs.owner @ x
+        constraints = [(arcs.load @ x <= 1).set_label("capacity"), *cvxpy_limit(instance, x)]
+        V, gamma = guarantees(instance)
+        if len(gamma):
+            constraints.append((V @ u >= gamma).set_label("guarantee"))  # sum of sigma_n u_n over the users of a group
+        x.value = arcs.gamma / instance.N  # where nonlinear solvers start
+        return cp.Problem(cp.Maximize(phi @ cp.log(u)), constraints)
+
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
+        """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `guarantee[k]`, `limit`."""
+        import pyomo.environ as pyo
+
+        model, load, tasks = pyomo_arcs(instance)
+        start = instance.arcs.owner @ (instance.arcs.gamma / instance.N)
+        phi, (V, gamma) = by_user(instance, parts(instance)), guarantees(instance)
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        pyomo_limit(model, instance, tasks)
+        model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=by_user(instance, start))
+        model.tasks = pyo.Constraint(instance.users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
+        shares = linear_rows(V @ instance.arcs.owner, list(model.x.values()))
+        model.guarantee = pyo.Constraint(range(len(gamma)), rule=lambda _, k: shares[k] >= float(gamma[k]))
+        model.objective = pyo.Objective(expr=sum(phi[n] * pyo.log(model.u[n]) for n in instance.users), sense=pyo.maximize)
+        return model
+
+    def domain(self, instance: Instance) -> Instance:
+        """The instance; NotApplicable where guarantees cannot be kept, or are given where dominant shares are not defined."""
+        if len(guarantees(instance)[1]) and (check_guarantees, "kept") not in instance.memo:
+            check_guarantees(Tree.of(instance))
+            instance.memo[check_guarantees, "kept"] = True
+        return instance
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Other units of tasks add a constant to the objective; weights stay, which are compared with those of groups."""
+        unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+        return instance.rescaled(instance.weights, unit), unit
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """The objective sum_n phi_n log u_n; where a user has no task, only the certainty equivalent, 0."""
+        if np.any(allocation.tasks <= 0):
+            return {"certainty_equivalent": 0.0}
+        return {"objective": float(parts(allocation.instance) @ np.log(allocation.tasks))}
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def residual(self, allocation: Allocation) -> float:
+        """The bound at its own prices, or what a guarantee misses where that is more; inf without prices or a user's tasks."""
+        instance = allocation.instance
+        if allocation.prices is None or not (allocation.has_point and np.all(allocation.tasks > 0)):
+            return np.inf
+        prices, q = costs_at(allocation, allocation.prices)
+        (V, gamma), capped = guarantees(instance), np.flatnonzero(np.isfinite(instance.max_tasks))
+        missed = float((1.0 - (V @ allocation.tasks) / gamma).max(initial=0.0))
+        worth = parts(instance) / allocation.tasks
+        return worst([missed, _gain(worth, float(prices.sum()), q, V, gamma, capped, instance.max_tasks)])
+
+
+def parts(instance: Instance) -> Floats:
+    """(N,) phi_n of the users, 1 together."""
+    groups = instance.groups or Groups((), (), (), (), (-1,) * instance.N)
+    return np.array(groups.parts(instance.exact.weights)[len(groups) :], dtype=float)
+
+
+def guarantees(instance: Instance) -> tuple[sp.csr_array, Floats]:
+    """(groups with a guarantee x N) sigma_n of their users, and (groups,) gamma."""
+    if instance.groups is None or not any(instance.groups.guarantees):
+        return sp.csr_array((0, instance.N)), np.zeros(0)
+    tree = Tree.of(instance)
+    kept = np.flatnonzero(tree.gamma > 0)
+    return sp.csr_array(sp.diags_array(tree.phi[kept]) @ tree.shares[kept]), tree.gamma[kept]
+
+
+def _gain(worth: Floats, total: float, q: Floats, V: sp.csr_array, gamma: Floats, capped: Any, limits: Floats) -> float:
+    """Min s sum p + z max_tasks - y gamma - 1  s.t.  (s q_n + z_n - sigma_n sum_k y_k) / worth_n >= 1, worth_n = phi_n / u_n."""
+    from scipy.optimize import linprog
+
+    z = sp.csr_array((np.ones(len(capped)), (capped, np.arange(len(capped)))), shape=(len(q), len(capped)))
+    rows = sp.diags_array(1.0 / worth) @ sp.hstack([sp.csr_array(q[:, None]), z, -V.T], format="csr")
+    scale = np.abs(rows).max(axis=0).toarray().ravel()
+    unit = 1.0 / np.where(scale > 0, scale, 1.0)
+    cost = np.concatenate([[total], limits[capped], -gamma]) * unit
+    tight = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
+    found = linprog(cost, A_ub=-(rows @ sp.diags_array(unit)), b_ub=-np.ones(len(q)), method="highs-ds", options=tight)
+    if found.x is None:
+        return np.inf
+    most = max(1.0, float(1.0 / (rows @ (unit * found.x)).min()))  # by so much more it is feasible, to rounding
+    return float(cost @ found.x) * most - 1.0
+
+
+mechanism = NestedNashBargaining()

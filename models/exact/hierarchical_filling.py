@@ -1,0 +1,109 @@
+"""The events of H-DRF on divisible tasks, in rationals (formulations/h_drf.py has the algorithm and its steps)."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
+from fairalloc.models.input.groups import ROOT, Groups
+from fairalloc.models.instance import Instance
+
+
+def hierarchical_filling(instance: Instance) -> Rationals:
+    """(N,) the tasks after the last event, in rationals; `instance` is one pool."""
+    memo = instance.memo
+    if hierarchical_filling not in memo:
+        filling = _Filling(instance)
+        while filling.step():
+            pass
+        memo[hierarchical_filling] = tuple(filling.tasks)
+    result: Rationals = memo[hierarchical_filling]
+    return result
+
+
+class _Filling:
+    """The state: tasks of users, and of each node its vector, its share, and whether it is blocked; nodes are groups, then users.
+
+    `moving` are the children of a group that rise, `speed` how fast M does, 0 where a child is served alone.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        arcs, groups = exact_arcs(instance), instance.groups or Groups((), (), (), (), (ROOT,) * instance.N)
+        self.need = [{row: part for row, part in load if part} for load in arcs.load]  # d_nr / c_r
+        self.limit, self.rows, self.first = arcs.limits, range(arcs.rows), len(groups)
+        self.weight = [*groups.weights, *instance.exact.weights]
+        self.inside = dict(groups.children)
+        self.tasks = [Fraction(0)] * instance.N
+
+    def step(self) -> bool:
+        """Go to the next event; False where everybody is blocked."""
+        used = [sum((own.get(r, 0) * u for own, u in zip(self.need, self.tasks, strict=True)), Fraction(0)) for r in self.rows]
+        self.full = {r for r in self.rows if used[r] >= 1}
+        self.vector: dict[int, list[Any]] = {}
+        self.share: dict[int, Any] = {}
+        self.blocked: set[int] = set()
+        self._up(ROOT)
+        if ROOT in self.blocked:
+            return False
+        rates: dict[int, Any] = {}
+        times: list[Any] = []
+        self._down(ROOT, Fraction(1), rates, times)
+        growth = [sum((self.need[n].get(r, 0) * v for n, v in rates.items()), Fraction(0)) for r in self.rows]
+        times += [(1 - used[r]) / growth[r] for r in self.rows if growth[r] > 0 and r not in self.full]
+        times += [(limit - self.tasks[n]) / v for n, v in rates.items() if (limit := self.limit[n]) is not None]
+        for n, v in rates.items():
+            self.tasks[n] += min(times) * v
+        return True
+
+    def _up(self, k: int) -> None:
+        """Step 2 for a node: vector, share, blocked, and for a group its M, the children at it, and how all grows with M."""
+        if k >= self.first:
+            n = k - self.first
+            self.vector[k] = [self.need[n].get(r, Fraction(0)) * self.tasks[n] for r in self.rows]
+            self.share[k] = max(self.vector[k])
+            if self.full & self.need[n].keys() or self.tasks[n] == self.limit[n]:
+                self.blocked.add(k)
+            return
+        children = self.inside[k]
+        for j in children:
+            self._up(j)
+        free = [j for j in children if j not in self.blocked]
+        least = min((self.share[j] / self.weight[j] for j in free), default=Fraction(0))
+        scale = {j: self.weight[j] * least / self.share[j] if j in free and self.share[j] else Fraction(1) for j in children}
+        self.vector[k] = [sum((scale[j] * self.vector[j][r] for j in children), Fraction(0)) for r in self.rows]
+        self.share[k] = max((self.vector[k][r] for r in self.rows if r not in self.full), default=Fraction(0))
+        if not free:
+            self.blocked.add(k)
+
+    def _growth(self, k: int) -> tuple[list[Any], Any, Any, list[int]]:
+        """Of a node that rises: how its vector and its share grow, how fast M does, and the children that rise."""
+        if k >= self.first:
+            sigma = max(self.need[k - self.first].values())
+            return [self.need[k - self.first].get(r, Fraction(0)) / sigma for r in self.rows], Fraction(1), Fraction(0), []
+        free = [j for j in self.inside[k] if j not in self.blocked]
+        level = {j: self.share[j] / self.weight[j] for j in free}
+        moving = [j for j in free if level[j] == min(level.values())]
+        grown = {j: self._growth(j) for j in moving}
+        alone = [j for j in moving if not grown[j][1]][:1]
+        others = [] if alone else [j for j in free if j not in moving]
+        parts = [grown[j][0] for j in alone] or [[self.weight[j] * v / grown[j][1] for v in grown[j][0]] for j in moving]
+        parts += [[self.weight[j] * v / self.share[j] for v in self.vector[j]] for j in others]  # rescaled with M
+        vector = [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
+        largest = [vector[r] for r in self.rows if r not in self.full and self.vector[k][r] == self.share[k]]
+        return vector, max(largest), Fraction(0 if alone else 1), alone or moving
+
+    def _down(self, k: int, speed: Any, rates: dict[int, Any], times: list[Any]) -> None:
+        """Step 3: the tasks that users get in a unit of time, and the times at which a group's children or resources meet."""
+        vector, share, up, moving = self._growth(k)
+        if k >= self.first:
+            rates[k - self.first] = speed / max(self.need[k - self.first].values())
+            return
+        times += [gap / (speed * more) for gap, more in self._meetings(k, vector, share, up) if more > 0 and gap > 0]
+        for j in moving:
+            self._down(j, speed * (self.weight[j] / self._growth(j)[1] if up else 1), rates, times)
+
+    def _meetings(self, k: int, vector: Sequence[Any], share: Any, up: Any) -> Iterator[tuple[Any, Any]]:
+        """Distances to the levels of siblings and of resources above, and how fast they shrink in a unit of speed."""
+        level = [self.share[j] / self.weight[j] for j in self.inside[k] if j not in self.blocked]
+        yield from ((own - min(level), up) for own in level)
+        yield from ((self.share[k] - self.vector[k][r], vector[r] - share) for r in self.rows if r not in self.full)

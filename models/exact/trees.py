@@ -1,0 +1,52 @@
+"""The tree of users and groups in rationals: parts by weights, guarantees and shares of nodes, as certificates compare them."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+from fairalloc.models.exact.rationals import Rationals, global_dominant_share
+from fairalloc.models.input.groups import Groups
+from fairalloc.models.instance import Instance
+
+
+@dataclass(frozen=True)
+class ExactTree:
+    """The nodes, groups first: what a task of a user adds to the level of each node above it, and floors in levels.
+
+    above : (N,) for each user {node: sigma_n / phi_node}, itself last
+    floors : (G + N,) gamma / phi; 0 without a guarantee
+    depth : (G + N,) 1 for children of the root
+    """
+
+    above: tuple[dict[int, Fraction], ...]
+    floors: Rationals
+    depth: tuple[int, ...]
+
+    @classmethod
+    def of(cls, instance: Instance) -> Self:
+        """Users without groups are children of the root."""
+        groups = instance.groups or Groups((), (), (), (), (-1,) * instance.N)
+        phi, sigma = groups.parts(instance.exact.weights), global_dominant_share(instance)
+        above = []
+        for n, group in enumerate(groups.of_user):
+            path = [len(groups) + n]
+            while group >= 0:
+                path.insert(0, group)
+                group = groups.parent[group]
+            above.append({k: sigma[n] / phi[k] for k in path})
+        asked: list[Fraction | None] = [Fraction(0)] * len(phi)
+        for own, limit in zip(above, instance.exact.max_tasks, strict=True):
+            for k, share in own.items():
+                known = asked[k]
+                asked[k] = None if limit is None or known is None else known + share * limit
+        guaranteed = [g / phi[k] for k, g in enumerate(groups.guarantees)]
+        floors = [g if (most := asked[k]) is None else min(g, most) for k, g in enumerate(guaranteed)]
+        return cls(tuple(above), (*floors, *[Fraction(0)] * instance.N), tuple(groups.depth.tolist()))
+
+    def levels(self, tasks: Rationals) -> list[Fraction]:
+        """(G + N,) V / phi of every node."""
+        result = [Fraction(0)] * len(self.depth)
+        for own, u in zip(self.above, tasks, strict=True):
+            for k, share in own.items():
+                result[k] += share * u
+        return result

@@ -1,0 +1,82 @@
+"""The tree of groups and users in numbers: parts by weights, shares of nodes, and guarantees that can or cannot be kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.input.groups import Groups
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import global_dominant_share
+
+ENOUGH = 1e-7
+"""The part of guarantees that rounding may take."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The nodes of an instance, groups first: `shares` ((G + N) x N) makes V / phi of tasks; phi, gamma and depth (G + N,)."""
+
+    instance: Instance
+    groups: Groups
+    phi: Floats
+    gamma: Floats
+    shares: sp.csr_array
+
+    @classmethod
+    def of(cls, instance: Instance) -> Self:
+        """Users without groups are children of the root."""
+        groups = instance.groups or Groups((), (), (), (), (-1,) * instance.N)
+        phi = np.array(groups.parts(instance.exact.weights), dtype=float)
+        sigma = global_dominant_share(instance)
+        asked = groups.members @ (sigma * instance.max_tasks)
+        gamma = np.minimum(np.append(np.array(groups.guarantees, dtype=float), np.zeros(instance.N)), asked)
+        return cls(instance, groups, phi, gamma, sp.csr_array(sp.diags_array(1 / phi) @ groups.members @ sp.diags_array(sigma)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """(G + N,) of groups, then of users."""
+        return self.groups.names + self.instance.users
+
+    def levels(self, x: Floats) -> Floats:
+        """(G + N,) V / phi at tasks (A,) on arcs."""
+        result: Floats = self.shares @ (self.instance.arcs.owner @ x)
+        return result
+
+
+def check_guarantees(tree: Tree) -> None:
+    """NotApplicable where the guarantees cannot all be kept: with a smallest set that cannot, which is found by deletion."""
+    kept = np.flatnonzero(tree.gamma > 0).tolist()
+    if _kept_part(tree, kept) >= 1.0 - ENOUGH:
+        return
+    for k in list(kept):
+        rest = [other for other in kept if other != k]
+        kept = rest if rest and _kept_part(tree, rest) < 1.0 - ENOUGH else kept
+    named = ", ".join(f"{tree.names[k]!r} ({tree.groups.guarantees[k]})" for k in kept)
+    raise NotApplicable(
+        f"the guarantees of {named} cannot be kept together: at most {_kept_part(tree, kept):.4g} of each can"
+        if len(kept) > 1
+        else f"the guarantee of {named} cannot be kept: at most {_kept_part(tree, kept):.4g} of it can"
+    )
+
+
+def _kept_part(tree: Tree, nodes: Sequence[int]) -> float:
+    """The largest part, at most 1, of the guarantees of these nodes that can be kept together."""
+    from scipy.optimize import linprog
+
+    instance, arcs = tree.instance, tree.instance.arcs
+    if not nodes:
+        return 1.0
+    unit, capped = sp.diags_array(arcs.gamma), np.isfinite(instance.max_tasks)
+    shares = sp.diags_array((tree.phi / np.where(tree.gamma > 0, tree.gamma, 1.0))[nodes]) @ tree.shares[nodes] @ arcs.owner
+    parts = [arcs.load @ unit, arcs.owner[capped] @ unit, -shares @ unit]
+    last = np.concatenate([np.zeros(parts[0].shape[0] + parts[1].shape[0]), np.ones(len(nodes))])
+    sides = np.concatenate([np.ones(parts[0].shape[0]), instance.max_tasks[capped], np.zeros(len(nodes))])
+    matrix = sp.hstack([sp.vstack(parts), sp.csr_array(last[:, None])], format="csr")
+    cost = np.append(np.zeros(len(arcs)), -1.0)
+    found = linprog(cost, A_ub=matrix, b_ub=sides, bounds=[(0, None)] * len(arcs) + [(0, 1)], method="highs")
+    return float(found.x[-1]) if found.x is not None else 1.0

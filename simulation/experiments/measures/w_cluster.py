@@ -1,0 +1,119 @@
+"""One simulation of 24 hours of Google jobs under a scheduler (W 6.2 and 6.3): all that Table 2 and Figs. 6 to 9 are made of."""
+
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.models.numbers import Floats
+from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
+from fairalloc.simulation.log import FINISHED, TaskLog
+from fairalloc.simulation.metrics import completion_ratios, completion_times, utilisation
+from fairalloc.simulation.schedulers import Slots
+from fairalloc.simulation.tasks import simulate_tasks
+from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.simulation.workloads import google_servers, google_tasks
+
+__all__ = ["MINUTES", "RESOURCES", "over_a_day", "system"]
+
+RESOURCES = ("CPU", "memory")
+
+MINUTES = 10
+"""Over which utilisation is averaged in curves."""
+
+FEWEST = 10
+"""Servers of a cluster, however small its load."""
+
+
+def system(workload: str, seed: int, settings: Mapping[str, Any]) -> tuple[Workload, Cluster]:
+    """The jobs whose tasks have room on some server, and the servers, drawn from W Table 1.
+
+    Settings are `hours`, the `share` of jobs that is drawn, whether those `present` at the start are among them, and how many
+    `machines` there are, or, where that is None, the `load`: the CPU that all tasks would take if each started when its job
+    arrives, over that of the servers.
+    """
+    jobs = google_tasks(workload, settings["hours"], settings["share"], seed).workload
+    if not settings["present"]:
+        jobs = jobs.chosen(jobs.arrival > 0)
+    machines = settings["machines"]
+    if machines is None:
+        whole = google_servers()
+        each = whole.totals[0] / whole.counts.sum()
+        machines = max(FEWEST, ceil(_offered(jobs, settings["hours"] * 3600.0)[0] / (settings["load"] * each)))
+    cluster = google_servers(machines, seed)
+    return jobs.chosen(jobs.placeable(cluster)), cluster
+
+
+def _offered(jobs: Workload, until: float) -> Floats:
+    """(R,) what all tasks would take on average if each started when its job arrives."""
+    seconds = np.clip(until - jobs.arrival, 0.0, jobs.duration)
+    return np.asarray((jobs.tasks * seconds) @ jobs.demand / until)
+
+
+def over_a_day(trial: Trial) -> TrialResult:
+    """Utilisation, completion times of jobs and completion ratios of users, and those of each user in a dedicated cloud.
+
+    Columns: `times` of completed jobs are (number, tasks, seconds that a task runs, completion time); `users` are (number,
+    tasks submitted, part completed, part that could end in time if each task started at once); `alone` are (number, part
+    completed in a dedicated cloud).
+    """
+    until = trial.settings["hours"] * 3600.0
+    workload, cluster = system(trial.workload, trial.seed, trial.settings)
+    log = simulate_tasks(workload, cluster, trial.competitor, until, trial.seed)
+    bounds = np.arange(0.0, until + 1.0, 60.0 * MINUTES)
+    over_time, mean = utilisation(log, bounds), utilisation(log, [0.0, until])[0]
+    load = _offered(workload, until) / cluster.totals
+    tasks, possible = _of_users(workload, until)
+    there = np.flatnonzero(tasks)
+    ratios = completion_ratios(log)
+    numbers = {"CPU": mean[0], "memory": mean[1], "tasks that wait at the end": log.waiting.sum()}
+    numbers |= {"offered CPU": load[0], "offered memory": load[1], "servers": len(cluster.server_class), "users": len(there)}
+    numbers["users that can complete a task"] = (possible[there] > 0).mean() if len(there) else np.nan
+    hours = (bounds[1:] / 3600.0).tolist()
+    columns: dict[str, Columns] = {name: (hours, over_time[:, r].tolist()) for r, name in enumerate(RESOURCES)}
+    columns["times"] = _times(log)
+    columns["users"] = _rows(there, tasks[there], ratios[there], possible[there])
+    if not isinstance(trial.competitor, Slots):
+        columns["alone"] = _rows(there, _dedicated(workload, cluster, there, tasks, trial))
+    return TrialResult(numbers, columns)
+
+
+def _rows(*columns: NDArray[Any]) -> Columns:
+    return tuple(np.round(column, 6).tolist() for column in columns)
+
+
+def _times(log: TaskLog) -> Columns:
+    times = completion_times(log)
+    done = np.flatnonzero(np.isfinite(times))
+    return _rows(done, log.workload.tasks[done], log.workload.duration[done], times[done])
+
+
+def _of_users(jobs: Workload, until: float) -> tuple[Floats, Floats]:
+    """(N,) tasks that each user submits, and the part of these that ends in time if each starts when its job arrives."""
+    N, in_time = len(jobs.users), jobs.arrival + jobs.duration <= until
+    tasks = np.bincount(jobs.job_user, jobs.tasks * (jobs.arrival <= until), N).astype(float)
+    return tasks, np.bincount(jobs.job_user, jobs.tasks * in_time, N) / np.maximum(tasks, 1.0)
+
+
+def _dedicated(workload: Workload, cluster: Cluster, there: NDArray[np.intp], tasks: Floats, trial: Trial) -> Floats:
+    """(n,) completion ratios of these users, each in a dedicated cloud of ceil(k / n) servers drawn at random."""
+    rng = np.random.default_rng(trial.seed)
+    servers = ceil(len(cluster.server_class) / max(len(there), 1))
+    result = np.zeros(len(there))
+    for place, n in enumerate(there.tolist()):
+        drawn = rng.choice(cluster.server_class, servers, replace=False)
+        result[place] = _completed(workload.chosen(workload.job_user == n), cluster, drawn, trial) / tasks[n]
+    return result
+
+
+def _completed(mine: Workload, cluster: Cluster, drawn: NDArray[np.intp], trial: Trial) -> float:
+    """The tasks of some jobs that end on these servers; those that no drawn server has room for never do."""
+    classes, counts = np.unique(drawn, return_counts=True)
+    cloud = Cluster(cluster.resources, cluster.capacities[classes], counts)
+    mine = mine.chosen(mine.placeable(cloud))
+    if len(mine) == 0:
+        return 0.0
+    log = simulate_tasks(mine, cloud, trial.competitor, trial.settings["hours"] * 3600.0, trial.seed)
+    return float(log.tasks[log.outcome == FINISHED].sum())

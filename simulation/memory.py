@@ -1,0 +1,62 @@
+r"""Weights that remember what users have had: past use, halved every `half_life` seconds, lowers a user's weight.
+
+With s_n(t) the dominant share that user n has of the cluster at time t and h the half-life,
+
+    U_n(t) = integral of s_n(u) 2^(-(t - u) / h) du         past use
+    u_n = U_n / sum_m U_m,   w_n = phi_n / sum_m phi_m       parts of past use and of weights
+
+    "exponential"    phi'_n = phi_n 2^(-k u_n / w_n)             the fair-share factor of Slurm (classic), with k = 1 / damping
+    "linear"         phi'_n = phi_n max(LEAST, 1 + k (w_n - u_n) / w_n)     the rule of KAI's time-based fair share
+
+Both leave weights as they are where past use is as weights say up to a common factor. An allocation at time t uses phi'(t).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.numbers import Floats
+
+__all__ = ["Memory"]
+
+LEAST = 1e-3
+"""The smallest factor of a weight: a user with weight 0 would have no share to compare."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """How past use lowers weights.
+
+    Attributes
+    ----------
+    half_life : h, seconds
+    rule : "exponential" or "linear"
+    strength : k
+    """
+
+    half_life: float
+    rule: Literal["exponential", "linear"] = "exponential"
+    strength: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("half_life", "strength"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and 0 < value < np.inf):
+                raise InstanceError(f"{name} is {shown(value)}, but it must be a positive, finite number")
+        if self.rule not in ("exponential", "linear"):
+            raise InstanceError(f"rule is {shown(self.rule)}, but it must be 'exponential' or 'linear'")
+
+    def after(self, use: Floats, shares: Floats, seconds: float) -> Floats:
+        """(N,) past use U after so many seconds with these dominant shares."""
+        kept = 2.0 ** (-seconds / self.half_life)
+        return np.asarray(use * kept + shares * (1.0 - kept) * self.half_life / np.log(2.0))
+
+    def weights(self, phi: Floats, use: Floats) -> Floats:
+        """(N,) phi' for weights and past use; phi where nobody has used anything."""
+        if not use.any():
+            return phi
+        ratio = (use / use.sum()) / (phi / phi.sum())
+        factor = 2.0 ** (-self.strength * ratio) if self.rule == "exponential" else 1.0 + self.strength * (1.0 - ratio)
+        return np.asarray(phi * np.maximum(factor, LEAST))

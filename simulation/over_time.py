@@ -1,0 +1,226 @@
+"""Metrics of simulations of tasks over time, and all metrics in frames of pandas and in figures.
+
+| at instants | what it is |
+| --- | --- |
+| `share_deficits` of users | the dominant share that DRFH would give each user now, less what its tasks take, if that is less |
+| `fragmentation` by class | part of what is free that stands where a task of the workload, drawn at random, has no room |
+
+`job_frame` has a row for each job, `time_frame` one for each interval, and `panels` draws both for several logs.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots.panels import Panel
+from fairalloc.models.errors import NotApplicable
+from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
+from fairalloc.models.tables import pandas
+from fairalloc.simulation import metrics
+from fairalloc.simulation.log import FINISHED, RUNNING, TaskLog
+from fairalloc.solvers import solve
+
+__all__ = ["fragmentation", "jain_over_time", "job_frame", "panels", "share_deficits", "time_frame"]
+
+
+def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any) -> Floats:
+    """(T, N) how much less of the machines users have at some instants than DRFH, solved anew, would give them.
+
+    At an instant each user has the tasks that arrived and have not finished. As in `simulate_fluid` it takes part with the mean
+    demand of these and as many as there are. The machines that are up count. The result is max(0, dominant share under DRFH -
+    dominant share of what runs), in parts of them.
+
+    Parameters
+    ----------
+    log : of a simulation of tasks
+    times : (T,) seconds
+    options : of `solve`, such as method
+
+    Raises
+    ------
+    NotApplicable : the jobs of one user may run on different machines
+    """
+    return np.array([_deficit(log, float(time), options) for time in times])
+
+
+def _deficit(log: TaskLog, time: float, options: Mapping[str, Any]) -> Floats:
+    jobs, cluster = log.workload, log.cluster
+    allowed = np.ones((len(jobs.users), len(cluster.counts)), dtype=bool)
+    given = True if jobs.eligible is None else jobs.eligible
+    allowed[jobs.job_user] = given
+    for j in np.flatnonzero(np.any(allowed[jobs.job_user] != given, axis=1))[:1]:
+        raise NotApplicable(f"the jobs of user {jobs.users[jobs.job_user[j]]!r} may run on different classes of machines")
+    finished = (log.outcome == FINISHED) & (log.end <= time)
+    there = (jobs.arrival <= time) & (jobs.leave[jobs.job_user] > time)
+    left = there * (jobs.tasks - np.bincount(log.job[finished], log.tasks[finished], len(jobs)))
+    count = np.bincount(jobs.job_user, left, len(jobs.users))
+    columns = [np.bincount(jobs.job_user, left * column, len(count)) for column in jobs.demand.T]
+    machines = np.bincount(cluster.server_class[_up(log, time)], minlength=len(cluster.counts))
+    who, classes = np.flatnonzero(count), np.flatnonzero(machines)
+    result = np.zeros(len(count))
+    if not len(who) or not len(classes):
+        return result
+    mean, totals = np.column_stack(columns)[who] / count[who, None], machines @ cluster.capacities
+    instance = Instance(
+        mean,
+        cluster.capacities[classes],
+        counts=machines[classes],
+        weights=jobs.weights[who],
+        max_tasks=count[who],
+        eligible=None if jobs.eligible is None else allowed[who][:, classes],
+    )
+    fair = solve(instance, "drfh", **options).tasks[:, None] * mean
+    runs = _running(log, time)
+    taken = np.zeros((len(count), len(totals)))
+    np.add.at(taken, jobs.job_user[log.job[runs]], log.tasks[runs, None] * jobs.demand[log.job[runs]])
+    scale = np.where(totals > 0, totals, np.inf)
+    result[who] = np.maximum(0.0, (fair / scale).max(axis=1) - (taken[who] / scale).max(axis=1))
+    return result
+
+
+def _running(log: TaskLog, time: float) -> NDArray[np.bool_]:
+    """(B,) the groups that run at a time, at the end of the simulation those that still do."""
+    return np.asarray((log.start <= time) & ((log.end > time) | ((log.outcome == RUNNING) & (time == log.until))))
+
+
+def _up(log: TaskLog, time: float) -> NDArray[np.bool_]:
+    """(S,) the machines that are up at a time."""
+    up = log.events.first_up(len(log.cluster.server_class))
+    before = log.events.time <= time
+    for s, now in zip(log.events.server[before], log.events.up[before], strict=True):
+        up[s] = now
+    return up
+
+
+def fragmentation(log: TaskLog, times: Sequence[float] | Floats) -> Floats:
+    """(T, K, R) of what is free of each resource on the machines of a class at some instants, the part that is of no use.
+
+    It is the mean over all tasks of the workload of the part that stands on machines without room for that task, as the
+    fragmentation of FGD (Weng et al., USENIX ATC 2023), by resource; 0 where nothing is free.
+    """
+    return np.array([_useless(log, float(time)) for time in times])
+
+
+def _useless(log: TaskLog, time: float) -> Floats:
+    jobs, cluster = log.workload, log.cluster
+    runs, classes = _running(log, time), cluster.server_class
+    free = cluster.capacities[classes] * _up(log, time)[:, None]
+    np.subtract.at(free, log.server[runs], log.tasks[runs, None] * jobs.demand[log.job[runs]])
+    free[free < ROUNDING * cluster.capacities.max(axis=0)] = 0.0
+    table = jobs.demand if jobs.eligible is None else np.column_stack([jobs.demand, jobs.eligible])
+    shapes, of = np.unique(table, axis=0, return_inverse=True)
+    weight = np.bincount(of.ravel(), jobs.tasks) / jobs.tasks.sum()
+    R, slack = free.shape[1], ROUNDING * cluster.capacities.max(axis=0)
+    useless = np.zeros(len(free))
+    for shape, part in zip(shapes, weight, strict=True):
+        fits = np.all(shape[:R] <= free + slack, axis=1)
+        useless += part * ~(fits if jobs.eligible is None else fits & (shape[R:] > 0)[classes])
+    lost, every = np.zeros((2, len(cluster.counts), R))
+    np.add.at(lost, classes, useless[:, None] * free)
+    np.add.at(every, classes, free)
+    return np.divide(lost, every, out=np.zeros_like(lost), where=every > 0)
+
+
+ROUNDING = 1e-9  # parts of the largest capacity that are rounding: what is free is a difference of sums
+
+
+def job_frame(log: metrics.Log) -> Any:
+    """A DataFrame of the jobs: whose, when, how large, and the metrics that each has; NotInstalled where pandas is missing."""
+    jobs = log.workload
+    given = {"user": np.array(jobs.users, dtype=object)[jobs.job_user]}
+    given |= {name: getattr(jobs, name) for name in ("arrival", "tasks", "duration")}
+    return pandas().DataFrame(given | {name: of(log) for name, of in BY_JOB.items()}).rename_axis("job")
+
+
+BY_JOB = {
+    "waiting": metrics.waiting_times,
+    "completion": metrics.completion_times,
+    "slowdown": metrics.slowdowns,
+    "finish-time fairness": metrics.finish_time_fairness,
+}
+"""The metrics of jobs, by the names of columns."""
+
+
+def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
+    """A DataFrame with a row for each interval between some times: what is a mean over it, and what holds at its end.
+
+    Means: utilisation of each resource, of all machines and by class, and Jain's index of the dominant shares / weights of users
+    that have unfinished jobs in it. At the end: jobs that were completed in it, the largest and the mean share deficit, and the
+    fragmentation of each resource by class.
+
+    Parameters
+    ----------
+    log : of a simulation of tasks
+    times : (T + 1,) seconds, ascending
+
+    Raises
+    ------
+    NotInstalled : pandas is missing
+    """
+    bounds, cluster = np.asarray(times, dtype=float), log.cluster
+    columns: dict[str, Floats] = {}
+    all_machines, by_class = metrics.utilisation(log, bounds), metrics.utilisation(log, bounds, by_class=True)
+    pieces = fragmentation(log, bounds[1:])
+    for r, resource in enumerate(cluster.resources):
+        columns[f"{resource} in use"] = all_machines[:, r]
+        columns |= {f"{resource} in use on {name}": by_class[:, k, r] for k, name in enumerate(cluster.names)}
+        columns |= {f"{resource} fragmented on {name}": pieces[:, k, r] for k, name in enumerate(cluster.names)}
+    columns["Jain's index"] = jain_over_time(log, bounds)
+    deficits = share_deficits(log, bounds[1:])
+    columns |= {"largest share deficit": deficits.max(axis=1), "mean share deficit": deficits.mean(axis=1)}
+    ends = log.workload.arrival + metrics.completion_times(log)
+    columns["jobs completed"] = np.histogram(ends[np.isfinite(ends)], bounds)[0]
+    return pandas().DataFrame(columns, index=pandas().Index(bounds[1:], name="seconds"))
+
+
+def jain_over_time(log: metrics.Log, times: Sequence[float] | Floats) -> Floats:
+    """(T,) Jain's index of dominant shares / weights of users with unfinished jobs, by interval between (T + 1,) times.
+
+    It is nan where there are none, or nobody has anything.
+    """
+    bounds = np.asarray(times, dtype=float)
+    jobs, shares = log.workload, metrics.dominant_shares(log, bounds) / log.workload.weights
+    ends = jobs.arrival + metrics.completion_times(log)
+    ends = np.minimum(np.where(np.isnan(ends), np.inf, ends), jobs.leave[jobs.job_user])
+    result = []
+    for t, row in enumerate(shares):
+        there = np.unique(jobs.job_user[(jobs.arrival < bounds[t + 1]) & (ends > bounds[t])])
+        result.append(float(metrics.jain(row[there])) if len(there) else np.nan)
+    return np.array(result)
+
+
+def panels(logs: Mapping[str, TaskLog], times: Sequence[float] | Floats) -> list[Panel]:
+    """Distributions over jobs and curves over time; `write_panels([*logs], panels, file)` of analysis/plots/panels.py draws them.
+
+    Parameters
+    ----------
+    logs : by the names in the legend
+    times : (T + 1,) seconds, ascending
+    """
+    names = tuple(logs)
+    found = {name: {metric: metrics.cdf(of(log)) for metric, of in BY_JOB.items()} for name, log in logs.items()}
+    frames = {name: time_frame(log, times) for name, log in logs.items()}
+    made = [
+        Panel(metric, names, partial(_lines, {name: found[name][metric] for name in names}, (unit, "part of jobs"), "post"))
+        for metric, unit in zip(
+            BY_JOB, ("seconds", "seconds", "times the duration of a task", "times the time alone"), strict=True
+        )
+    ]
+    resources = next(iter(logs.values())).cluster.resources
+    for column in (*(f"{resource} in use" for resource in resources), "Jain's index", "largest share deficit"):
+        curves = {name: (frames[name].index / 3600.0, frames[name][column]) for name in names}
+        made.append(Panel(column, names, partial(_lines, curves, ("hours", ""), "pre")))
+    return made
+
+
+def _lines(curves: Mapping[str, tuple[Any, Any]], axes: tuple[str, str], where: str, ax: Any) -> None:
+    for k, (right, up) in enumerate(curves.values()):
+        ax.plot(right, up, **{**style.line(k), "markevery": 0.2}, drawstyle=f"steps-{where}")
+    style.tidy(ax)
+    ax.set_xlabel(axes[0], fontsize=style.LABEL)
+    ax.set_ylabel(axes[1], fontsize=style.LABEL)

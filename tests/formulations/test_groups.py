@@ -1,0 +1,421 @@
+"""Groups: the tree of an instance, nested max-min fairness and Nash bargaining, H-DRF, and documented examples of schedulers."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from changed_certificates import assert_that_no_number_can_be_changed
+
+import fairalloc as fa
+from fairalloc.analysis.certificates.nested import NestedCertificate
+from fairalloc.formulations.nested_nb import parts
+from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
+from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
+from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+
+TREE = {"A": [0, 1], "B": {"users": [2], "weight": 2, "guarantee": "1/4", "groups": {"C": {"users": [3], "weight": "1/2"}}}}
+FOUR = fa.Instance([[1, 2], [2, 1], [1, 1], [3, 1]], [[9, 9]], groups=TREE)
+
+
+def drawn(seed, servers=3, guaranteed=True):
+    """Two to six users, some limited, in a tree of up to three levels."""
+    rng = random.Random(seed)
+    N, K, R = rng.randint(2, 6), rng.randint(1, servers), rng.randint(1, 3)
+    demands = [[rng.choice([0, 1, 1, 2, 3, 5]) for _ in range(R)] for _ in range(N)]
+    for vector in demands:
+        vector[rng.randrange(R)] += not any(vector)
+    eligible = [[rng.random() < 0.8 or i == n % K for i in range(K)] for n in range(N)] if servers > 1 else None
+    left, groups = rng.sample(range(N), N), {}
+    while left and len(groups) < 3:
+        own, left = left[: (count := rng.randint(1, 3))], left[count:]
+        group = {"users": own, "weight": rng.choice([1, 1, 2])}
+        if guaranteed and rng.random() < 0.3:
+            group["guarantee"] = Fraction(rng.randint(1, 3), 10)
+        if len(own) > 1 and rng.random() < 0.3:
+            group |= {"users": own[1:], "groups": {f"{len(groups)} below": own[:1]}}
+        groups[str(len(groups))] = group
+    capacities = [[rng.choice([4, 6, 9, 12]) for _ in range(R)] for _ in range(K)]
+    limits, weights = ([rng.choice(choice) for _ in range(N)] for choice in ([None, None, None, 1, 2], [1, 1, 2, 3]))
+    return fa.Instance(demands, capacities, eligible=eligible, max_tasks=limits, weights=weights, groups=groups)
+
+
+def answers(instance, mechanism, methods, **parameters):
+    """The answers by several methods, or the sentence with which all refuse."""
+    try:
+        return [fa.solve(instance, mechanism, method, **parameters) for method in methods]
+    except fa.NotApplicable as refused:
+        return str(refused)
+
+
+# ---- the tree --------------------------------------------------------------------------------------------------------
+
+
+def test_a_tree_is_read_written_and_compared():
+    groups = FOUR.groups
+    assert groups.names == ("A", "B", "C")
+    assert (groups.parent, groups.of_user) == ((-1, -1, 1), (0, 0, 1, 2))
+    assert groups.depth.tolist() == [1, 1, 2, 2, 2, 2, 3]
+    assert groups.members.toarray()[1].tolist() == [0, 0, 1, 1]
+    assert [str(part) for part in groups.parts(FOUR.exact.weights)] == ["1/3", "2/3", "2/9", "1/6", "1/6", "4/9", "2/9"]
+    assert parse_instance(instance_document(FOUR)) == FOUR == FOUR.replace(name="")
+    plain = FOUR.replace(groups=None)
+    assert plain.groups is None
+    assert plain != FOUR
+    assert fingerprint(plain) != fingerprint(FOUR)
+
+
+@pytest.mark.parametrize(
+    ("groups", "sentence"),
+    [
+        ([1], "groups are .* but they must be a mapping"),
+        ({"A": 3}, "the users of group 'A' are 3, but they must be a list"),
+        ({"A": []}, "group 'A' has no users"),
+        ({"u1": [1]}, "a group is named 'u1', but a user has this name"),
+        ({"A": [0], "B": {"groups": {"A": [1]}}}, "a group is named 'A', but the names of groups must be distinct"),
+        ({"A": [0], "B": [0]}, "user 'u1' is in the groups 'A' and 'B'"),
+        ({"A": ["x"]}, "there is no user 'x'"),
+        ({"A": {"users": [0], "wieght": 1}}, "group 'A' has the unknown field 'wieght'"),
+        ({"A": {"users": [0], "weight": 0}}, "the weight of group 'A' is 0, but it must be positive"),
+        ({"A": {"users": [0], "guarantee": 2}}, "the guarantee of group 'A' is 2, but it must be from 0 to 1"),
+    ],
+)
+def test_a_wrong_tree_is_one_sentence(groups, sentence):
+    with pytest.raises(fa.InstanceError, match=sentence):
+        fa.Instance([[1], [1]], [[2]], groups=groups)
+
+
+def test_mechanisms_that_know_no_groups_refuse_them():
+    for call in (lambda: fa.solve(FOUR, "drfh"), lambda: fa.mechanism("nb").cvxpy(FOUR), lambda: fa.mechanism("nb").pyomo(FOUR)):
+        with pytest.raises(fa.NotApplicable, match=r"knows no groups, but the instance has 3: instance.replace\(groups=None\)"):
+            call()
+
+
+# ---- nested max-min fairness -----------------------------------------------------------------------------------------
+
+
+def test_a_group_is_served_where_its_share_is_cheapest():
+    """Users 1 and 2 are in one department: user 2, whose share needs more of the scarce CPU, gets nothing."""
+    instance = fa.Instance([[1, 4], [3, 1], [2, 2]], [[9, 18]], groups={"A": [0, 1], "B": {"users": [2], "weight": 2}})
+    nested = fa.solve(instance, "nested-leximin", "exact")
+    assert nested.tasks_exact == (Fraction(9, 5), 0, Fraction(18, 5))
+    assert fa.solve(instance.replace(groups=None), "nested-leximin").tasks == pytest.approx([1.8, 1.2, 1.8])
+    rescued = fa.solve(
+        instance.replace(groups={"A": {"groups": {"one": [0], "two": {"users": [1], "guarantee": "1/5"}}}}), nested.mechanism
+    )
+    assert rescued.tasks[1] / 3 >= 0.2 - 1e-9
+
+
+def test_what_a_group_does_not_ask_for_is_lent():
+    instance = fa.Instance(
+        [[1]] * 3, [[12]], max_tasks=[1, None, None], groups={"A": {"users": [0], "guarantee": "1/2"}, "B": [1], "C": [2]}
+    )
+    assert fa.solve(instance, "nested-leximin").tasks == pytest.approx([1, 5.5, 5.5])
+    all_ask = instance.replace(max_tasks=None)
+    assert fa.solve(all_ask, "nested-leximin").tasks == pytest.approx([6, 3, 3])
+    assert fa.solve(all_ask, "nested-leximin", compared="borrowed").tasks == pytest.approx([8, 2, 2])
+
+
+def test_guarantees_that_cannot_be_kept_are_named():
+    groups = {
+        "A": {"users": [0], "guarantee": "3/5"},
+        "B": {"users": [1], "guarantee": "1/2"},
+        "C": {"users": [2], "guarantee": "1/10"},
+    }
+    for name in ("nested-leximin", "nested-nb"):
+        with pytest.raises(
+            fa.NotApplicable, match=r"guarantees of 'A' \(3/5\), 'B' \(1/2\) cannot be kept together: at most 0.9091"
+        ):
+            fa.solve(fa.Instance([[1]] * 3, [[10]], groups=groups), name)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_no_number_of_a_nested_proof_can_be_changed(seed):
+    instance = drawn(seed)
+    certificate = fa.certify(fa.solve(instance, "nested-leximin", "exact"))
+    assert isinstance(certificate, NestedCertificate)
+    assert_that_no_number_can_be_changed(certificate, instance)
+
+
+def test_the_residual_sees_a_perturbed_answer_of_every_kind():
+    answer = fa.solve(FOUR, "nested-leximin", "highs")
+    assert answer.residual < 1e-9
+    for factor in ([0.99, 1, 1, 1], [1, 1, 0.99, 1], [1, 1, 1, 0.9]):
+        less = fa.models.Allocation(FOUR, answer.x * factor, round_prices=answer.round_prices)
+        assert fa.mechanism("nested-leximin").residual(less) > 1e-3 or answer.x @ np.subtract(1, factor) == 0
+    assert fa.check(fa.models.Allocation(FOUR, answer.x), "nested-leximin").holds
+    assert not fa.check(fa.models.Allocation(FOUR, answer.x * 0.9), "nested-leximin").holds
+
+
+def agree(seed, compared):
+    instance = drawn(seed)
+    found = answers(instance, "nested-leximin", ("exact", "highs", "cvxpy:clarabel"), compared=compared)
+    if isinstance(found, str):
+        assert "cannot be kept" in found
+        return
+    exact, highs, clarabel = found
+    assert exact.termination == highs.termination == "optimal"
+    assert np.abs(highs.tasks - exact.tasks).max() < 1e-6
+    if clarabel.claims_success:
+        assert np.abs(clarabel.tasks - exact.tasks).max() < 1e-5
+    if instance.groups is None:
+        assert exact.tasks == pytest.approx(fa.solve(instance, "drfh").tasks)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_three_routes_agree(seed):
+    agree(seed, "all" if seed % 2 else "borrowed")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("part", range(20))
+def test_three_routes_agree_on_2000_instances(part):
+    for seed in range(100 * part, 100 * part + 100):
+        agree(seed, "all" if seed % 2 else "borrowed")
+
+
+def test_without_groups_it_is_drfh():
+    flat = drawn(3).replace(groups=None)
+    assert fa.solve(flat, "nested-leximin").tasks == pytest.approx(fa.solve(flat, "drfh").tasks)
+
+
+# ---- nested Nash bargaining ------------------------------------------------------------------------------------------
+
+
+def bargain(seed):
+    instance = drawn(seed)
+    found = answers(instance, "nested-nb", ("pyomo:ipopt", "cvxpy:clarabel"))
+    if isinstance(found, str):
+        assert "cannot be kept" in found
+        return
+    ipopt, clarabel = found
+    if ipopt.claims_success and clarabel.claims_success:
+        assert clarabel.tasks == pytest.approx(ipopt.tasks, rel=1e-3)
+        assert abs(clarabel.values["objective"] - ipopt.values["objective"]) < 2e-6
+    if not any(instance.groups.guarantees):
+        flat = fa.solve(instance.replace(groups=None, weights=parts(instance)), "nb")
+        assert ipopt.tasks == pytest.approx(flat.tasks, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_two_routes_and_nb_agree(seed):
+    bargain(seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("part", range(20))
+def test_two_routes_and_nb_agree_on_2000_instances(part):
+    for seed in range(100 * part, 100 * part + 100):
+        bargain(seed)
+
+
+def test_a_guarantee_that_binds_is_not_nb_with_weights_known_before():
+    groups = {"A": {"users": [0], "guarantee": "3/4"}, "B": [1, 2]}
+    instance = fa.Instance([[1]] * 3, [[8]], groups=groups)
+    assert fa.solve(instance, "nested-nb").tasks == pytest.approx([6, 1, 1])
+    loose = instance.replace(groups={"A": {"users": [0], "guarantee": "1/4"}, "B": [1, 2]})
+    assert fa.solve(loose, "nested-nb").tasks == pytest.approx([4, 2, 2])
+    less = fa.models.Allocation(instance, [4, 2, 2], prices=[[1.0]])
+    assert fa.mechanism("nested-nb").residual(less) > 0.3
+
+
+# ---- H-DRF -----------------------------------------------------------------------------------------------------------
+
+
+def follow(seed):
+    """The events agree with the algorithm task by task, to the size of some tasks; without groups they are DRF."""
+    instance = drawn(seed, servers=1, guaranteed=False)
+    events, printed = (fa.solve(instance, "h-drf", method) for method in ("hierarchical-filling", "task-by-task"))
+    assert events.x_exact is not None
+    far = np.abs(events.tasks - printed.tasks) * instance.arcs.load.max(axis=0).toarray().ravel()
+    assert far.max() < 0.01
+    flat = instance.replace(groups=None)
+    assert fa.solve(flat, "h-drf").tasks == pytest.approx(fa.solve(flat, "drf").tasks)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_events_are_those_of_the_algorithm(seed):
+    follow(seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("part", range(20))
+def test_the_events_are_those_of_the_algorithm_on_2000_instances(part):
+    for seed in range(100 * part, 100 * part + 100):
+        follow(seed)
+
+
+def test_at_least_g_is_not_convex():
+    """A group with CPU alone or memory alone has the share 1, with half of each 1/2."""
+    load = np.array([[1.0, 0.0], [0.0, 1.0]])
+    share = lambda u: (load @ u).max()  # noqa: E731
+    one, other = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    assert share(one) == share(other) == 1.0
+    assert share((one + other) / 2) == 0.5
+
+
+def test_h_drf_has_no_model_and_no_guarantees():
+    with pytest.raises(fa.FairallocError, match="has no CVXPY model"):
+        fa.mechanism("h-drf").cvxpy(FOUR.replace(groups={"A": [0, 1]}))
+    with pytest.raises(fa.NotApplicable, match="h-drf knows weights alone, but group 'B' has a guarantee"):
+        fa.solve(FOUR, "h-drf")
+
+
+def test_a_department_gains_by_a_misreport_under_h_drf():
+    """Its pathology: a group whose users name another dominant resource than they need gains."""
+    true = fa.Instance([[1, 1], [1, 0], [0, 1]], [[12, 12]], groups={"A": [0], "B": [1, 2]})
+    assert sum(hierarchical_filling(true)) > 0
+    assert fa.solve(true, "h-drf").tasks == pytest.approx([6, 6, 6])
+
+
+# ---- schedulers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("item", SCHEDULER_EXAMPLES, ids=lambda item: item.name)
+def test_documented_examples_are_reproduced_or_the_difference_is_told(item):
+    told = [(name, {}, answer) for name, answer in item.answers.items()] + [*item.configured]
+    for name, parameters, answer in told:
+        allocation = fa.solve(item.instance, name, **parameters)
+        assert allocation.claims_success
+        if name != "gavel-max-min":
+            assert allocation.tasks == pytest.approx(np.array(answer, dtype=float), rel=1e-6)
+        if item.peer:
+            assert (answer == item.documented) == (not item.difference)
+    if not told:
+        assert item.difference
+        with pytest.raises(fa.NotApplicable, match="cannot be kept"):
+            fa.solve(item.instance, "nested-leximin")
+
+
+def test_there_are_examples_of_each_scheduler():
+    assert len([item for item in SCHEDULER_EXAMPLES if item.peer]) >= 15
+    assert {item.peer for item in SCHEDULER_EXAMPLES} == {"kueue", "kai", "volcano", ""}
+
+
+# ---- Gavel -----------------------------------------------------------------------------------------------------------
+
+
+def jobs(seed):
+    rng = random.Random(seed)
+    N, K = rng.randint(2, 6), rng.randint(1, 4)
+    rates = [[rng.choice([0, 1, 2, 5, 8]) or int(i == n % K) for i in range(K)] for n in range(N)]
+    demands, steps = [[rng.choice([1, 1, 2, 4])] for _ in range(N)], [rng.choice([10, 100, 300]) for _ in range(N)]
+    return fa.Instance(
+        demands,
+        [[rng.randint(1, 4)] for _ in range(K)],
+        rates=rates,
+        max_tasks=steps,
+        weights=[rng.choice([1, 2]) for _ in range(N)],
+    )
+
+
+def gavel(seed):
+    """The level by two layers and in rationals, and by the program of the paper in its own variables, parts of time."""
+    import cvxpy as cp
+
+    instance = jobs(seed)
+    T, z, workers = instance.rates.toarray(), np.array([d[0][0] for d in instance.demands]), instance.pools[:, 0]
+    X = cp.Variable(T.shape, nonneg=True)
+    through = cp.sum(cp.multiply(T, X), axis=1)
+    equal = T @ (workers / workers.sum())
+    for name, level in (
+        ("gavel-max-min", cp.min(cp.multiply(z / instance.weights / equal, through))),
+        ("gavel-makespan", cp.min(cp.multiply(1 / instance.max_tasks, through))),
+    ):
+        best = cp.Problem(cp.Maximize(level), [X.T @ z <= workers, cp.sum(X, axis=1) <= 1, X[T == 0] == 0]).solve(solver="HIGHS")
+        exact, pyomo = (fa.solve(instance, name, method) for method in ("exact", "pyomo:highs"))
+        assert exact.termination == pyomo.termination == "optimal"
+        assert exact.values["g"] == pytest.approx(best, rel=1e-6)
+        assert pyomo.values["g"] == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_programs_are_those_of_gavel(seed):
+    gavel(seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("part", range(20))
+def test_the_programs_are_those_of_gavel_on_2000_instances(part):
+    for seed in range(100 * part, 100 * part + 100):
+        gavel(seed)
+
+
+def test_gavel_needs_workers_and_steps():
+    with pytest.raises(fa.NotApplicable, match="need one resource, the workers"):
+        fa.solve(fa.Instance([[1, 1]], [[1, 1]]), "gavel-max-min")
+    with pytest.raises(fa.NotApplicable, match="gavel-makespan needs the tasks of every job, but user 'u1' has no max_tasks"):
+        fa.solve(fa.Instance([[1]], [[1]]), "gavel-makespan")
+
+
+# ---- fairness of groups --------------------------------------------------------------------------------------------------
+
+GROUPED = ("group-sharing-incentive", "sibling-envy-freeness", "hierarchical-share-guarantee")
+WITNESSES = {
+    ("nested-leximin", "group-sharing-incentive"): 39,
+    ("nested-leximin", "sibling-envy-freeness"): 19,
+    ("nested-leximin", "hierarchical-share-guarantee"): 49,
+    ("nested-nb", "group-sharing-incentive"): 49,
+    ("nested-nb", "hierarchical-share-guarantee"): 49,
+    ("h-drf", "group-sharing-incentive"): 49,
+    ("h-drf", "hierarchical-share-guarantee"): 3,
+}
+"""Seeds of cases that violate a property; in rationals where the answer is rational."""
+
+
+def unlimited(seed):
+    return drawn(seed, 1 if seed % 2 else 2, guaranteed=False).replace(max_tasks=None)
+
+
+@pytest.mark.parametrize(("name", "property_"), WITNESSES)
+def test_what_groups_are_not_promised_has_a_witness(name, property_):
+    instance = unlimited(WITNESSES[name, property_])
+    allocation = fa.solve(instance, name, {"nested-leximin": "exact"}.get(name))
+    verdict = fa.check(allocation, property_)
+    assert verdict.holds is False
+    assert verdict.margin > 1e-3
+    assert verdict.witness["node"] in (*instance.groups.names, *instance.users)
+
+
+def holds_for(name, property_, seeds):
+    for seed in seeds:
+        instance = unlimited(seed)
+        if name != "h-drf" or instance.K == 1:
+            assert fa.check(fa.solve(instance, name), property_).holds, (name, property_, seed)
+
+
+@pytest.mark.parametrize("name", ["nested-nb", "h-drf"])
+def test_siblings_do_not_envy_each_other(name):
+    holds_for(name, "sibling-envy-freeness", (1, 3))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("name", "property_"),
+    [
+        ("nested-nb", "sibling-envy-freeness"),
+        ("h-drf", "sibling-envy-freeness"),
+        ("nested-leximin", "pareto"),
+        ("h-drf", "pareto"),
+    ],
+)
+def test_what_groups_have_is_not_refuted(name, property_):
+    holds_for(name, property_, range(200))
+
+
+@pytest.mark.parametrize("property_", GROUPED)
+def test_fairness_of_groups_needs_groups(property_):
+    flat = fa.solve(fa.Instance([[1]], [[1]]), "drfh")
+    verdict = fa.check(flat, property_)
+    assert verdict.holds is None
+    assert "the instance has no groups" in verdict.sentence
+
+
+def test_equal_parts_have_all_three_and_a_shift_is_seen():
+    """One resource, a department of two and a department of one: 1/4, 1/4 and 1/2."""
+    instance = fa.Instance([[1]] * 3, [[8]], groups={"A": [0, 1], "B": [2]})
+    right = fa.models.Allocation(instance, [2, 2, 4], x_exact=tuple(map(Fraction, (2, 2, 4))))
+    assert all(fa.check(right, property_).holds for property_ in GROUPED)
+    for x, property_ in (([1, 1, 6], GROUPED[0]), ([3, 1, 4], GROUPED[1]), ([1, 1, 6], GROUPED[2])):
+        shifted = fa.models.Allocation(instance, x, x_exact=tuple(map(Fraction, x)))
+        assert fa.check(shifted, property_).holds is False

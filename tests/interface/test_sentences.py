@@ -1,0 +1,119 @@
+"""Every sentence has at most 30 words (docs/STYLE.md): pages, notebooks, docstrings of public names, errors and `--help`."""
+
+import argparse
+import inspect
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from sentences import MOST, long_sentences, of_docstring, of_markdown, of_messages, sentences, words
+
+import fairalloc as fa
+from fairalloc.cli import _parser
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks", "fairalloc")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES.remove(ROOT / "docs" / "EXPERIMENTS.md")  # `make experiments` writes it, with verdicts of numbers
+LINES = 3
+"""Of an entry of docs/DESIGN-NOTES.md."""
+
+
+def long_words(texts):
+    """{name: long sentences} of (name, paragraphs), for those that have some."""
+    found = {name: long_sentences(paragraphs) for name, paragraphs in texts}
+    return {name: sentences for name, sentences in found.items() if sentences}
+
+
+def docstrings():
+    """(name, docstring) of the public names, and of what classes and modules among them show."""
+    for name in fa.__all__:
+        value = getattr(fa, name)
+        inner = vars(value) if isinstance(value, type) else {key: getattr(value, key) for key in getattr(value, "__all__", ())}
+        if callable(value) or inspect.ismodule(value):
+            yield name, inspect.getdoc(value) or ""
+        yield from ((f"{name}.{key}", inspect.getdoc(part) or "") for key, part in inner.items() if not key.startswith("_"))
+
+
+def helps(parser, name="fairalloc"):
+    """(command, text) of everything that `--help` says."""
+    yield name, parser.description or ""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from ((f"{name} {choice.dest}", choice.help or "") for choice in action._choices_actions)
+            for key, inner in action.choices.items():
+                yield from helps(inner, f"{name} {key}")
+        elif action.help and action.help != argparse.SUPPRESS:
+            yield name, action.help
+
+
+def markdown_of(notebook):
+    return "\n\n".join(cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "markdown")
+
+
+def test_pages_have_short_sentences():
+    assert long_words((str(page.relative_to(ROOT)), of_markdown(page.read_text(encoding="utf-8"))) for page in PAGES) == {}
+
+
+def test_notebooks_have_short_sentences():
+    notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    assert len(notebooks) >= 12
+    assert long_words((notebook.stem, of_markdown(markdown_of(notebook))) for notebook in notebooks) == {}
+
+
+def test_public_docstrings_have_short_sentences():
+    found = dict(docstrings())
+    assert len(found) > 200
+    assert long_words((name, of_docstring(text)) for name, text in found.items()) == {}
+
+
+def test_errors_are_short():
+    files = [file for room in ROOMS for file in (ROOT / room).rglob("*.py")]
+    said = {file: list(of_messages(file.read_text(encoding="utf-8"))) for file in files}
+    assert sum(map(len, said.values())) > 300
+    assert long_words((str(file.relative_to(ROOT)), texts) for file, texts in said.items()) == {}
+
+
+def test_help_is_short():
+    assert long_words((name, [text]) for name, text in helps(_parser())) == {}
+
+
+def test_entries_of_the_design_notes_have_three_lines():
+    text = (ROOT / "docs" / "DESIGN-NOTES.md").read_text(encoding="utf-8")
+    entries = [block for block in re.split(r"\n(?=- |\n|#)", text) if block.startswith("- ")]
+    assert len(entries) > 200
+    assert [entry for entry in entries if entry.count("\n") >= LINES] == []
+
+
+def test_words_are_counted():
+    assert words("a b, c: `d e` x_n 3 -- ... $") == 7
+    assert sentences("One. Two; three (see Fig. 3 of K et al. 2015)? Four!") == [
+        "One",
+        "Two",
+        "three (see Fig. 3 of K et al. 2015)",
+        "Four",
+    ]
+
+
+LONG = " ".join(["word"] * (MOST + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (f"# Title\n\n{LONG}.\n", of_markdown),
+        (f"- a\n- {LONG}\n", of_markdown),
+        (f"| a | {LONG} |\n", of_markdown),
+        (f"Short.\n\nParameters\n----------\nx : {LONG}\n", of_docstring),
+        (f"def f():\n    raise ValueError(f'{LONG} {{x}}')\n", of_messages),
+        (f"def f():\n    require(x, '{LONG}', x, 'y')\n", of_messages),
+    ],
+)
+def test_a_long_sentence_is_seen(text, parts):
+    assert len(long_sentences(parts(text))) == 1
+
+
+def test_code_and_formulas_are_single_words():
+    text = f"A `{LONG}` and ${LONG}$.\n\n```text\n{LONG}\n```\n\n$$ {LONG} $$\n\n    {LONG}\n\nEnd."
+    assert long_sentences(of_markdown(text)) == []

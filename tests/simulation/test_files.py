@@ -1,0 +1,116 @@
+"""Workloads of one's own from files, and logs as files: what is written is read again, and what is wrong is one sentence."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairalloc.models.errors import InstanceError
+from fairalloc.simulation import Cluster, ServerEvents, TaskLog, Workload, simulate_tasks
+from fairalloc.simulation.files import read_cluster, read_workload
+
+FRAME = pd.DataFrame(
+    {
+        "user": ["bob", "ann", "bob"],
+        "arrival": [5.0, 0.0, 7.5],
+        "tasks": [2, 3, 1],
+        "duration": [10.0, 4.0, 2.5],
+        "cpu": [0.5, 0.25, 1.0],
+        "memory": [1.0, 0.0, 2.0],
+        "weight": [2.0, 1.0, 2.0],
+    }
+)
+COLUMNS = ("weights", "job_user", "arrival", "tasks", "duration", "demand", "leave")
+
+SWF = """; Version: 2.2
+; MaxNodes: 3
+; MaxProcs: 7
+  1 0 5 60 4 -1 -1 4 -1 -1 1 12 1 -1 1 -1 -1 -1
+  2 10 5 -1 4 -1 -1 4 -1 -1 0 12 1 -1 1 -1 -1 -1
+  3 20 5 30 -1 -1 -1 2 -1 -1 1 9 1 -1 1 -1 -1 -1
+  4 25 5 30 -1 -1 -1 -1 -1 -1 1 9 1 -1 1 -1 -1 -1
+"""
+
+
+def same(one, other):
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS) and one.users == other.users
+
+
+def written(folder, ending):
+    path = folder / f"jobs{ending}"
+    if ending == ".parquet":
+        FRAME.to_parquet(path)
+    else:
+        FRAME.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+def test_a_frame_and_its_files_are_one_workload(ending, tmp_path):
+    jobs = Workload.from_columns(FRAME)
+    assert jobs.users == ("ann", "bob")
+    assert jobs.weights.tolist() == [1, 2]
+    assert jobs.resources == ("cpu", "memory")
+    assert same(read_workload(written(tmp_path, ending)).workload, jobs)
+
+
+def test_the_jobs_of_the_parallel_workloads_archive(tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(SWF)
+    packed = tmp_path / "log.swf.gz"
+    packed.write_bytes(gzip.compress(SWF.encode()))
+    found = read_workload(path)
+    jobs = found.workload
+    assert same(read_workload(packed).workload, jobs)
+    assert jobs.users == ("user-12", "user-9")
+    assert (jobs.arrival.tolist(), jobs.tasks.tolist(), jobs.duration.tolist()) == ([0, 20], [4, 2], [60, 30])
+    assert found.left_out == {"jobs that never ran": 1, "jobs without processors": 1}
+    assert (found.cluster.capacities.tolist(), found.cluster.counts.tolist()) == ([[3], [2]], [1, 2])
+
+
+def test_machines_from_a_file(tmp_path):
+    path = tmp_path / "machines.csv"
+    path.write_text("class,count,cpu,memory\nbig,2,1,2\nsmall,3,0.5,1\n")
+    cluster = read_cluster(path)
+    assert (cluster.names, cluster.counts.tolist()) == (("big", "small"), [2, 3])
+    assert cluster.capacities.tolist() == [[1, 2], [0.5, 1]]
+
+
+WRONG = {
+    "a.csv": ("user,arrival,tasks,cpu\nann,0,1,1\n", "no column 'duration'"),
+    "b.csv": ("user,arrival,tasks,duration,cpu\nann,0,1,x,1\n", "duration in line 2 .* is 'x'"),
+    "c.csv": ("user,arrival,tasks,duration,cpu,weight\nann,0,1,1,1,1\nann,0,1,1,1,2\n", "weight of user 'ann' is 1 and 2"),
+    "d.csv": ("user,arrival,tasks,duration,cpu\nann,0,1.5,1,1\n", "tasks.* must be positive integers"),
+    "e.swf": ("; MaxProcs: 3\n1 2 3\n", "line 2 of .* has 3 fields"),
+    "f.swf": (SWF.replace("60", "sixty"), "line 4 .* must be numbers"),
+    "g.swf": (SWF.replace("MaxNodes: 3", "MaxNodes: 9"), "MaxNodes and MaxProcs"),
+    "h.swf": ("; Version: 2\n", "has no jobs"),
+    "i.txt": ("", "must end in .csv, .parquet, .swf"),
+    "j.parquet": ("no parquet", "not a whole parquet file"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_in_a_file_is_one_sentence(name, tmp_path):
+    (tmp_path / name).write_text(WRONG[name][0])
+    with pytest.raises(InstanceError, match=WRONG[name][1]):
+        read_workload(tmp_path / name)
+
+
+def test_a_log_is_saved_and_loaded_and_that_of_other_data_is_refused(tmp_path):
+    jobs, machines = Workload.from_columns(FRAME), Cluster(["cpu", "memory"], [[1, 2]], [2])
+    events = ServerEvents([6.0, 8.0], [0, 0], [False, True])
+    log = simulate_tasks(jobs, machines, "best-fit-drfh", 9, events=events)
+    log.save(tmp_path / "log.parquet")
+    again = TaskLog.load(tmp_path / "log.parquet", jobs, machines, events)
+    for name in ("job", "server", "tasks", "start", "end", "outcome", "waiting", "cancelled"):
+        assert getattr(again, name).tolist() == getattr(log, name).tolist()
+    assert (again.scheduler, again.until) == ("best-fit-drfh", 9)
+    assert len(again.to_frame()) == len(log)
+    assert set(again.to_frame()["outcome"]) == {"running", "finished", "lost"}
+    with pytest.raises(InstanceError, match="of other jobs or machines"):
+        TaskLog.load(tmp_path / "log.parquet", jobs, machines)
+    FRAME.to_parquet(tmp_path / "jobs.parquet")
+    with pytest.raises(InstanceError, match="holds no log"):
+        TaskLog.load(tmp_path / "jobs.parquet", jobs, machines, events)

@@ -1,0 +1,227 @@
+"""Certificates: the checker alone, on what it must accept and on a hundred changes that it must refuse; and the search."""
+
+import copy
+import hashlib
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import z3
+
+from fairalloc.cli import main
+from fairalloc.models.errors import InstanceError
+from fairalloc.theorems.certificates import check_certificate as checker
+from fairalloc.theorems.certificates.certify import certified, entry
+from fairalloc.theorems.certificates.find import NoCertificateError
+from fairalloc.theorems.certificates.renew import compare
+from fairalloc.theorems.certificates.store import checked, document, hash_of, index, stored
+from fairalloc.theorems.certificates.text import text_of
+from fairalloc.theorems.certificates.written import coq, smt_lib, symbols
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.smt.record import recorded
+
+CHECKER = Path(checker.__file__)
+SMALL = "Z.C3"
+
+
+def certificate(name=SMALL):
+    (found,) = [stored(one["sha256"]) for one in index()[name]]
+    return found
+
+
+def refused(given):
+    try:
+        checker.check(given)
+    except Exception:
+        return True
+    return False
+
+
+def trees(tree):
+    """A tree and all below it."""
+    yield tree
+    if tree[0] != "leaf":
+        for part in tree[2]:
+            yield from trees(part)
+
+
+def alone(file, folder):
+    return subprocess.run([sys.executable, "-I", CHECKER, file], cwd=folder, env={}, capture_output=True, text=True, check=False)
+
+
+def test_the_checker_imports_three_modules_and_is_short():
+    lines = CHECKER.read_text().splitlines()
+    assert len(lines) <= 120
+    imports = [line for line in lines if line.startswith(("import", "from"))]
+    assert imports == ["import json", "import sys", "from fractions import Fraction"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 64, 1000])
+def test_its_hash_is_sha_256(size):
+    assert checker.sha256(b"x" * size) == hashlib.sha256(b"x" * size).hexdigest()
+
+
+def test_the_checker_alone_accepts_and_refuses(tmp_path):
+    found = certificate()
+    (tmp_path / "good.json").write_text(json.dumps(found))
+    found["text"]["formulas"][0][1] = {"": 1}
+    (tmp_path / "bad.json").write_text(json.dumps(found))
+    good, bad = alone("good.json", tmp_path), alone("bad.json", tmp_path)
+    assert (good.returncode, good.stdout.split(":")[0], bad.returncode) == (0, "accepted", 1)
+    assert bad.stderr.startswith("refused: ")
+    assert alone("none.json", tmp_path).returncode == 1
+
+
+def changed_multiplier(found, chance):
+    """Another multiplier in a leaf in which it matters: the product is not 0."""
+    leaves = [t for _, tree in found["certificates"] for t in trees(tree) if t[0] == "leaf"]
+    leaf = chance.choice([t for t in leaves if len(t[2]) > 1 and not t[1]])
+    term = chance.choice([t for t in leaf[2] if not isinstance(t[0], dict)])
+    term[0] = chance.choice([term[0] + 1, -term[0], 0, term[0] * 2])
+
+
+def changed_sign(found, chance):
+    """Another relation in a formula, with its own hash: what would refute the claim is always the case, or nothing is."""
+    question = chance.choice(found["text"]["questions"])
+    question[2] = []
+    found["text"]["formulas"] = [["=" if f[0] == ">" else f[0], f[1]] for f in found["text"]["formulas"]]
+    found["sha256"] = hash_of(found["text"])
+
+
+def changed_leaf(found, chance):
+    """A leaf without a term, or with a fact that is not there, or in the place of a tree."""
+    number = chance.randrange(len(found["certificates"]))
+    leaves = [t for t in trees(found["certificates"][number][1]) if t[0] == "leaf"]
+    how = chance.randrange(3)
+    if how == 0:
+        chance.choice(leaves)[2][:] = []
+    elif how == 1:
+        chance.choice(leaves)[2][0][1].append(9999)
+    else:
+        found["certificates"][number][1] = ["leaf", [], [[1, []]]]
+
+
+def changed_tree(found, chance):
+    """A case is left out."""
+    inner = [t for _, tree in found["certificates"] for t in trees(tree) if t[0] != "leaf"]
+    chance.choice(inner)[2].pop()
+
+
+def changed_formula(found, chance):
+    """Another coefficient, and the hash as it was."""
+    formula = chance.choice([f for f in found["text"]["formulas"] if f[0] not in ("and", "or")])
+    name = chance.choice(list(formula[1]))
+    formula[1][name] += chance.choice([1, -3, 5])
+
+
+def changed_point(found, chance):
+    """A point at which what is assumed does not hold."""
+    point = chance.choice([point for point, _ in found["certificates"]])
+    point[chance.choice([name for name in point if name.startswith("t")])] = "-1"
+
+
+CHANGES = [changed_multiplier, changed_sign, changed_leaf, changed_tree, changed_formula, changed_point]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_certificates_are_refused(change):
+    good = certificate()
+    assert not refused(good)
+    for seed in range(17):
+        found = copy.deepcopy(good)
+        change(found, random.Random(seed))
+        assert found != good
+        assert refused(found), (change, seed)
+
+
+def test_a_weaker_formula_has_another_hash():
+    found = certificate()
+    for question in found["text"]["questions"]:
+        question[1].append(question[2][0])  # what would refute the claim is assumed not to be
+    found["sha256"] = hash_of(found["text"])
+    with pytest.raises(InstanceError, match="of another text"):
+        checked(found, index()[SMALL][0]["sha256"], SMALL)
+
+
+def test_what_is_not_assumed_somewhere_is_refused():
+    text = {"formulas": [[">", {"x": 1}], [">", {"x": -1}]], "questions": [["empty", [0, 1], []]]}
+    assert refused(document(text, [[None, ["leaf", [], [[1, [0]], [1, [1]]]]]]))
+
+
+def test_a_certificate_is_searched_and_checked():
+    formulas = [[">", {"x": 1}], ["or", [["=", {"y": 1}], [">", {"y": 1}]]], [">", {"x y": -1}]]
+    product = {"formulas": formulas, "questions": [["a", [0, 1], [2]]]}
+    assert checked(certified(product, 10.0), hash_of(product), "x y >= 0").startswith("accepted: 1 questions")
+    product["formulas"][2] = [">", {"x y": 1}]
+    with pytest.raises(InstanceError, match="satisfiable"):
+        certified(product, 10.0)
+
+
+def test_the_command_writes_and_checks(tmp_path, capsys):
+    file = tmp_path / "c.json"
+    assert main(["theorems", "prove", "Z.C3", "--certificate", str(file)]) == 0
+    assert alone(file, tmp_path).returncode == 0
+    assert main(["theorems", "prove", "Z.C3", "--certificate", str(file)]) == 0
+    assert capsys.readouterr().out.count("Z.C3 at 3x1x2: accepted") == 2
+    assert main(["theorems", "prove", "Z.L4", "--certificate", str(file)]) == 2
+    assert "of another text" in capsys.readouterr().err
+
+
+def test_exports_are_of_the_same_text(capsys):
+    found = certificate()
+    assert main(["theorems", "export", "Z.C3", "--coq"]) == 0
+    assert capsys.readouterr().out == coq(found)
+    assert coq(found).count("Proof. intros; nra. Qed.") == index()["Z.C3"][0]["leaves"]
+    assert main(["theorems", "export", "Z.C3", "--format", "smt-lib"]) == 0
+    assert capsys.readouterr().out == smt_lib(found["text"])
+    assert found["sha256"] in smt_lib(found["text"])
+    assert "tasks" not in symbols(found["text"])[1]
+
+
+def test_every_proof_on_record_has_a_line_in_the_index():
+    proved = {name: [kept["size"] for kept in items if kept["verdict"] == "proved"] for name, items in recorded().items()}
+    assert {name: [one["size"] for one in entries] for name, entries in index().items()} == {k: v for k, v in proved.items() if v}
+    complete = [name for name, entries in index().items() if all("sha256" in one for one in entries)]
+    assert len(complete) >= 40
+    assert all(("sha256" in one) != bool(one.get("reason")) for entries in index().values() for one in entries)
+
+
+def test_another_reader_of_the_text_finds_the_same():
+    text = smt_lib(certificate()["text"])
+    assert z3.Z3_eval_smtlib2_string(z3.main_ctx().ref(), text).split() == ["sat", "unsat"]
+
+
+@pytest.mark.deep
+def test_all_certificates_are_accepted_and_of_the_text_of_today():
+    compare()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", [name for name, items in recorded().items() if items[0]["verdict"] == "refuted"])
+def test_refuted_statements_have_no_certificate(name):
+    text = text_of(all_statements()[name], tuple(recorded()[name][0]["size"]))
+    with pytest.raises(InstanceError):
+        certified(text, 5.0)
+
+
+@pytest.mark.deep
+def test_fifty_weakened_questions_have_no_certificate():
+    """Each without an assumption that it needs, as z3 says, and so false."""
+    chance, weakened = random.Random(0), 0
+    for name in sorted(index()):
+        (found, *_) = [stored(one["sha256"]) for one in index()[name] if "sha256" in one] or [None]
+        if found is None or weakened == 50:
+            continue
+        _, assumed, refuting = chance.choice(found["text"]["questions"])
+        fewer = chance.sample(assumed, len(assumed) // 3)
+        try:
+            point, tree = entry(found["text"]["formulas"], fewer, refuting, 5.0)
+        except NoCertificateError as fault:
+            weakened += str(fault) == "satisfiable"
+            continue
+        facts = [f for k in [*fewer, *(refuting if point else [])] for f in checker.facts_of(found["text"]["formulas"][k])]
+        assert checker.leaves(tree, facts)  # it is true without them
+    assert weakened >= 50

@@ -1,0 +1,1 @@
+"""Certificates of machine proofs: what a stranger checks without any solver and without this package."""

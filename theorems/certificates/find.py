@@ -1,0 +1,316 @@
+"""The search of certificates: cases of a question's alternatives, each led to a contradiction.
+
+1. z3 is asked whether the facts that are no alternatives are possible together. If not, its core names the few that are enough,
+   and a linear program makes a leaf of these (leaf.py).
+2. Otherwise it gives a point. An alternative that is false there is divided into its cases, the one with the fewest first.
+3. A case whose tree does not use its own facts stands for all cases.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, count, product
+from time import process_time as now
+from typing import Any
+
+import z3
+
+from fairalloc.theorems.certificates.check_certificate import facts_of, inserted, plus, times
+from fairalloc.theorems.certificates.leaf import Fact, leaf
+
+NUMBERS = "0123456789_~"
+LETTERS = "abcdefghijklmnopqrstuvwxyzCDMS~"
+"""Of the names of unknowns."""
+
+WORK = 400_000
+"""What z3 may do on one query, in its own units."""
+
+
+Tree = tuple[Any, frozenset[Any]]
+"""A tree and the facts that it uses."""
+
+
+class NoCertificateError(Exception):
+    """Why a question has no certificate here."""
+
+
+class Search:
+    """Of one question."""
+
+    def __init__(self, seconds: float, lemmas: bool = True) -> None:
+        self.lemmas, self.end, self.keys = lemmas, now() + seconds, count()
+        self.context, self.made = z3.Context(), dict[Any, Any]()
+
+    def tree(self, given: Sequence[Fact]) -> list[Any]:
+        """The tree of facts in their order."""
+        facts = {next(self.keys): f for f in given}
+        if self._outcome(given) == "sat":
+            raise NoCertificateError("satisfiable")
+        found, _ = self._node(facts, frozenset(k for k, f in facts.items() if f[0] == "or"))
+        return _numbered(found, {k: n for n, k in enumerate(facts)}, len(facts))
+
+    def _node(self, facts: dict[Any, Fact], asked: frozenset[Any]) -> Tree:
+        """A tree and the facts that it uses; `asked`: alternatives that are enough."""
+        if now() > self.end:
+            raise NoCertificateError("the time was not enough")
+        known = {k: f for k, f in facts.items() if f[0] != "or"}
+        needed = self._enough(facts, asked)
+        implied = {name: f for k in sorted(needed) for name, f in self._implied(k, facts).items()}
+        if all(any(name[0] == k for name in implied) for k in needed):
+            found = self._closed(facts, known, implied, last=not needed)
+            if found is not None:
+                return found
+        return self._divided(facts, set(needed))
+
+    def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Tree | None:
+        """A leaf of what is known and implied; where it is the last try, also of differences with a sign that has a leaf."""
+        found, shown = self._leaf(known | implied, 6 if last else 4), dict[Any, Any]()
+        if found is None and last and self.lemmas:
+            shown = self._differences(known | implied)
+            found = self._leaf(known | implied | {name: fact for name, (fact, *_) in shown.items()}) if shown else None
+        if found is None:
+            return None
+        tree, used = found
+        for name, (fact, contrary, (below, needed)) in reversed(shown.items()):
+            if name in used:
+                parts = [([name], tree), ([contrary], below)]
+                tree, used = (
+                    ("cut", fact[1], parts) if fact[0] == ">=" else _strict(fact, parts),
+                    (used - {name}) | needed - {contrary},
+                )
+        for name in used & implied.keys():
+            below, needed = self._shown(name, implied[name][1], facts)
+            tree, used = ("cut", implied[name][1], [([name], tree), below]), (used - {name}) | needed
+        return tree, used
+
+    def _leaf(self, facts: Mapping[Any, Fact], tries: int = 6) -> Tree | None:
+        core = set(self._core(facts))
+        few = {k: f for k, f in facts.items() if k in core}
+        names = {v for _, p in few.values() for m in p for v in m}
+        signs = {k: f for k, f in facts.items() if f[0] != "=" and len(f[1]) == 1 and {v for m in f[1] for v in m} <= names}
+        for given, degree in [(few, 1), (few, 2), (few | signs, 2), (few, 3), (few | signs, 3), (facts, 2)][:tries]:
+            if (found := leaf(given, degree)) is not None:
+                lets, terms = found
+                return ("leaf", lets, terms), frozenset(k for k, _ in lets) | {k for _, keys in terms for k in keys}
+        return None
+
+    def _differences(self, known: Mapping[Any, Fact]) -> dict[Any, Any]:
+        """Differences of two unknowns of one kind that have a sign: the fact, the key of its contrary, and a leaf with that."""
+        shown: dict[Any, Any] = {}
+        names = sorted({v for _, p in known.values() for m in p for v in m}, key=lambda v: v.replace("~", ""))
+        for one, other in combinations(names, 2):
+            if one.strip(NUMBERS) != other.strip(NUMBERS) and one.strip(LETTERS) != other.strip(LETTERS):
+                continue
+            if now() > self.end:
+                break
+            given = dict(known) | {name: fact for name, (fact, *_) in shown.items()}
+            for up, down, (sign, contrary) in product((one, other), (other, one), ((">", ">="), (">=", ">"))):
+                key, tried = next(self.keys), {**given}
+                tried[key] = (contrary, {(down,): 1, (up,): -1})
+                if up != down and self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 4)) is not None:
+                    shown[f"{one} - {other}"] = ((sign, {(up,): 1, (down,): -1}), key, found)
+                    break
+        return shown
+
+    # ---- what alternatives of equations imply: that a product is 0, or >= 0
+
+    def _implied(self, k: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
+        """By (k, leaves): from a = 0 or b = 0, a b = 0; from a = 0 or q >= 0, q >= 0 where a = 0 says so, else a q >= 0."""
+        options = [facts_of(option) for option in facts[k][1]]
+        if any(len(option) > 1 or option[0][0] == "or" for option in options) or len(options) > 3:
+            return {}
+        equations = [p for ((sign, p),) in options if sign == "="]
+        signs = [self._sign(p, facts) for p in equations]
+        other = [p for ((sign, p),) in options if sign != "="]
+        if len(other) > 1 or (other and len(equations) != 1):
+            return {}
+        if other:
+            return self._inequality(k, equations[0], signs[0], other[0], facts)
+        whole, signed = {(): 1}, all(factor for factor, _ in signs)
+        for p, (factor, _) in zip(equations, signs, strict=True):
+            whole = times(whole, plus({}, p, factor if signed else 1))
+        ends = (-1,) if signed else (1, -1)
+        return {(k, end): (">=", plus({}, whole, end)) for end in ends} if len(whole) <= 40 else {}
+
+    def _inequality(self, k: Any, a: Any, sign: Any, q: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
+        if self._there(a, q, facts) is not None:
+            return {(k, "there"): (">=", q)}
+        return {(k, "times"): (">=", times(q, plus({}, a, sign[0])))} if sign[0] else {}
+
+    def _there(self, a: Any, q: Any, facts: Mapping[Any, Fact]) -> tuple[Any, ...] | None:
+        """The fact, or none, by which q >= 0 where a = 0; None where it is not known."""
+        if len(a) != 1 or len(next(iter(a))) != 1:
+            return None
+        left = inserted(q, [(next(iter(a))[0], {})])
+        if not left:
+            return ()
+        factor, known = self._sign(left, facts)
+        return (known,) if factor == 1 else None
+
+    @staticmethod
+    def _sign(p: Any, facts: Mapping[Any, Fact]) -> tuple[int, Any]:
+        """1 or -1 and the fact that p or -p is >= 0; 0 where none is known."""
+        for factor in (1, -1):
+            q = plus({}, p, factor)
+            for key, f in facts.items():
+                if f[0] in (">", ">=") and f[1] == q:
+                    return factor, key
+        return 0, None
+
+    def _shown(self, name: Any, p: Any, facts: Mapping[Any, Fact]) -> Any:
+        """The case -p > 0 of what an alternative implies, a leaf for each of its formulas; and what these use."""
+        negative, (k, how) = next(self.keys), name
+        parts, used = [], {k}
+        options = [facts_of(option)[0] for option in facts[k][1]]
+        equations = [q for sign, q in options if sign == "="]
+        signs = [self._sign(q, facts) for q in equations]
+        for sign, q in options:
+            new, lets = next(self.keys), []
+            own: tuple[Any, ...] = ()
+            if sign != "=":
+                own = (signs[0][1],) if how == "times" else ()
+                more: Any = (1, (*own, new))
+            elif how == "there":
+                own = self._there(q, p, facts) or ()
+                lets, more = [(new, next(iter(q))[0])], (1, own)
+            elif how == "times":
+                other = next(p for mark, p in options if mark != "=")
+                more = (plus({}, other, signs[0][0]), (new,))
+            else:
+                more = (self._others(equations, signs, q, how), (new,))
+            used |= set(own)
+            terms = [(1, (negative,))] + [more] * (more[1] != ())
+            parts.append(([new], ("leaf", lets, terms)))
+        return ([negative], ("or", k, parts)), used
+
+    @staticmethod
+    def _others(equations: Sequence[Any], signs: Sequence[Any], q: Any, end: int) -> Any:
+        """The product of what `_implied` makes of equations, over the polynomial of one."""
+        rest: Any = {(): end}
+        signed = all(factor for factor, _ in signs)
+        for p, (factor, _) in zip(equations, signs, strict=True):
+            rest = times(rest, {(): factor if signed else 1} if p is q else plus({}, p, factor if signed else 1))
+        return rest
+
+    def _divided(self, facts: dict[Any, Fact], needed: set[Any]) -> Tree:
+        if not needed:
+            raise NoCertificateError("no leaf of this degree")
+        chosen = min(sorted(needed), key=lambda k: (bool(self._implied(k, facts)), self._cases(facts, k)))
+        rest = {k: f for k, f in facts.items() if k != chosen}
+        parts, used = [], frozenset[Any]({chosen})
+        for option in facts[chosen][1]:
+            new = {next(self.keys): f for f in facts_of(option)}
+            inner = {k for k, f in new.items() if f[0] == "or"}
+            below, own = self._node(rest | new, frozenset(needed - {chosen} | inner))
+            if not own & new.keys():
+                return below, own
+            parts.append((list(new), below))
+            used |= own - new.keys()
+        return ("or", chosen, parts), used
+
+    def _cases(self, facts: Mapping[Any, Fact], k: Any) -> int:
+        """The cases of an alternative that are not excluded by the contrary itself."""
+        signs: dict[Any, set[str]] = {}
+        for sign, p in (f for f in facts.values() if f[0] != "or"):
+            signs.setdefault(frozenset(p.items()), set()).add(sign)
+            if sign == "=":
+                signs.setdefault(frozenset(plus({}, p, -1).items()), set()).add(sign)
+        return sum(not any(_contrary(f, signs) for f in facts_of(option)) for option in facts[k][1])
+
+    def point(self, facts: Sequence[Fact]) -> Any:
+        """Values at which facts hold, None where there are none."""
+        solver = z3.SolverFor("QF_NRA", ctx=self.context)
+        solver.set("rlimit", WORK)
+        solver.add(*map(self._formula, facts))
+        result = str(solver.check())
+        if result == "unknown":
+            raise NoCertificateError("no point was found")
+        if result == "unsat":
+            return None
+        model = solver.model()
+        values = {d.name(): model[d] for d in model.decls() if d.arity() == 0}
+        if any(z3.is_algebraic_value(v) for v in values.values()):
+            raise NoCertificateError("the point is not rational")
+        return {name: str(v.as_fraction()) for name, v in sorted(values.items())}
+
+    # ---- z3
+
+    def _number(self, p: Mapping[Any, Any]) -> Any:
+        c = self.context
+        parts = [z3.Product([z3.RealVal(str(v), c), *(z3.Real(name, c) for name in m)]) for m, v in p.items()]
+        return z3.Sum(parts) if parts else z3.RealVal(0, c)
+
+    def _formula(self, f: Fact) -> Any:
+        """A fact as z3 takes it, made once."""
+        name = (f[0], id(f[1]) if f[0] == "or" else frozenset(f[1].items()))
+        if name not in self.made:
+            self.made[name] = self._make(f)
+        return self.made[name]
+
+    def _make(self, f: Fact) -> Any:
+        if f[0] == "or":
+            parts = [z3.And([z3.BoolVal(True, self.context), *map(self._formula, facts_of(option))]) for option in f[1]]
+            return z3.Or([z3.BoolVal(False, self.context), *parts])
+        p = self._number(f[1])
+        return p >= 0 if f[0] == ">=" else p > 0 if f[0] == ">" else p == 0
+
+    def _enough(self, facts: Mapping[Any, Fact], asked: frozenset[Any]) -> list[Any]:
+        """Alternatives that are enough, without those that z3 does not need."""
+        known = {k: f for k, f in facts.items() if f[0] != "or"}
+        order = sorted(asked, key=lambda k: (len(str(facts[k])), k), reverse=True)
+        needed, step = order, len(order)
+        while step:
+            for start in range(0, len(order), step):
+                fewer = [k for k in needed if k not in order[start : start + step]]
+                if len(fewer) < len(needed) and self._outcome([*known.values(), *(facts[k] for k in fewer)]) == "unsat":
+                    needed = fewer
+            step //= 2
+        return needed
+
+    def _outcome(self, facts: Sequence[Fact]) -> str:
+        solver = z3.SolverFor("QF_NRA", ctx=self.context)
+        solver.set("rlimit", WORK)
+        solver.add(*map(self._formula, facts))
+        return str(solver.check())
+
+    def _core(self, facts: Mapping[Any, Fact]) -> list[Any]:
+        """Facts that are impossible together, by z3; all where it does not say so."""
+        solver = z3.SolverFor("QF_NRA", ctx=self.context)
+        solver.set("rlimit", WORK // 4)
+        for k, f in facts.items():
+            solver.assert_and_track(self._formula(f), f"{k}")
+        if str(solver.check()) != "unsat":
+            return list(facts)
+        named = {str(k): k for k in facts}
+        return [named[str(name)] for name in solver.unsat_core()]
+
+
+def _strict(fact: Fact, parts: list[Any]) -> Any:
+    """The cut for a fact > 0, of which the contrary comes first."""
+    return ("cut", plus({}, fact[1], -1), parts[::-1])
+
+
+def _contrary(f: Fact, signs: Mapping[Any, set[str]]) -> bool:
+    """Whether a fact is the contrary of a known one."""
+    if f[0] == "or":
+        return False
+    same, other = signs.get(frozenset(f[1].items()), set()), signs.get(frozenset(plus({}, f[1], -1).items()), set())
+    if f[0] == "=":
+        return ">" in same | other
+    return bool(other or "=" in same) if f[0] == ">" else ">" in other
+
+
+def _numbered(tree: Any, place: Mapping[Any, int], many: int) -> list[Any]:
+    """A tree with the places of its facts."""
+    kind, k, parts = tree
+    if kind == "leaf":
+        lets = [[place[one], v] for one, v in k]
+        return ["leaf", lets, [[_written(p), [place[one] for one in keys]] for p, keys in parts]]
+    below = []
+    for new, part in parts:
+        below.append(_numbered(part, {**place, **{one: many + n for n, one in enumerate(new)}}, many + len(new)))
+    return [kind, _written(k) if kind == "cut" else place[k], below]
+
+
+def _written(p: Any) -> Any:
+    if not isinstance(p, dict):
+        return int(p)
+    return {" ".join(m): int(c) if c == int(c) else str(c) for m, c in p.items()}

@@ -1,0 +1,203 @@
+"""A leaf: facts >= 0, > 0 or = 0 of which some combination is a contradiction, found by a linear program and made exact.
+
+The multipliers of products of facts are >= 0, those of monomials times equations are free, and all add up to the polynomial 0,
+where the multipliers of products of facts > 0 add up to 1. HiGHS finds a vertex in floating point. The columns that are not 0
+there are solved in rational numbers, so that a wrong answer of HiGHS is no leaf.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import comb, lcm
+from typing import Any
+
+import flint
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csc_matrix
+
+from fairalloc.theorems.certificates.check_certificate import inserted, plus, times
+
+Polynomial = dict[tuple[str, ...], Any]
+Fact = tuple[str, Any]
+Leaf = tuple[list[tuple[Any, str]], list[tuple[Any, tuple[Any, ...]]]]
+"""Equations with the unknown for which they are solved, and terms: a number or a polynomial, and facts by key."""
+
+COLUMNS = 6000
+"""Larger linear programs are not asked."""
+
+
+def leaf(facts: Mapping[Any, Fact], degree: int) -> Leaf | None:
+    """A leaf of facts by key, with products of so many."""
+    lets, swaps = _solved(facts)
+    short = _distinct({k: (sign, inserted(p, swaps)) for k, (sign, p) in facts.items()})
+    signed = sum(sign != "=" for sign, _ in short.values())
+    if comb(signed + degree, degree) > COLUMNS:
+        return None
+    found = _combination(_columns(short, degree))
+    return None if found is None else _used(facts, lets, found)
+
+
+def _solved(facts: Mapping[Any, Fact]) -> tuple[list[tuple[Any, str]], list[tuple[str, Polynomial]]]:
+    """Equations that are solved for an unknown with a number as its coefficient, the shortest first."""
+    lets: list[tuple[Any, str]] = []
+    swaps: list[tuple[str, Polynomial]] = []
+    left = {k: p for k, (sign, p) in facts.items() if sign == "="}
+    while left:
+        left = {k: inserted(p, swaps[-1:]) for k, p in left.items()}
+        choices = [(len(p), -len(v), k, v) for k, p in left.items() for (v,) in (m for m in p if len(m) == 1) if _alone(p, v)]
+        if not choices:
+            break
+        _, _, k, v = min(choices, key=lambda one: (one[0], one[3]))
+        p = left.pop(k)
+        lets.append((k, v))
+        swaps.append(_swap(p, v))
+    return lets, swaps
+
+
+def _swap(p: Polynomial, v: str) -> tuple[str, Polynomial]:
+    """What v is where p = 0."""
+    scale = -p[(v,)] if p[(v,)] in (1, -1) else -1 / Fraction(p[(v,)])
+    return v, plus({(v,): 1}, p, scale)
+
+
+def _distinct(facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
+    """Each fact once, > 0 rather than >= 0, without those that say nothing."""
+    best: dict[Any, tuple[Any, Fact]] = {}
+    for k, (sign, p) in facts.items():
+        if (set(p) <= {()} and (p.get((), 0) > 0 if sign != "=" else not p)) or (sign == ">=" and not p):
+            continue
+        name = (sign == "=", frozenset(p.items()))
+        if name not in best or sign == ">":
+            best[name] = (k, (sign, p))
+    return dict(best.values())
+
+
+def _alone(p: Polynomial, v: str) -> bool:
+    return [m for m in p if v in m] == [(v,)] and max(map(len, p)) <= 2
+
+
+def _columns(facts: Mapping[Any, Fact], degree: int) -> list[tuple[Any, tuple[Any, ...], Polynomial, bool | None]]:
+    """(multiplier, facts, polynomial, whether all facts are > 0; None for an equation)."""
+    signed = {k: p for k, (sign, p) in facts.items() if sign != "="}
+    equations = {k: p for k, (sign, p) in facts.items() if sign == "=" and p}
+    strict = {k for k, (sign, _) in facts.items() if sign == ">"}
+    products: dict[tuple[Any, ...], Polynomial] = {(): {(): 1}}
+    found: list[Any] = [(1, (), products[()], True)]
+    for many in range(1, degree + 1):
+        for keys in combinations_with_replacement(signed, many):
+            products[keys] = times(signed[keys[-1]], products[keys[:-1]]) if products[keys[:-1]] else {}
+            found.append((1, keys, products[keys], set(keys) <= strict))
+    seen = {m for p in products.values() for m in p}
+    top = max(map(len, seen))
+    for k, p in equations.items():
+        lead = max(p, key=len)
+        for m in {q for whole in seen if (q := _quotient(whole, lead)) is not None and len(q) + len(lead) <= top}:
+            found.append(({m: 1}, (k,), times({m: 1}, p), None))
+    return found
+
+
+def _quotient(whole: tuple[str, ...], part: tuple[str, ...]) -> tuple[str, ...] | None:
+    left = list(whole)
+    for v in part:
+        if v not in left:
+            return None
+        left.remove(v)
+    return tuple(left)
+
+
+def _combination(columns: Sequence[Any]) -> list[Any] | None:
+    """The terms of a contradiction, with exact multipliers."""
+    columns = _cancelling(columns)
+    if not any(strict for *_, strict in columns):
+        return None
+    rows: dict[Any, int] = {}
+    entries = [(rows.setdefault(m, len(rows)), j, float(c)) for j, (*_, p, _) in enumerate(columns) for m, c in p.items()]
+    last = len(rows)
+    entries += [(last, j, 1.0) for j, (*_, strict) in enumerate(columns) if strict]
+    i, j, v = zip(*entries, strict=True)
+    matrix = csc_matrix((v, (i, j)), shape=(last + 1, len(columns)))
+    bounds = [(None if strict is None else 0, None) for *_, strict in columns]
+    cost = [0.0 if strict is None else 1.0 + len(keys) for _, keys, _, strict in columns]
+    answer = linprog(cost, A_eq=matrix, b_eq=np.eye(last + 1)[last], bounds=bounds, method="highs-ds")
+    if answer.status != 0:
+        return None
+    return _exact([column for column, x in zip(columns, answer.x, strict=True) if abs(x) > 1e-9])
+
+
+def _cancelling(columns: Sequence[Any]) -> list[Any]:
+    """Without columns that have a monomial which nothing can cancel."""
+    left = dict(enumerate(column for column in columns if column[2] or column[3]))
+    having: dict[Any, tuple[set[int], set[int]]] = {}
+    for j, (*_, p, strict) in left.items():
+        for m, c in p.items():
+            for side in (0, 1) if strict is None else (int(c < 0),):
+                having.setdefault(m, (set(), set()))[side].add(j)
+    alone = [m for m, sides in having.items() if not all(sides)]
+    while alone:
+        sides = having.pop(alone.pop(), (set(), set()))
+        for j in sides[0] | sides[1]:
+            for m in left.pop(j)[2]:
+                for same in having.get(m, ()):
+                    same.discard(j)
+                    if not same:
+                        alone.append(m)
+    return list(left.values())
+
+
+def _exact(columns: Sequence[Any]) -> list[Any] | None:
+    """The multipliers of these columns as integers: the first solution with all others 0, None where one is negative."""
+    rows: dict[Any, int] = {}
+    for *_, p, _ in columns:
+        for m in p:
+            rows.setdefault(m, len(rows))
+    last = len(rows)
+    table = [[flint.fmpq(0)] * (len(columns) + 1) for _ in range(last + 1)]
+    for j, (*_, p, strict) in enumerate(columns):
+        for m, c in p.items():
+            table[rows[m]][j] = flint.fmpq(Fraction(c).numerator, Fraction(c).denominator)
+        table[last][j] = flint.fmpq(int(bool(strict)))
+    table[last][-1] = flint.fmpq(1)
+    reduced, rank = flint.fmpq_mat(table).rref()
+    values = [Fraction(0)] * len(columns)
+    for i in range(rank):
+        pivot = next(j for j in range(len(columns) + 1) if reduced[i, j] != 0)
+        if pivot == len(columns):
+            return None
+        values[pivot] = Fraction(int(reduced[i, len(columns)].p), int(reduced[i, len(columns)].q))
+    if any(v < 0 for v, (*_, strict) in zip(values, columns, strict=True) if strict is not None):
+        return None
+    return [(v, *column) for v, column in zip(values, columns, strict=True) if v]
+
+
+def _used(facts: Mapping[Any, Fact], lets: list[tuple[Any, str]], found: Sequence[Any]) -> Leaf:
+    """The terms in integers, equations together, and the lets that are needed."""
+    scale = lcm(*(v.denominator for v, *_ in found))
+    terms = [(int(v * scale), keys) for v, _, keys, _, strict in found if strict is not None]
+    multiples: dict[Any, Polynomial] = {}
+    for v, m, keys, _, strict in found:
+        if strict is None:
+            multiples[keys] = plus(multiples.get(keys, {}), m, v * scale)
+    whole = [*terms, *((p, keys) for keys, p in multiples.items())]
+    for one in list(lets):
+        fewer = [other for other in lets if other is not one]
+        if _holds(facts, fewer, whole):
+            lets = fewer
+    return lets, whole
+
+
+def _holds(facts: Mapping[Any, Fact], lets: Sequence[tuple[Any, str]], terms: Sequence[Any]) -> bool:
+    """Whether the identity holds with these lets alone."""
+    swaps: list[tuple[str, Polynomial]] = []
+    for k, v in lets:
+        p = inserted(facts[k][1], swaps)
+        if not _alone(p, v):
+            return False
+        swaps.append(_swap(p, v))
+    total: Polynomial = {}
+    for p, keys in terms:
+        product = p if isinstance(p, dict) else {(): p}
+        for k in keys:
+            product = times(product, inserted(facts[k][1], swaps))
+        total = plus(total, inserted(product, swaps))
+    return not total
