@@ -96,7 +96,8 @@ class AlphaFair(AlphaFamily):
         if isinstance(self.alpha, float):
             unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
             larger *= (self.rate(domain)[0] * unit / self.rate(scaled)[0]) ** (self.alpha - 1.0)
-        return result / larger
+        result = result / larger
+        return result
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n phi_n U(s_n / phi_n); where it is not finite, for one alpha the certainty equivalent.

@@ -158,10 +158,12 @@ class LargestSum(End, Utilitarian):
         return self.of.domain(instance)
 
     def worth(self, instance: Instance) -> Floats:
-        return self.share(instance)
+        result: Floats = self.share(instance)
+        return result
 
     def exact_worth(self, instance: Instance) -> tuple[Fraction, ...]:
-        return self.exact_share(instance)
+        result: tuple[Fraction, ...] = self.exact_share(instance)
+        return result
 
 
 class LexicographicEnd(End, Leximin):
