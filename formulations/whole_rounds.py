@@ -3,9 +3,10 @@ r"""Lexicographic max-min fairness over integers: whole tasks (whole_tasks.py) f
 Whole x of lexicographically largest v, v_n = sigma_n u_n / phi_n sorted upwards, have the largest sums T_k of the k smallest v_n,
 one after the other (Ogryczak and Sliwinski 2006). To fix stuck users round by round is wrong over integers: no prices prove it.
 
-    max  T_k = k t_k - sum_n d_kn    s.t.  d_jn >= t_j - v_n,  d >= 0,  j t_j - sum_n d_jn >= T_j  for j < k
+    max  T_k = k t_k - sum_n d_kn    s.t.  d_jn + v_n >= t_j,  d >= 0,  j t_j - sum_n d_jn >= T_j  for j < k
 
-mmf and drfh-lp end with T_1. Every program is proved to the gap of its branch and bound, the largest of which is the residual.
+mmf and drfh-lp end with T_1. In the models v_n is 1 more, so that gaps are parts of a share also where T_k = 0. Every program is
+proved to the gap of its branch and bound, the largest of which is the residual.
 """
 
 from typing import TYPE_CHECKING
@@ -48,9 +49,9 @@ class WholeRounds(WholeTasks):
         sums = np.zeros(0) if stage is None else stage
         k = len(sums) + 1
         x, constraints = self.cvxpy_tasks(instance)
-        v = cp.multiply(self.rate(instance), instance.arcs.owner @ x)
+        v = 1 + cp.multiply(self.rate(instance), instance.arcs.owner @ x)
         t, d = cp.Variable(k, name="t"), cp.Variable((k, instance.N), nonneg=True, name="d")
-        constraints += [(d[j] >= t[j] - v).set_label("below") for j in range(k)]
+        constraints += [(d[j] + v >= t[j]).set_label("below") for j in range(k)]
         constraints += [((j + 1) * t[j] - cp.sum(d[j]) >= sums[j] - SLACK).set_label("kept") for j in range(k - 1)]
         return cp.Problem(cp.Maximize(k * t[k - 1] - cp.sum(d[k - 1])), constraints)
 
@@ -63,7 +64,7 @@ class WholeRounds(WholeTasks):
         (model, u), rate = self.pyomo_tasks(instance), by_user(instance, self.rate(instance))
         model.t = pyo.Var(range(k))
         model.d = pyo.Var(range(k), users, domain=pyo.NonNegativeReals)
-        model.below = pyo.Constraint(range(k), users, rule=lambda m, j, n: m.d[j, n] >= m.t[j] - rate[n] * u[n])
+        model.below = pyo.Constraint(range(k), users, rule=lambda m, j, n: m.d[j, n] + 1 + rate[n] * u[n] >= m.t[j])
         total = {j: (j + 1) * model.t[j] - sum(model.d[j, n] for n in users) for j in range(k)}
         model.kept = pyo.Constraint(range(k - 1), rule=lambda _, j: total[j] >= float(sums[j]) - SLACK)
         model.objective = pyo.Objective(expr=total[k - 1], sense=pyo.maximize)

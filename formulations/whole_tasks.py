@@ -59,12 +59,12 @@ class WholeTasks(Mechanism):
         return self.base.values(allocation)
 
     def cvxpy_tasks(self, instance: Instance) -> tuple[Any, list[Any]]:
-        """Whole "x", and "capacity", "sign", "limit"."""
+        """Whole "x", and "capacity", "limit"."""
         import cvxpy as cp
 
         capped = np.isfinite(instance.max_tasks)
-        x = cp.Variable(instance.A, integer=True, name="x")
-        rows = [(instance.arcs.load @ x <= 1).set_label("capacity"), (x >= 0).set_label("sign")]
+        x = cp.Variable(instance.A, integer=True, nonneg=True, name="x")
+        rows = [(instance.arcs.load @ x <= 1).set_label("capacity")]
         limit = instance.arcs.owner[capped] @ x <= instance.max_tasks[capped] if capped.any() else None
         return x, rows if limit is None else [*rows, limit.set_label("limit")]
 

@@ -135,7 +135,13 @@ class TaskLog:
 
     @classmethod
     def load(cls, path: str | Path, workload: Workload, cluster: Cluster, events: ServerEvents | None = None) -> "TaskLog":
-        """The log that was saved to a file, of a simulation of these data; InstanceError where it is of others, or no log."""
+        """The log that was saved to a file.
+
+        Parameters
+        ----------
+        path : of the file
+        workload, cluster, events : what was simulated; InstanceError is raised where the log is of others, or the file has none
+        """
         table = parquet_table(Path(path))
         try:
             rest = json.loads((table.schema.metadata or {})[WHAT])
@@ -156,13 +162,7 @@ WHAT = b"fairalloc.simulation.log"  # the key of the metadata
 def data_hash(*data: Any) -> str:
     """A hash of workloads, clusters and events."""
     found = hashlib.sha256()
-    for value in (value for thing in data for value in vars(thing).items() if value[0] in thing.__dataclass_fields__):
-        found.update(repr([value[0], *_text(value[1])]).encode())
+    for name, value in (pair for thing in data for pair in vars(thing).items() if pair[0] in thing.__dataclass_fields__):
+        found.update(repr((name, (value.dtype.str, value.shape) if isinstance(value, np.ndarray) else value)).encode())
+        found.update(value.tobytes() if isinstance(value, np.ndarray) else b"")
     return found.hexdigest()[:24]
-
-
-def _text(value: Any) -> tuple[Any, ...]:
-    """A value as what tells it from others."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-    return (value,)

@@ -22,7 +22,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import pandas
 from fairalloc.simulation import metrics
-from fairalloc.simulation.log import FINISHED, TaskLog
+from fairalloc.simulation.log import FINISHED, RUNNING, TaskLog
 from fairalloc.solvers import solve
 
 __all__ = ["fragmentation", "jain_over_time", "job_frame", "panels", "share_deficits", "time_frame"]
@@ -75,12 +75,17 @@ def _deficit(log: TaskLog, time: float, options: Mapping[str, Any]) -> Floats:
         eligible=None if jobs.eligible is None else allowed[who][:, classes],
     )
     fair = solve(instance, "drfh", **options).tasks[:, None] * mean
-    runs = (log.start <= time) & (log.end > time)
+    runs = _running(log, time)
     taken = np.zeros((len(count), len(totals)))
     np.add.at(taken, jobs.job_user[log.job[runs]], log.tasks[runs, None] * jobs.demand[log.job[runs]])
     scale = np.where(totals > 0, totals, np.inf)
     result[who] = np.maximum(0.0, (fair / scale).max(axis=1) - (taken[who] / scale).max(axis=1))
     return result
+
+
+def _running(log: TaskLog, time: float) -> NDArray[np.bool_]:
+    """(B,) the groups that run at a time, at the end of the simulation those that still do."""
+    return np.asarray((log.start <= time) & ((log.end > time) | ((log.outcome == RUNNING) & (time == log.until))))
 
 
 def _up(log: TaskLog, time: float) -> NDArray[np.bool_]:
@@ -103,7 +108,7 @@ def fragmentation(log: TaskLog, times: Sequence[float] | Floats) -> Floats:
 
 def _useless(log: TaskLog, time: float) -> Floats:
     jobs, cluster = log.workload, log.cluster
-    runs, classes = (log.start <= time) & (log.end > time), cluster.server_class
+    runs, classes = _running(log, time), cluster.server_class
     free = cluster.capacities[classes] * _up(log, time)[:, None]
     np.subtract.at(free, log.server[runs], log.tasks[runs, None] * jobs.demand[log.job[runs]])
     free[free < ROUNDING * cluster.capacities.max(axis=0)] = 0.0
@@ -201,8 +206,10 @@ def panels(logs: Mapping[str, TaskLog], times: Sequence[float] | Floats) -> list
     found = {name: {metric: metrics.cdf(of(log)) for metric, of in BY_JOB.items()} for name, log in logs.items()}
     frames = {name: time_frame(log, times) for name, log in logs.items()}
     made = [
-        Panel(metric, names, partial(_lines, {name: found[name][metric] for name in names}, (metric, "part of jobs"), "post"))
-        for metric in BY_JOB
+        Panel(metric, names, partial(_lines, {name: found[name][metric] for name in names}, (unit, "part of jobs"), "post"))
+        for metric, unit in zip(
+            BY_JOB, ("seconds", "seconds", "times the duration of a task", "times the time alone"), strict=True
+        )
     ]
     resources = next(iter(logs.values())).cluster.resources
     for column in (*(f"{resource} in use" for resource in resources), "Jain's index", "largest share deficit"):

@@ -77,7 +77,14 @@ class Scheduler:
         """All jobs in the order in which those of a user go first, asked after `begin`; None, the default: as they arrived."""
 
     def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
-        """Called when so many tasks of a user have started, or have stopped where the number is negative."""
+        """Called when tasks of a user have started or stopped.
+
+        Parameters
+        ----------
+        state : what is free, runs and waits, then
+        user, shape : of the tasks
+        tasks : how many; negative where they stopped
+        """
 
     def priority(self, state: TaskState, user: int) -> float:
         """The lowest goes first; while tasks only start it must not fall. Default: as the global dominant share / weight."""
@@ -92,6 +99,11 @@ class Scheduler:
         """That of a user with its next job, the first that has room: at least `priority`, and by default the same.
 
         Where it is another one, `priority` is only a bound of it. While tasks start, that of one job must not fall.
+
+        Parameters
+        ----------
+        state : what is free, runs and waits
+        user, job : a user, and its first job with a shape that has room
         """
         return self.priority(state, user)
 
@@ -305,10 +317,8 @@ class LeastAttainedService(BestFitDRFH):
     def priority(self, state: TaskState, user: int) -> float:
         """It changes with time, but not when tasks start."""
         now = self._ticks(state.time)
-        had = [
-            (before + used * now) * part
-            for before, used, part in zip(self._before[user], state.used[user], state.per_total, strict=True)
-        ]
+        each = zip(self._before[user], state.used[user], state.per_total, strict=True)
+        had = [(before + used * now) * part for before, used, part in each]
         result: float = max(had) * state.per_weight[user]
         return result
 
@@ -335,15 +345,10 @@ class FinishTimeFair(BestFitDRFH):
     def begin(self, state: TaskState) -> None:
         """Seconds that each job would run alone."""
         jobs, weights = state.workload, [Fraction(repr(weight)) for weight in state.weights]
-        every, parts = sum(weights), []
-        for size in state.size:
-            parts.append(Fraction(max(map(mul, size, state.per_total)), state.common))
-        self._alone = [
-            Fraction(seconds) * max(Fraction(1), tasks * parts[shape] * every / weights[user])
-            for seconds, tasks, shape, user in zip(
-                jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True
-            )
-        ]
+        parts = [Fraction(max(map(mul, size, state.per_total)), state.common) for size in state.size]
+        each = zip(jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True)
+        total = sum(weights)
+        self._alone = [Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each]
         self._arrival = [Fraction(time) for time in jobs.arrival.tolist()]
 
     def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002

@@ -283,19 +283,11 @@ class TaskState:
         apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self.per_total))
         return Fraction(apart, room[q])
 
-    def share(self, user: int) -> float:
-        """The global dominant share / weight of what the user's running tasks take together."""
-        return self._largest(user) / float(self.common) / self.weights[user]
-
     def rank(self, user: int) -> float:
-        """The same times a constant, a whole number: equal shares are equal."""
+        """The global dominant share / weight of a user, times a constant: a whole number, so that equal shares are equal."""
         if self._ranks[user] is None:
-            self._ranks[user] = self._largest(user) * self.per_weight[user]
+            self._ranks[user] = max(map(mul, self.used[user], self.per_total)) * self.per_weight[user]
         result: float = self._ranks[user]
-        return result
-
-    def _largest(self, user: int) -> int:
-        result: int = max(map(mul, self.used[user], self.per_total))
         return result
 
     @property

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.plots.panels import write_panels
+from fairalloc.formulations import MECHANISMS
 from fairalloc.models.arguments import Processes, check_fields
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.models.tables import Grid
 from fairalloc.runs.fingerprint import code_behind
@@ -159,9 +160,13 @@ def run_study(study: Study, progress: bool = True) -> StudyResult:
 
 def _found(wanted: str) -> tuple[str, Competitor]:
     """Whether a competitor is a scheduler or a mechanism, and what another process makes it from."""
-    kind = "scheduler" if wanted.partition(" ")[0] in SCHEDULERS else "mechanism"
+    name = wanted.partition(" ")[0]
+    kind = "scheduler" if name in SCHEDULERS else "mechanism"
     if is_in_file(wanted) and load_objects(wanted.partition(":")[0], KINDS["scheduler"]):
         kind = "scheduler"
+    known = [*SCHEDULERS, *(one for item in MECHANISMS.values() for one in (item.id, *item.aliases))]
+    if name not in known and not is_in_file(wanted):
+        raise UnknownName(no_such("scheduler or mechanism", name, known))
     return kind, competitors((), [wanted], kind)[0]
 
 

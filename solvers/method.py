@@ -45,6 +45,9 @@ UNFOUNDED = "its solver says that there is no feasible point, but this mechanism
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""
 
+WHOLE: Mapping[str, Any] = {"mip_abs_gap": 0.0}
+"""HiGHS's option for whole tasks: shares may differ by less than its 1e-6."""
+
 T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
 
@@ -468,6 +471,7 @@ class Method(ABC):
 
 def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
     """Whole tasks (A,): of the one program, or of one for each sum of smallest shares."""
+    session.limits = replace(session.limits, solver_options={**WHOLE, **session.limits.solver_options})
     if not isinstance(mechanism, WholeRounds):
         x, _ = session.solve(None)
         return np.round(x) + 0.0, None
@@ -476,7 +480,7 @@ def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
     for k in range(session.instance.N if mechanism.base.several_rounds else 1):
         x, _ = session.solve(sums)
         session.x = x = np.round(x) + 0.0
-        sums = np.append(sums, np.sort(rate * (owner @ x))[: k + 1].sum())
+        sums = np.append(sums, np.sort(1.0 + rate * (owner @ x))[: k + 1].sum())
     return session.x, None
 
 

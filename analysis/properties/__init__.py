@@ -3,6 +3,7 @@
 | property | file |
 | --- | --- |
 | feasibility, non-wastefulness, Pareto optimality, the definition of each mechanism | checks.py, with `check` |
+| envy up to one task, of whole tasks | whole_tasks.py |
 | envy-freeness, sharing incentives, bottleneck fairness, reductions to one resource or one server | fairness.py |
 | sharing incentive of groups, envy between siblings, hierarchical share guarantee | group_fairness.py |
 | strategyproofness, group strategyproofness, population monotonicity | strategyproofness.py, with `check_mechanism` |

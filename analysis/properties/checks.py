@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
-from fairalloc.analysis.properties import fairness, group_fairness
+from fairalloc.analysis.properties import fairness, group_fairness, whole_tasks
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
@@ -268,6 +268,8 @@ _FUNCTIONS: Mapping[str, Check] = {
     "pareto": _pareto,
     "envy-freeness": fairness.envy_freeness,
     "total-envy-freeness": fairness.total_envy_freeness,
+    "envy-up-to-one-task": whole_tasks.envy_up_to_one_task,
+    "envy-up-to-any-task": whole_tasks.envy_up_to_any_task,
     "sharing-incentive": fairness.sharing_incentive,
     "strong-sharing-incentive": fairness.strong_sharing_incentive,
     "weak-sharing-incentive": fairness.weak_sharing_incentive,

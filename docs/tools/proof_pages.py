@@ -29,7 +29,10 @@ def proof_pages() -> Iterator[tuple[str, str]]:
     lines = [
         f"| [{name}](/statements/{name}.md) | {' | '.join(plain(cell) for cell in row.values())} |" for name, row in rows.items()
     ]
-    yield "statements/proofs.md", "\n".join(["# Proofs", MEANING, "```{include} /parts/proofs.md\n```\n", *head, *lines, ""])
+    yield (
+        "statements/proofs.md",
+        "\n".join(["---\norphan: true\n---\n", "# Proofs", MEANING, "```{include} /parts/proofs.md\n```\n", *head, *lines, ""]),
+    )
 
 
 def _row(item: Statement) -> dict[str, str]:

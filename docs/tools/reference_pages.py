@@ -2,9 +2,11 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.resources import files
-from pkgutil import resolve_name, walk_packages
+from pkgutil import walk_packages
 from textwrap import dedent
 
 from links import plain
@@ -41,8 +43,8 @@ GROUPS = {
     ),
     "simulation": (
         "Simulation",
-        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.accounting.account "
-        "simulation.metrics.utilisation",
+        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.Memory simulation.arrivals "
+        "simulation.accounting.account simulation.metrics.utilisation simulation.metrics.dominant_shares simulation.metrics.jain",
     ),
     "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),
 }
@@ -79,12 +81,15 @@ def _names(title: str, names: list[str]) -> str:
 
 def _directive(name: str) -> str:
     """What autodoc shows a name with."""
-    value = resolve_name(f"fairalloc.{name}")
+    module, _, last = f"fairalloc.{name}".rpartition(".")
+    value = getattr(import_module(module), last)
     if isinstance(value, type):
         end = next(base.__name__ for base in value.__mro__[1:] if base.__name__ in fairalloc.__all__ or not _is_ours(base))
         return f".. autoclass:: fairalloc.{name}\n   :members:\n   :inherited-members: {end}\n"
     if hasattr(value, "__path__") or type(value).__name__ == "module":
         return f".. automodule:: {value.__name__}\n   :members:\n"
+    if callable(value) and f"fairalloc.{name}" in sys.modules:  # a module of that name has its text on another page
+        return f".. autofunction:: fairalloc.{name}\n   :no-index:\n"
     return f".. autofunction:: fairalloc.{name}\n" if callable(value) else f".. autodata:: fairalloc.{name}\n   :no-value:\n"
 
 

@@ -37,7 +37,7 @@ MOST = 1e-2
 """A rise that proves nothing: the layer is about another round."""
 
 LARGEST = 1e6
-"""Of the w of nodes that are not active; those of active ones add up to 1 at the prices of a round."""
+"""Of the w of nodes where limits have prices too, whose rays are worth nothing but for rounding."""
 
 PREFERRED = 1e-8
 """How much more the nodes at the level of a round count where several w prove as much."""
@@ -89,8 +89,10 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
     everything = float((levels * tree.phi)[tree.groups.depth == 1].sum())
     unit = g if g > NOTHING * everything else everything
     kept = np.where(now.active, np.maximum(now.floor, np.minimum(levels, now.base + g)), np.minimum(now.floor, levels))
+    whole = float(np.maximum(prices, 0.0).sum()) or 1.0
+    prices = prices / whole  # only ratios count; the active nodes were worth 1 together before
     at_level = now.active & (levels <= kept * (1.0 + NOTHING))
-    w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0, LARGEST), prices)
+    w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
     limited = z > 0
     gap = float(np.maximum(prices, 0.0).sum() + z[limited] @ tree.instance.max_tasks[limited] - w @ kept)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -110,6 +112,7 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
     slack = sp.csr_array((-np.ones(len(limited)), (limited, np.arange(len(limited)))), shape=(len(q), len(limited)))
     unit = np.where(q > 0, q, q.max(initial=0.0) or 1.0)  # of each row, for tolerances are absolute
     cost = np.append(-worth[nodes], tree.instance.max_tasks[limited])
+    most = np.minimum(most, LARGEST) if capped.any() else most
     bounds = np.column_stack([np.zeros(len(cost)), np.append(most[nodes], np.full(len(limited), np.inf))])
     matrix = sp.diags_array(1.0 / unit) @ sp.hstack([used, slack], format="csr")
     options = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)

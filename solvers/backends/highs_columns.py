@@ -6,7 +6,7 @@
    takes (`_lifted`): these are worth what the kept levels cost, so the sum proves the same.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,23 +17,28 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
-from fairalloc.solvers.backends.highs import HighsSession, pass_lp
-from fairalloc.solvers.lexicographic.nested_rounds import nested_lp
+from fairalloc.solvers.backends.highs import COLD, HighsSession, pass_lp
 from fairalloc.solvers.method import Stopped
 
 MANY = 20_000
 """Arcs from which on columns are generated."""
 
 NONE = 1e-11
-"""A reduced cost that is 0, in canonical units."""
+"""A reduced cost that is 0, in canonical units, or in parts of all prices."""
+
+SAME = 1e-8
+"""Levels of two answers that differ by no more, relative, are one."""
 
 BATCH = 4_000
 """Columns that are added at once."""
 
+FRESH = 300
+"""Columns from which on dual simplex from no basis is quicker than primal simplex from the last."""
+
 REFINED, CLOSE = 3, 1e-4
 """Solves with the basis, and how near the first solution must be."""
 
-OFTEN = 1e7
+OFTEN = 1e8
 """How often earlier prices may be added before a column is added instead."""
 
 
@@ -49,24 +54,20 @@ class ColumnsSession(HighsSession):
         if self.instance.A < MANY or not isinstance(round, NestedRound):
             return super().solve(round)
         with self.phase("build"):
-            self.columns = self._first() if self.columns is None else self.columns
-            inside = np.flatnonzero(self.columns)
-            lp = self._start(round, inside)
+            self._start(round) if self.columns is None else self._modify(round)
         while True:
-            y, z = self._solved(lp)
-            p, reduced, more = self._lifted(y[: self.instance.K * self.instance.R], self._reduced(round, y))
+            y, z = self._solved()
+            p, reduced, more = self._lifted(y[: self.instance.K * self.instance.R], self._reduced(y))
             if not len(more):
                 break
-            inside = np.append(inside, more)
-            self.columns[more] = True
-            lp = self._add(round, lp, more)
+            self._add(more)
         x = np.zeros(self.instance.A)
-        x[inside] = np.delete(z, lp.place)
-        self.x = x if self.earlier is None or self._level(round, x) > self._level(round, self.x) + NONE else self.x
-        known = self.earlier or (0.0, 0.0)
-        self.earlier = known[0] + p, known[1] + reduced
-        self.columns = np.zeros(self.instance.A, dtype=bool)
-        self.columns[inside] = (self.earlier[1][inside] > -NONE) | (self.x[inside] > 0)
+        x[self.inside] = z[1:]
+        better = self.earlier is None or self._level(round, x) > self._level(round, self.x) * (1.0 + SAME) + NONE
+        self.x = x if better else self.x
+        known, whole = self.earlier or (0.0, 0.0), max(float(p.sum()), 1.0)  # of equal size, so that none drowns the others
+        self.earlier = known[0] + p / whole, known[1] + reduced / whole
+        self._close((reduced[self.inside] < -NONE * whole) & (self.x[self.inside] <= 0))
         return self.x, p.reshape(self.instance.K, self.instance.R)
 
     @property
@@ -90,54 +91,90 @@ class ColumnsSession(HighsSession):
         result[order[np.append(True, pair[order][1:] != pair[order][:-1])]] = True
         return result
 
-    def _start(self, now: NestedRound, inside: Any) -> "Columns":
-        """A model of these columns alone."""
+    def _start(self, now: NestedRound) -> None:
+        """A model of few columns, g first, with a row for every node, and one more for guarantees of nodes that may be active."""
         import highspy
 
-        assert isinstance(self.mechanism, NestedMaxMin)
-        part = nested_lp(self.mechanism, self.instance, now, inside)
+        arcs, instance = self.instance.arcs, self.instance
+        self.columns = self._first()
+        self.inside = np.flatnonzero(self.columns)
+        self.promised, capped = np.flatnonzero(now.kept), np.isfinite(instance.max_tasks)
+        self.rows = [self.instance.K * instance.R, len(now.active), len(self.promised), int(capped.sum())]
+        V = self.tree.shares @ arcs.owner
+        self.whole = sp.vstack([arcs.load, V, V[self.promised], arcs.owner[capped]], format="csc")
+        size = self.whole.shape[0]
+        matrix = sp.hstack([sp.csc_array((size, 1)), self.whole[:, self.inside]], format="csc")
+        count, lower = len(self.inside) + 1, np.full(size, -np.inf)
+        upper = np.concatenate([np.ones(self.rows[0]), np.full(sum(self.rows[1:3]), np.inf), instance.max_tasks[capped]])
+        cost = np.zeros(count)
+        cost[0] = 1.0
+        self.part = LP(cost, matrix, lower, upper, np.full(count, np.inf))
         self.highs = highspy.Highs()
         self._set({"output_flag": False, "threads": self.limits.threads or 1, "solver": "simplex", "presolve": "off"})
         self._set({"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10})
-        pass_lp(self.highs, part)
-        return Columns(part, len(inside))
+        pass_lp(self.highs, self.part)
+        self.rising = np.zeros(len(now.active), dtype=bool)
+        self._modify(now)
 
-    def _add(self, now: NestedRound, lp: "Columns", more: Any) -> "Columns":
-        """Columns, nonbasic: primal simplex goes on from the last basis."""
-        assert isinstance(self.mechanism, NestedMaxMin)
-        part = nested_lp(self.mechanism, self.instance, now, more)
-        part = replace(part, cost=part.cost[:-1], matrix=part.matrix[:, :-1], most=part.most[:-1])
-        start, index = part.matrix.indptr[:-1].astype(np.int32), part.matrix.indices.astype(np.int32)
-        self.highs.addCols(len(more), part.cost, 0.0 * part.cost, part.most, part.matrix.nnz, start, index, part.matrix.data)
+    def _modify(self, now: NestedRound) -> None:
+        """Make the model that of another round: the last tasks stay feasible, so primal simplex goes on from their basis."""
+        first, g = self.rows[0], sp.lil_array((self.whole.shape[0], 1))
+        lower = np.where(now.active, now.base, now.floor)
+        self.part.lower[first : first + len(lower)] = lower
+        self.part.lower[first + len(lower) : first + len(lower) + len(self.promised)] = now.floor[self.promised]
+        rows = np.arange(first, first + self.rows[1] + self.rows[2], dtype=np.int32)
+        self.highs.changeRowsBounds(len(rows), rows, self.part.lower[rows], self.part.upper[rows])
+        for k in np.flatnonzero(now.active != self.rising).tolist():
+            self.highs.changeCoeff(first + k, 0, -1.0 if now.active[k] else 0.0)
+        self.rising = now.active
+        g[first + np.flatnonzero(now.active)] = -1.0
+        self.part = replace(self.part, matrix=sp.hstack([g, self.part.matrix[:, 1:]], format="csc"))
+        if self.earlier is not None:
+            self._set({"simplex_strategy": 4})
+
+    def _close(self, dear: Any) -> None:
+        """Columns that carry nothing in later rounds cannot enter any more."""
+        columns = np.flatnonzero(dear).astype(np.int32) + 1
+        self.part.most[columns] = 0.0
+        self.highs.changeColsBounds(len(columns), columns, np.zeros(len(columns)), np.zeros(len(columns)))
+
+    def _add(self, more: Any) -> None:
+        """Columns, nonbasic: primal simplex goes on from the last basis, unless they are many."""
+        closed = np.flatnonzero(np.isin(self.inside, more)).astype(np.int32) + 1  # those are opened again
+        self.part.most[closed] = np.inf
+        self.highs.changeColsBounds(len(closed), closed, np.zeros(len(closed)), np.full(len(closed), np.inf))
+        more = more[~self.columns[more]]
+        part, zeros = self.whole[:, more], np.zeros(len(more))
+        start, index = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
+        self.highs.addCols(len(more), zeros, zeros, zeros + np.inf, part.nnz, start, index, part.data)
         self._set({"simplex_strategy": 4})
-        matrix = sp.hstack([lp.lp.matrix, part.matrix], format="csc")
-        cost, most = np.append(lp.lp.cost, part.cost), np.append(lp.lp.most, part.most)
-        return replace(lp, lp=replace(lp.lp, cost=cost, matrix=matrix, most=most))
+        if len(more) > FRESH:
+            self.highs.clearSolver()
+            self._set(COLD)
+        self.inside, self.columns[more] = np.append(self.inside, more), True
+        cost, most = np.append(self.part.cost, zeros), np.append(self.part.most, zeros + np.inf)
+        self.part = replace(self.part, cost=cost, most=most, matrix=sp.hstack([self.part.matrix, part], format="csc"))
 
-    def _reduced(self, now: NestedRound, y: Floats) -> Floats:
-        """(A,) reduced costs of all arcs at the dual values of the rows of a round."""
-        instance, tree = self.instance, self.tree
-        rows = instance.K * instance.R
-        first, last = rows + int(now.kept.sum()), rows + int(now.kept.sum()) + int(now.active.sum())
-        nodes, limits = np.zeros(len(now.active)), np.zeros(instance.N)
-        nodes[now.kept] += y[rows:first]
-        nodes[now.active] += y[first:last]
-        limits[np.isfinite(instance.max_tasks)] = y[last:]
-        of_user: Floats = tree.shares.T @ nodes + limits
-        result: Floats = -(instance.arcs.by_arc @ y[:rows]) - of_user[instance.arcs.user]
+    def _reduced(self, y: Floats) -> Floats:
+        """(A,) reduced costs of all arcs at the dual values of the rows."""
+        result: Floats = -(self.whole.T @ y)
         return result
 
-    def _solved(self, lp: "Columns") -> tuple[Floats, Floats]:
+    def _solved(self) -> tuple[Floats, Floats]:
         """Dual values of the rows and values of the columns."""
         if self.limits.limited:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
         with self.phase("solve"), self.logged():
             self.highs.run()
+            if self._termination() != "optimal":  # primal simplex may lose feasibility on the way: once more from no basis
+                self.highs.clearSolver()
+                self._set(COLD)
+                self.highs.run()
         termination = self._termination()
         if termination != "optimal":
             raise Stopped(termination)
         self.count(self.highs.getInfo().simplex_iteration_count)
-        return self._of_basis(lp.lp)
+        return self._of_basis(self.part)
 
     def _of_basis(self, lp: LP) -> tuple[Floats, Floats]:
         """The basic solution and its dual values to the last digits: the prices of late rounds multiply what HiGHS tolerates."""
@@ -167,7 +204,7 @@ class ColumnsSession(HighsSession):
 
     def _lifted(self, p: Floats, reduced: Floats) -> tuple[Floats, Floats, Any]:
         """Prices with which earlier ones leave no column dear enough, their reduced costs, and columns that have to be added."""
-        bad = np.flatnonzero(reduced > NONE)
+        bad = np.flatnonzero(reduced > NONE * max(float(p.sum()), 1.0))
         if not len(bad):
             return p, reduced, bad
         times = np.full(len(bad), np.inf)
@@ -175,16 +212,10 @@ class ColumnsSession(HighsSession):
             slack = -self.earlier[1][bad]
             times = np.divide(reduced[bad], slack, out=times, where=slack > NONE)
         often = times > OFTEN
-        more = bad[often & ~self.columns[bad]]  # what is inside already is as good as HiGHS makes it
+        is_open = np.zeros(len(reduced), dtype=bool)
+        is_open[self.inside] = self.part.most[1:] > 0
+        more = bad[often & ~is_open[bad]]  # what is open is as good as HiGHS makes it
         if len(more) or self.earlier is None:
             return p, reduced, more[np.argsort(-reduced[more])[:BATCH]]
         factor = float(times[~often].max(initial=0.0))
         return p + factor * self.earlier[0], reduced + factor * self.earlier[1], more
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The program with the columns that were added so far; column `place` is g."""
-
-    lp: LP
-    place: int

@@ -142,3 +142,32 @@ def test_what_is_refused():
         fa.solve(Instance([[1], [2]], [[5]], min_tasks=[1, 0]), "lmmf", integral=True)
     assert fa.mechanism("lmmf", integral=True).parameters == {"integral": True}
     assert fa.mechanism("lmmf", integral=False) is fa.mechanism("lmmf")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "one", "any_"),
+    [([3, 2], True, True), ([4, 1], False, False), ([2.5, 2.5], None, None)],
+)
+def test_envy_up_to_a_task(tasks, one, any_):
+    allocation = fa.Allocation(Instance([[1], [1]], [[5]]), tasks)
+    assert fa.check(allocation, "envy-up-to-one-task").holds is one
+    assert fa.check(allocation, "envy-up-to-any-task").holds is any_
+
+
+def test_one_task_is_less_than_any():
+    """Without the task on the server that the other may use nothing is left for it; without the other task there is one."""
+    servers = Instance([[1], [1]], [[1], [1]], eligible=[[1, 1], [1, 0]])
+    allocation = fa.Allocation(servers, [1, 1, 0])
+    assert fa.check(allocation, "envy-up-to-one-task").holds
+    assert not fa.check(allocation, "envy-up-to-any-task").holds
+
+
+def test_tasks_one_by_one_may_leave_no_room_for_a_large_one():
+    """The first task of five sevenths comes too late, and the other user goes on; lexicographic whole tasks have no such envy."""
+    two = Instance([[5], [1]], [[7]])
+    filled = fa.solve(two, "drfh", "sequential-minmax", integral=True)
+    assert filled.tasks.tolist() == [0, 7]
+    assert not fa.check(filled, "envy-up-to-one-task").holds
+    whole = fa.solve(two, "drfh", integral=True)
+    assert whole.tasks.tolist() == [1, 2]
+    assert fa.check(whole, "envy-up-to-one-task").holds

@@ -119,6 +119,8 @@ def test_share_deficit_is_what_drfh_gives_and_the_scheduler_does_not():
     assert over_time.share_deficits(log, [0.5, 2, 12, 30]) == pytest.approx(
         np.array([[0, 0], [0, 0.5], [0, 0], [0, 0]]), abs=1e-6
     )
+    stopped = simulate_tasks(TWO, Cluster(["cpu"], [[1]]), "best-fit-drfh", until=2)
+    assert over_time.share_deficits(stopped, [2]) == pytest.approx(np.array([[0, 0.5]]), abs=1e-6)
     alone = simulate_tasks(TWO, Cluster(["cpu"], [[1]]), "best-fit-drfh", events=ServerEvents([2], [0], [False]), until=5)
     assert over_time.share_deficits(alone, [4]).tolist() == [[0, 0]]
 

@@ -63,6 +63,8 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path):
         run_study(Study(workload))
     with pytest.raises(InstanceError, match="names must differ"):
         run_study(Study(workload, cluster, ("fifo", "fifo")))
+    with pytest.raises(UnknownName, match=r"no scheduler or mechanism 'best-fit'.*best-fit-drfh"):
+        run_study(Study(workload, cluster, ("best-fit",)))
     with pytest.raises(InstanceError, match="until is -1"):
         Study(workload, cluster, until=-1.0)
 

@@ -21,7 +21,7 @@ def require(holds, reason):
         raise ValueError(reason)
 
 
-def sha256(data):
+def sha256(data) -> str:
     primes = [n for n in range(2, 312) if all(n % p for p in range(2, n))]
     root = lambda n, k: next(r for r in range(int(n ** (1 / k)) + 9, 0, -1) if r**k <= n) % 2**32
     turn = lambda x, i, j, k: ((y := x * (2**32 + 1)) >> i ^ y >> j ^ y >> k) % 2**32
@@ -39,21 +39,21 @@ def sha256(data):
     return "".join(f"{x:08x}" for x in state)
 
 
-def plus(p, q, scale=1):  # of polynomials {names: coefficient}
+def plus(p, q, scale=1) -> dict:  # of polynomials {names: coefficient}
     out = dict(p)
     for m, c in q.items():
         out[m] = out.get(m, 0) + scale * c
     return {m: c for m, c in out.items() if c}
 
 
-def times(p, q):
+def times(p, q) -> dict:
     out = {}
     for a, c in p.items():
         out = plus(out, {tuple(sorted(a + b)): d for b, d in q.items()}, c)
     return out
 
 
-def inserted(p, lets):
+def inserted(p, lets) -> dict:
     for name, instead in lets:
         while m := next((m for m in p if name in m), None):
             k = m.index(name)
@@ -61,11 +61,11 @@ def inserted(p, lets):
     return p
 
 
-def polynomial(given):
+def polynomial(given) -> dict:
     return plus({}, {tuple(sorted(m.split())): c if type(c) is int else Fraction(c) for m, c in given.items()})
 
 
-def facts_of(formula):
+def facts_of(formula) -> list:
     require(formula[0] in (">=", ">", "=", "and", "or"), "a formula of no known kind")
     if formula[0] == "and":
         return [f for part in formula[1] for f in facts_of(part)]
@@ -79,7 +79,7 @@ def true_at(f, point):
     return v == 0 if f[0] == "=" else v > 0 or (v == 0 and f[0] == ">=")
 
 
-def leaves(tree, facts):  # their number, where the tree is as it must be
+def leaves(tree, facts) -> int:  # their number, where the tree is as it must be
     kind, k, parts = tree
     if kind in ("or", "cut"):
         p = polynomial(k) if kind == "cut" else {}
@@ -101,7 +101,7 @@ def leaves(tree, facts):  # their number, where the tree is as it must be
     return 1
 
 
-def check(data):
+def check(data) -> str:
     text, count = data["text"], 0
     require(sha256(json.dumps(text, sort_keys=True).encode()) == data["sha256"], "the text has another hash")
     require(any(point for point, _ in data["certificates"]), "no question has a point at which what it assumes holds")

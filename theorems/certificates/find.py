@@ -24,6 +24,10 @@ WORK = 400_000
 """What z3 may do on one query, in its own units."""
 
 
+Tree = tuple[Any, frozenset[Any]]
+"""A tree and the facts that it uses."""
+
+
 class NoCertificateError(Exception):
     """Why a question has no certificate here."""
 
@@ -43,7 +47,7 @@ class Search:
         found, _ = self._node(facts, frozenset(k for k, f in facts.items() if f[0] == "or"))
         return _numbered(found, {k: n for n, k in enumerate(facts)}, len(facts))
 
-    def _node(self, facts: dict[Any, Fact], asked: frozenset[Any]) -> tuple[Any, frozenset[Any]]:
+    def _node(self, facts: dict[Any, Fact], asked: frozenset[Any]) -> Tree:
         """A tree and the facts that it uses; `asked`: alternatives that are enough."""
         if now() > self.end:
             raise NoCertificateError("the time was not enough")
@@ -56,7 +60,7 @@ class Search:
                 return found
         return self._divided(facts, set(needed))
 
-    def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Any:
+    def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Tree | None:
         """A leaf of what is known and implied; where it is the last try, also of differences with a sign that has a leaf."""
         found, shown = self._leaf(known | implied, 6 if last else 4), dict[Any, Any]()
         if found is None and last and self.lemmas:
@@ -77,7 +81,7 @@ class Search:
             tree, used = ("cut", implied[name][1], [([name], tree), below]), (used - {name}) | needed
         return tree, used
 
-    def _leaf(self, facts: Mapping[Any, Fact], tries: int = 6) -> tuple[Any, frozenset[Any]] | None:
+    def _leaf(self, facts: Mapping[Any, Fact], tries: int = 6) -> Tree | None:
         core = set(self._core(facts))
         few = {k: f for k, f in facts.items() if k in core}
         names = {v for _, p in few.values() for m in p for v in m}
@@ -120,34 +124,36 @@ class Search:
             return {}
         if other:
             return self._inequality(k, equations[0], signs[0], other[0], facts)
-        whole, signed = {(): 1}, all(signs)
-        for p, found in zip(equations, signs, strict=True):
-            whole = times(whole, plus({}, p, found[0] if signed else 1))
+        whole, signed = {(): 1}, all(factor for factor, _ in signs)
+        for p, (factor, _) in zip(equations, signs, strict=True):
+            whole = times(whole, plus({}, p, factor if signed else 1))
         ends = (-1,) if signed else (1, -1)
         return {(k, end): (">=", plus({}, whole, end)) for end in ends} if len(whole) <= 40 else {}
 
     def _inequality(self, k: Any, a: Any, sign: Any, q: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
         if self._there(a, q, facts) is not None:
             return {(k, "there"): (">=", q)}
-        return {(k, "times"): (">=", times(q, plus({}, a, sign[0])))} if sign else {}
+        return {(k, "times"): (">=", times(q, plus({}, a, sign[0])))} if sign[0] else {}
 
     def _there(self, a: Any, q: Any, facts: Mapping[Any, Fact]) -> tuple[Any, ...] | None:
         """The fact, or none, by which q >= 0 where a = 0; None where it is not known."""
         if len(a) != 1 or len(next(iter(a))) != 1:
             return None
         left = inserted(q, [(next(iter(a))[0], {})])
-        found = self._sign(left, facts) if left else None
-        return () if not left else (found[1],) if found and found[0] == 1 else None
+        if not left:
+            return ()
+        factor, known = self._sign(left, facts)
+        return (known,) if factor == 1 else None
 
     @staticmethod
-    def _sign(p: Any, facts: Mapping[Any, Fact]) -> tuple[int, Any] | None:
-        """1 or -1 and the fact that p or -p is >= 0."""
+    def _sign(p: Any, facts: Mapping[Any, Fact]) -> tuple[int, Any]:
+        """1 or -1 and the fact that p or -p is >= 0; 0 where none is known."""
         for factor in (1, -1):
             q = plus({}, p, factor)
             for key, f in facts.items():
                 if f[0] in (">", ">=") and f[1] == q:
                     return factor, key
-        return None
+        return 0, None
 
     def _shown(self, name: Any, p: Any, facts: Mapping[Any, Fact]) -> Any:
         """The case -p > 0 of what an alternative implies, a leaf for each of its formulas; and what these use."""
@@ -160,14 +166,14 @@ class Search:
             new, lets = next(self.keys), []
             own: tuple[Any, ...] = ()
             if sign != "=":
-                own = (signs[0][1],) if how == "times" and signs[0] else ()
+                own = (signs[0][1],) if how == "times" else ()
                 more: Any = (1, (*own, new))
             elif how == "there":
                 own = self._there(q, p, facts) or ()
                 lets, more = [(new, next(iter(q))[0])], (1, own)
             elif how == "times":
                 other = next(p for mark, p in options if mark != "=")
-                more = (plus({}, other, signs[0][0] if signs[0] else 1), (new,))
+                more = (plus({}, other, signs[0][0]), (new,))
             else:
                 more = (self._others(equations, signs, q, how), (new,))
             used |= set(own)
@@ -179,12 +185,12 @@ class Search:
     def _others(equations: Sequence[Any], signs: Sequence[Any], q: Any, end: int) -> Any:
         """The product of what `_implied` makes of equations, over the polynomial of one."""
         rest: Any = {(): end}
-        for p, found in zip(equations, signs, strict=True):
-            factor = found[0] if all(signs) else 1
-            rest = times(rest, {(): factor} if p is q else plus({}, p, factor))
+        signed = all(factor for factor, _ in signs)
+        for p, (factor, _) in zip(equations, signs, strict=True):
+            rest = times(rest, {(): factor if signed else 1} if p is q else plus({}, p, factor if signed else 1))
         return rest
 
-    def _divided(self, facts: dict[Any, Fact], needed: set[Any]) -> tuple[Any, frozenset[Any]]:
+    def _divided(self, facts: dict[Any, Fact], needed: set[Any]) -> Tree:
         if not needed:
             raise NoCertificateError("no leaf of this degree")
         chosen = min(sorted(needed), key=lambda k: (bool(self._implied(k, facts)), self._cases(facts, k)))

@@ -83,7 +83,7 @@ def _columns(facts: Mapping[Any, Fact], degree: int) -> list[tuple[Any, tuple[An
     equations = {k: p for k, (sign, p) in facts.items() if sign == "=" and p}
     strict = {k for k, (sign, _) in facts.items() if sign == ">"}
     products: dict[tuple[Any, ...], Polynomial] = {(): {(): 1}}
-    found = [(1, (), products[()], True)]
+    found: list[Any] = [(1, (), products[()], True)]
     for many in range(1, degree + 1):
         for keys in combinations_with_replacement(signed, many):
             products[keys] = times(signed[keys[-1]], products[keys[:-1]]) if products[keys[:-1]] else {}
@@ -138,9 +138,9 @@ def _cancelling(columns: Sequence[Any]) -> list[Any]:
         sides = having.pop(alone.pop(), (set(), set()))
         for j in sides[0] | sides[1]:
             for m in left.pop(j)[2]:
-                for side in having.get(m, ()):
-                    side.discard(j)
-                    if not side:
+                for same in having.get(m, ()):
+                    same.discard(j)
+                    if not same:
                         alone.append(m)
     return list(left.values())
 

@@ -59,5 +59,7 @@ if __name__ == "__main__":
     action, *rest = sys.argv[1:]
     if action == "search":
         write_json(renew(float(rest[0])), HERE / "index.json")
+    elif action == "unpack":
+        unpack(rest[0])
     else:
-        {"unpack": unpack, "compare": compare}[action](*rest)
+        compare()
