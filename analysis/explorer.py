@@ -7,7 +7,7 @@ slider; every answer is in the page already.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -139,19 +139,22 @@ class _Page:
         yield self._part("What users take of every server")
         for i in range(min(here.K, SERVERS)):
             count = f" ({here.counts[i]:,})" if here.counts[i] > 1 else ""
-            yield self._row(here.servers[i] + count, lambda one, i=i: self.bars[id(one)].of_server(i))
+            yield self._row(here.servers[i] + count, partial(self._of_server, i))
         yield from self._more(here.K - SERVERS, "servers")
         yield self._part("Tasks of every user, and the largest part of a resource of all servers that they take")
         for n, user in list(enumerate(self.instance.users))[:USERS]:
-            yield self._row(user, lambda one, n=n: _tasks(one, n))
+            yield self._row(user, partial(_tasks, n))
         yield from self._more(self.instance.N - USERS, "users")
         yield self._part("Prices of all of each resource of a server, as parts of the sum of all prices")
         for i, server in list(enumerate(self.instance.servers))[:SERVERS]:
-            yield self._row(server, lambda one, i=i: _prices(one, i))
+            yield self._row(server, partial(_prices, i))
         yield from self._more(self.instance.K - SERVERS, "servers")
         yield self._part("Properties, and what violates them")
         for name, found in self.comparison.verdicts.items():
             yield self._cells(name, {label: _verdict(found[label]) if label in found else "" for label in self.answers})
+
+    def _of_server(self, i: int, one: Allocation) -> str:
+        return self.bars[id(one)].of_server(i)
 
     def _more(self, count: int, what: str) -> Iterator[str]:
         if count > 0:
@@ -235,14 +238,14 @@ def _answer(one: Allocation) -> str:
     return escape(f"{one.outcome} by {one.method}, residual {error_text(one.residual)}")
 
 
-def _tasks(one: Allocation, n: int) -> str:
+def _tasks(n: int, one: Allocation) -> str:
     tasks, share = (float(without_rounding(values)[n]) for values in (one.tasks, dominant_share(one)))
     bar = f"<rect y=1 width={100 * min(share, 1.0):.1f} height=4 fill='#0072B2' />"
     drawn = f"<svg viewBox='0 0 100 6' preserveAspectRatio=none style='height:6px'>{bar}</svg>"
     return f"<span class=number>{tasks:.6g} ({100 * share:.1f} %)</span>{drawn}"
 
 
-def _prices(one: Allocation, i: int) -> str:
+def _prices(i: int, one: Allocation) -> str:
     if one.prices is None or i >= one.instance.K or not (np.isfinite(one.prices).all() and one.prices.sum() > 0):
         return "-"
     parts = zip(one.instance.resources, 100 * one.prices[i] / one.prices.sum(), strict=True)

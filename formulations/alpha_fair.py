@@ -29,7 +29,7 @@ from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks,
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.numbers import Floats, frozen, worst
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -89,14 +89,14 @@ class AlphaFair(AlphaFamily):
         """In canonical units s / phi is smaller by a factor L and phi larger by a factor F, so the objective is larger by
         F L^(alpha - 1); the power mean is only shifted. Parameters as in `Mechanism.model_prices`.
         """
+        result: Floats = given[-1]
         if self.is_mean:
-            return given[-1]
+            return result
         larger = scaled.weights[0] / domain.weights[0]
         if isinstance(self.alpha, float):
             unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
             larger *= (self.rate(domain)[0] * unit / self.rate(scaled)[0]) ** (self.alpha - 1.0)
-        result: Floats = given[-1] / larger
-        return result
+        return frozen(result / larger)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n phi_n U(s_n / phi_n); where it is not finite, for one alpha the certainty equivalent.

@@ -116,6 +116,9 @@ def _checked(given: Any) -> Any:
 class End(Mechanism):
     """An end of the line: `of` has its name and its parameters."""
 
+    share: Any
+    exact_share: Any
+
     def __init__(self, of: AlphaFamily) -> None:
         self.of = of
         self.id, self.title, self.source = of.id, of.title, of.source
@@ -155,10 +158,12 @@ class LargestSum(End, Utilitarian):
         return self.of.domain(instance)
 
     def worth(self, instance: Instance) -> Floats:
-        return self.share(instance)
+        result: Floats = self.share(instance)
+        return result
 
     def exact_worth(self, instance: Instance) -> tuple[Fraction, ...]:
-        return self.exact_share(instance)
+        result: tuple[Fraction, ...] = self.exact_share(instance)
+        return result
 
 
 class LexicographicEnd(End, Leximin):

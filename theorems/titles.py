@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from fairalloc.formulations import MECHANISMS
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cells import FAMILIES, MISREPORTED, families_of
 from fairalloc.theorems.checkers.own import claim_properties
@@ -153,7 +154,10 @@ def title_of(item: Statement, status: Status) -> str:
 def is_of_one_pool(mechanism: str) -> bool:
     """Whether a registered mechanism takes all servers as one pool, so that its answers need not fit several servers."""
     item = MECHANISMS.get(mechanism)
-    return item is not None and item.home(Instance([[1], [1]], [[1], [1]])).K == 1
+    try:
+        return item is not None and item.home(Instance([[1], [1]], [[1], [1]])).K == 1
+    except NotApplicable:  # it needs data that this instance lacks, such as limits
+        return False
 
 
 def _conditions(item: Statement, only: Iterable[str] | None = None) -> list[str]:

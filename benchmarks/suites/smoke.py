@@ -16,9 +16,10 @@ BUILDS = dict.fromkeys(("gavel-makespan", "gavel-max-min"), partial(getattr, exa
 
 PARAMETERS: dict[str, tuple[dict[str, object], ...]] = {
     "alpha-pf-vds": ({}, {"alpha": 2}),
+    "lmmf": ({}, {"integral": True}),
     "ps-dsf": ({}, {"objective": "tasks"}),
 }
-"""Methods for the game of finite alpha, and those that choose among several answers, compute nothing else."""
+"""Methods for the game of finite alpha, for whole tasks, and those that choose among several answers compute nothing else."""
 
 SUITE = Suite(
     id="smoke",

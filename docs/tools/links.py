@@ -9,11 +9,13 @@ PAGES = {
     "CONTRIBUTING.md": "/contributing.md",
     "CHANGELOG.md": "/changelog.md",
     "CITATION.cff": "/index.md",
+    "analysis/plots": "/gallery.md",
     "fairalloc/cli": "/reference/command-line.md",
     "models/files": "/reference/schemas.md",
     "theorems/matrix.py": "/statements/matrix.md",
     "theorems/numbers.py": "/statements/numbers.md",
     "theorems/papers": "/statements/index.md",
+    "theorems/smt": "/statements/proofs.md",
 }
 """Files and folders of the repository and the pages that stand for them; files in docs/ are pages by their own names."""
 

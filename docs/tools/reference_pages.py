@@ -43,8 +43,8 @@ GROUPS = {
     ),
     "simulation": (
         "Simulation",
-        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.accounting.account "
-        "simulation.metrics.utilisation",
+        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.Memory simulation.arrivals "
+        "simulation.accounting.account simulation.metrics.utilisation simulation.metrics.dominant_shares simulation.metrics.jain",
     ),
     "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),
 }

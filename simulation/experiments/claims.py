@@ -85,7 +85,7 @@ class Check:
         needed = SEEDS if self.drawn else 1
         if len(self.values) < needed:
             return Judged(
-                "cannot be compared", f"{len(self.values)} seeds, and {needed} are needed" if self.drawn else "no trial"
+                "cannot be compared", f"{len(self.values)} of the {needed} seeds that are needed" if self.drawn else "no trial"
             )
         if len(found) < needed:
             few = f"{len(found)} seeds have {ENOUGH} jobs or users behind it, and {needed} are needed"

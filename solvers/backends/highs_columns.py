@@ -26,8 +26,14 @@ MANY = 20_000
 NONE = 1e-11
 """A reduced cost that is 0, in canonical units, or in parts of all prices."""
 
+SAME = 1e-8
+"""Levels of two answers that differ by no more, relative, are one."""
+
 BATCH = 4_000
 """Columns that are added at once."""
+
+FRESH = 300
+"""Columns from which on dual simplex from no basis is quicker than primal simplex from the last."""
 
 REFINED, CLOSE = 3, 1e-4
 """Solves with the basis, and how near the first solution must be."""
@@ -57,7 +63,8 @@ class ColumnsSession(HighsSession):
             self._add(more)
         x = np.zeros(self.instance.A)
         x[self.inside] = z[1:]
-        self.x = x if self.earlier is None or self._level(round, x) > self._level(round, self.x) + NONE else self.x
+        better = self.earlier is None or self._level(round, x) > self._level(round, self.x) * (1.0 + SAME) + NONE
+        self.x = x if better else self.x
         known, whole = self.earlier or (0.0, 0.0), max(float(p.sum()), 1.0)  # of equal size, so that none drowns the others
         self.earlier = known[0] + p / whole, known[1] + reduced / whole
         self._close((reduced[self.inside] < -NONE * whole) & (self.x[self.inside] <= 0))
@@ -132,7 +139,7 @@ class ColumnsSession(HighsSession):
         self.highs.changeColsBounds(len(columns), columns, np.zeros(len(columns)), np.zeros(len(columns)))
 
     def _add(self, more: Any) -> None:
-        """Columns, nonbasic: primal simplex goes on from the last basis."""
+        """Columns, nonbasic: primal simplex goes on from the last basis, unless they are many."""
         closed = np.flatnonzero(np.isin(self.inside, more)).astype(np.int32) + 1  # those are opened again
         self.part.most[closed] = np.inf
         self.highs.changeColsBounds(len(closed), closed, np.zeros(len(closed)), np.full(len(closed), np.inf))
@@ -141,6 +148,9 @@ class ColumnsSession(HighsSession):
         start, index = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
         self.highs.addCols(len(more), zeros, zeros, zeros + np.inf, part.nnz, start, index, part.data)
         self._set({"simplex_strategy": 4})
+        if len(more) > FRESH:
+            self.highs.clearSolver()
+            self._set(COLD)
         self.inside, self.columns[more] = np.append(self.inside, more), True
         cost, most = np.append(self.part.cost, zeros), np.append(self.part.most, zeros + np.inf)
         self.part = replace(self.part, cost=cost, most=most, matrix=sp.hstack([self.part.matrix, part], format="csc"))

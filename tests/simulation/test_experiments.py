@@ -222,7 +222,7 @@ def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
 
 def test_a_size_with_one_seed_says_what_it_cannot_show(smallest):
     outcomes = smallest("K.Fig9")
-    assert outcomes.judged["K.Fig9"].because == "1 seeds, and 5 are needed"
+    assert outcomes.judged["K.Fig9"].because == "1 of the 5 seeds that are needed"
     assert "decides nothing" in " ".join(report.numbers_table(outcomes).notes)
 
 
