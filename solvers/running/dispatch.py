@@ -356,9 +356,17 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
-    """Step 3; what a function of one's own claims without prices is left standing."""
+    """Step 3; what a function of one's own claims without prices is left standing.
+
+    Where a mechanism that is not of this package raises, its answer is not lost.
+    """
     own = isinstance(method, OwnFunction) and allocation.prices is None
-    result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
+    try:
+        result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
+    except Exception as error:
+        if is_ours(request.mechanism) or isinstance(error, FairallocError):
+            raise
+        return _unjudged(allocation, failure(request.mechanism.id, error))
     unused = {
         f"warm_start is not used: {method.id} takes no start for {request.mechanism.id}": request.warm_start is not None
         and not method.starts(request.mechanism),
