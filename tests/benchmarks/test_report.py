@@ -325,7 +325,11 @@ def test_no_two_methods_look_alike(large):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_texts_of_figures_are_whole_and_apart(large, name):
-    figure = panels.composed(large.methods, figures.panels_of(large, name))
+    drawn = figures.panels_of(large, name)
+    if name == "loss":
+        assert not drawn, "none of these methods is approximate"
+        return
+    figure = panels.composed(large.methods, drawn)
     FigureCanvasAgg(figure)
     assert crowded(figure) == []
     assert figure.get_figwidth() <= 12.5

@@ -116,6 +116,15 @@ GOOD = {
     "now": "records.sqlite",
     "paths": ["one.json"],
     "file": "figure.svg",
+    "source": "example",
+    "arguments": {},
+    "hash": "",
+    "answers": {},
+    "axioms": ["pareto"],
+    "buyers": 2,
+    "goods": 2,
+    "flows": 2,
+    "links": 4,
 }
 """A good value for each parameter that has no default, and for those whose default takes long."""
 
@@ -133,6 +142,9 @@ OWN = {
     "search": {"time_limit": 0.05},
     "property_matrix": {"time_limit": 0.05},
     "market": {"allocation": NB},
+    "Frozen": {"size": (2, 2, 2, 4)},
+    "Conflict": {"size": (1, 1, 1), "mechanisms": {}, "profile": []},
+    "conflict": {"size": "1x1x1", "time_limit": 0.05},
     "planted": {"mechanism": "drfh"},
     "solution_set": {"instance": POOLED, "mechanism": "njc"},
     "pyomo_tasks": {"full": np.zeros((2, 2))},

@@ -54,7 +54,8 @@ def test_times_are_split_and_add_up(name, method, monkeypatch):
     monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
     start = time.perf_counter()
     times = solve(generators.generic(20, 5, 3), name, method).times
-    assert min(times.build, times.compile, times.solve, times.read) > 0
+    assert min(times.build, times.compile, times.solve) > 0
+    assert (times.read > 0) is (method != "pdhg"), "its tasks are read while it iterates"
     assert times.total <= time.perf_counter() - start
 
 
