@@ -36,7 +36,7 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
         return Verdict("", None, np.nan, f"not decided: it is about whole tasks in one way, and {why}", METHOD)
     bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
     margin, witness = 0.0, (0, 0, 0.0)
-    for m in np.flatnonzero(tasks > 0.5):
+    for m in np.flatnonzero(tasks > 0.5).tolist():
         factor = instance.weights / instance.weights[m]
         there = _whole_tasks(h, factor[:, None, None] * bundles[m])
         left = []
@@ -47,7 +47,7 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
         more = np.where(np.arange(instance.N) == m, -np.inf, extreme(left, axis=0) - tasks)
         n = int(np.argmax(more / unit))
         if more[n] / unit[n] > margin:
-            margin, witness = float(more[n] / unit[n]), (n, int(m), float(more[n] + tasks[n]))
+            margin, witness = float(more[n] / unit[n]), (n, m, float(more[n] + tasks[n]))
     n, m, better = witness
     if not margin > tolerance:
         return Verdict("", True, margin, "nobody would run more whole tasks with another's resources less a task", METHOD)
