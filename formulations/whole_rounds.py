@@ -16,12 +16,11 @@ import numpy as np
 from fairalloc.formulations.common.tasks import by_user
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.formulations.nb import NashBargaining
-from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.formulations.whole_tasks import WholeProgram, WholeTasks
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.registry import imported
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -75,7 +74,9 @@ def whole_tasks(base: Mechanism) -> Mechanism:
     """The mechanism over integers; NotApplicable for those that have no such form."""
     if isinstance(base, Leximin):
         return WholeRounds(base)
-    if isinstance(base, Utilitarian | NashBargaining) and type(base) in (Utilitarian, NashBargaining):
+    # imported here: the code of nb decides nothing of what max-min rules compute
+    utilitarian, nb = (imported(f"fairalloc.formulations.{name}").mechanism for name in ("utilitarian", "nb"))
+    if type(base) in (type(utilitarian), type(nb)):
         return WholeProgram(base)
     raise NotApplicable(
         f"mechanism {base.id!r} has no parameter 'integral': whole tasks are for utilitarian, nb and max-min rules"

@@ -53,7 +53,9 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         _given("wang-fig2", [["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], resources=_CPU),
         "W Figs. 2 and 4",
-        _answers({"drfh drfh-lp": "10 10", "drf-per-server uniform": "6 6", "drf": "35/3 35/3", "nb alpha-fair utilitarian": "10 10"}),
+        _answers(
+            {"drfh drfh-lp": "10 10", "drf-per-server uniform": "6 6", "drf": "35/3 35/3", "nb alpha-fair utilitarian": "10 10"}
+        ),
         "g = 5/7; drf-per-server is W 3.4 and Fig. 3; uniform, drf, nb, alpha-fair and utilitarian derived",
     ),
     Example(

@@ -28,7 +28,7 @@ from fairalloc.theorems.checkers.common import certified
 from fairalloc.theorems.checkers.trials import Undecided
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.matrix import recorded_matrices
-from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, SCHEMA, Worst, bound, ratio_of
+from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, SCHEMA, UNSEARCHED, Worst, bound, ratio_of
 from fairalloc.theorems.search.our_cells import known_cells
 
 PATIENCE = 25
@@ -144,7 +144,8 @@ def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms
     `cases` and `seed` are of each search; no mechanism = all.
     """
     cells = recorded_matrices(*known_cells())[0].cells
-    asked = [(name, quantity) for name in sorted(mechanisms or {*MECHANISMS} - {*FLAT, *JOBS}) for quantity in QUANTITIES]
+    names = sorted(mechanisms or {*MECHANISMS} - {*FLAT, *JOBS, *UNSEARCHED})
+    asked = [(name, quantity) for name in names for quantity in QUANTITIES]
     alone = [worst_ratio(*pair, cases, seed) for pair in asked if bound(*pair, cells) != "1"]
     found = compared(alone)
     write_json({"schema": SCHEMA, "ratios": [one.document() for one in found]}, path)
