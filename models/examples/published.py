@@ -53,8 +53,8 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         _given("wang-fig2", [["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], resources=_CPU),
         "W Figs. 2 and 4",
-        _answers({"drfh drfh-lp": "10 10", "drf-per-server uniform": "6 6", "drf": "35/3 35/3", "nb utilitarian": "10 10"}),
-        "g = 5/7; drf-per-server is W 3.4 and Fig. 3; uniform, drf, nb and utilitarian derived",
+        _answers({"drfh drfh-lp": "10 10", "drf-per-server uniform": "6 6", "drf": "35/3 35/3", "nb alpha-fair utilitarian": "10 10"}),
+        "g = 5/7; drf-per-server is W 3.4 and Fig. 3; uniform, drf, nb, alpha-fair and utilitarian derived",
     ),
     Example(
         _given("wang-prop4", [[1, 1], [3, 2]], [[1, 2], [4, 3]], resources=_CPU),
@@ -231,7 +231,8 @@ EXAMPLES: tuple[Example, ...] = (
     Example(
         _given("dolev-fig5", [["2/3"], ["2/3"]], [[1]], weights=["2/5", "3/5"], max_tasks=[1, 1]),
         "D Fig. 5, the entitlements 0.4 and 0.6",
-        _answers({"njc nb": "3/5 9/10"}),
+        _answers({"njc nb alpha-fair": "3/5 9/10"}),
+        "alpha-fair derived: demands are equal, so that tasks are in proportion to entitlements",
     ),
     Example(
         _given(

@@ -57,9 +57,9 @@ def answerable(item, method, name):
 
 
 APPROXIMATE = {key for key, method in METHODS.items() if method.kind == "approximate"}
-ELSEWHERE = {"gamspy:path", "pyomo:path", "psdsf-enumeration"} | APPROXIMATE
-"""PATH is seldom there: test_path.py; approximations: test_approximations.py. PS-DSF with an objective: `configured` below and
-test_psdsf_objective.py."""
+ELSEWHERE = {"gamspy:path", "hierarchical-filling", "pyomo:path", "psdsf-enumeration"} | APPROXIMATE
+"""PATH is seldom there: test_path.py; approximations: test_approximations.py; H-DRF is about groups: test_groups.py. PS-DSF with an
+objective: `configured` below and test_psdsf_objective.py."""
 PUBLISHED = [(e, k, m) for e in EXAMPLES for k in sorted(set(METHODS) - ELSEWHERE) for m in e.answers if answerable(e, k, m)]
 
 

@@ -26,10 +26,11 @@ hidden = json.loads(sys.argv[1])
 sys.meta_path.insert(0, Hidden())
 import fairalloc as fa
 pool = fa.Instance([[1, 2], [3, 1], [2, 2], [1, 1]], [[9, 18]], weights=[1, 1, 2, 1])
+jobs = fa.example("gavel-three-jobs").instance
 found = {}
 for name in fa.MECHANISMS:
     try:
-        found[name] = fa.solve(pool, name).termination
+        found[name] = fa.solve(jobs if name.startswith("gavel-") else pool, name).termination
     except fa.FairallocError as error:
         found[name] = str(error)
 print(json.dumps(found))

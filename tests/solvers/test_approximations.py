@@ -200,7 +200,9 @@ def test_names_and_order_do_not_matter(seed):
 
 def test_approximations_are_marked_and_never_asked_without_being_named():
     marked = {key for key, method in METHODS.items() if method.kind == "approximate"}
-    assert marked == {"geometric-binner", "pop", "proportional-response"}
+    assert marked == {
+        *("best-fit", "geometric-binner", "pop", "proportional-response", "sequential-minmax", "task-by-task"),
+    }
     instance = market(4, 3, 1)
     for name in ("lmmf", "nb"):
         asked = {method.id for method in methods_for(mechanism(name), instance)}
