@@ -18,6 +18,7 @@ import numpy as np
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.drf_per_server import PerServer
 from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.gavel_max_min import GavelMaxMin
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.uniform import Uniform
@@ -72,7 +73,7 @@ def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
     """The mechanism that keeps the floors of the instance, itself where there are none; NotApplicable where it cannot."""
     if not instance.has_floors or mechanism.keeps_floors:
         return mechanism
-    if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform):
+    if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform | GavelMaxMin):
         return WithFloors(mechanism)
     n = int(np.flatnonzero(instance.min_tasks)[0])
     floor = f"user {instance.users[n]!r} has {instance.min_tasks[n]:g}"

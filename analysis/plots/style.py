@@ -54,9 +54,12 @@ ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def area(k: int) -> dict[str, Any]:
-    """Colour, hatch and edge of the area number k; hatch and edge are white on dark colours."""
+    """Colour, hatch and edge of the area number k; hatch and edge are white on dark colours.
+
+    The colours of areas with the same hatch are 2 or 3 places apart, so that they differ in grey too.
+    """
     number = len(COLOURS)
-    colour = COLOURS[(k + k // number) % number]
+    colour = COLOURS[(k + 3 * (k // number)) % number]
     edge = "white" if colour in DARK_COLOURS else DARK
     return {"facecolor": colour, "hatch": HATCHES[k % number], "edgecolor": edge, "linewidth": 0.5}
 
@@ -64,7 +67,7 @@ def area(k: int) -> dict[str, Any]:
 def line(k: int) -> dict[str, Any]:
     """Colour, dash pattern and marker of the line number k; dashes and markers together differ for 40 of them."""
     number = len(INKS)
-    ink = INKS[(k + k // number) % number]
+    ink = INKS[(k + 3 * (k // number)) % number]
     marker = {"marker": MARKERS[k % len(MARKERS)], "markersize": 4.5, "markerfacecolor": "white"}
     return {"color": ink, "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6, **marker}
 

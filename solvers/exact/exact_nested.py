@@ -4,24 +4,42 @@ A node is fixed where the dual value of its row of the round is positive: by com
 the round in every optimal answer. These values add up to 1, so every round fixes a node.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from fairalloc.formulations.lexicographic.nested import NestedRound
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.exact.proofs import ExactNestedRound
-from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction
 from fairalloc.models.exact.trees import ExactTree
+from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram
 
-if TYPE_CHECKING:
-    from fairalloc.solvers.exact.exact import ExactSession
+
+class SessionInRationals(Protocol):
+    """What the rounds need of `ExactSession` (exact.py)."""
+
+    mechanism: Mechanism
+    instance: Instance
+    original: Instance
+    arcs: ExactArcs
+    limited: list[int]
+
+    def right_side(self, middle: Sequence[Flint]) -> list[Flint]:
+        """Of all rows: capacities, those between, limits."""
+        ...
+
+    def basic_solution(self, program: RationalProgram, now: Any) -> BasicSolution:
+        """The optimal one, from the basis in floats of this round."""
+        ...
 
 
-def nested_rounds(session: "ExactSession") -> tuple[Rationals, tuple[ExactNestedRound, ...]]:
+def nested_rounds(session: SessionInRationals) -> tuple[Rationals, tuple[ExactNestedRound, ...]]:
     """(A,) tasks, and the dual solution of every round."""
     item, tree = session.mechanism, ExactTree.of(session.original)
     assert isinstance(item, NestedMaxMin)
@@ -43,7 +61,7 @@ def nested_rounds(session: "ExactSession") -> tuple[Rationals, tuple[ExactNested
 
 
 def _round(
-    session: "ExactSession",
+    session: SessionInRationals,
     tree: ExactTree,
     floors: list[Fraction],
     base: Rationals,
@@ -69,7 +87,7 @@ def _round(
 
 
 def _proof(
-    session: "ExactSession", solution: BasicSolution, level: Fraction, active: list[int], kept: list[int], count: int
+    session: SessionInRationals, solution: BasicSolution, level: Fraction, active: list[int], kept: list[int], count: int
 ) -> ExactNestedRound:
     duals, rows = [as_fraction(value) for value in solution.dual_values], session.arcs.rows
     prices, rest = duals[:rows], duals[rows:]

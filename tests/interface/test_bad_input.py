@@ -206,14 +206,15 @@ DOCUMENTS = [
     (
         "json unknown",
         lambda: instance_with(at("wieght", 1)),
-        "the instance has the unknown field 'wieght': the fields are schema, name, resources, servers, users",
+        "the instance has the unknown field 'wieght': the fields are schema, name, resources, servers, users, groups",
     ),
     ("json no users", lambda: instance_with(at("users", GONE)), "the instance has no field 'users'"),
     ("json user null", lambda: instance_with(at("users", 0, None)), "user 1 is None, but it must be a JSON object"),
     (
         "json user unknown",
         lambda: instance_with(at("users", 0, "wieght", 1)),
-        "user 'u1' has the unknown field 'wieght': the fields are name, demands, weight, max_tasks, eligible, demands_on, rates",
+        "user 'u1' has the unknown field 'wieght': the fields are name, demands, weight, max_tasks, eligible, demands_on, rates, "
+        "min_tasks",
     ),
     ("json user no demands", lambda: instance_with(at("users", 0, "demands", GONE)), "user 'u1' has no field 'demands'"),
     ("json user no name", lambda: instance_with(at("users", 0, "name", GONE)), "user 1 has no field 'name'"),

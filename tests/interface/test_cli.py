@@ -121,7 +121,10 @@ def test_a_trace_is_shown_where_it_is_asked_for(run):
     [
         (["wang-fig2", "-m", "nb", "--trace", "--format", "csv"], "--trace is shown in the formats table, json and jsonl, but"),
         (["nope", "-m", "drfh"], "there is no file and no published example 'nope': see fairalloc list examples"),
-        (["wang-fig2", "-m", "nope"], "--mechanism: there is no mechanism 'nope': the mechanisms are alpha-pf-vds, asset, drf,"),
+        (
+            ["wang-fig2", "-m", "nope"],
+            "--mechanism: there is no mechanism 'nope': the mechanisms are alpha-fair, alpha-pf-vds, asset, drf,",
+        ),
         (
             ["wang-fig2", "-m", "nb", "--method", "highs"],
             "--mechanism: method 'highs' does not compute 'nb': the methods that do are",

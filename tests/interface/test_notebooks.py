@@ -76,7 +76,7 @@ def test_the_notebook_is_the_script(script):
     assert not any(cell.get("execution_count") for cell in stored.cells)
 
 
-def test_the_extra_of_the_notebooks_installs_what_they_import_and_the_readme_names_it():
+def test_the_extra_of_the_notebooks_installs_what_they_import_and_the_guide_names_it():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     names = {re.split(r"[>=<\[]", item)[0] for room in ("notebooks", "plots", "traces") for item in extras[room]}
@@ -86,7 +86,7 @@ def test_the_extra_of_the_notebooks_installs_what_they_import_and_the_readme_nam
     imported = {name.split(".")[0] for node in nodes for name in (getattr(node, "module", None) or node.names[0].name,)}
     assert imported - sys.stdlib_module_names - {"mpl_toolkits"} <= names  # mpl_toolkits is Matplotlib's
     assert "fairalloc[plots,traces]" in extras["notebooks"]
-    assert '`pip install ".[notebooks]"`' in (ROOT / "README.md").read_text("utf-8")
+    assert "| `notebooks` |" in (ROOT / "docs" / "guides" / "install.md").read_text("utf-8")
 
 
 def test_a_notebook_without_checks_is_seen():

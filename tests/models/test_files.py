@@ -63,7 +63,7 @@ def test_what_is_no_file_is_written_where_it_is(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_a_device_that_is_full_is_one_sentence(capsys):
     assert main(["export", "wang-fig2", "--output", "/dev/full"]) == 2
-    assert capsys.readouterr().err == "fairalloc: '/dev/full' cannot be written: No space left on device\n"
+    assert capsys.readouterr().err == "fairalloc: --output: '/dev/full' cannot be written: No space left on device\n"
 
 
 def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):

@@ -322,7 +322,7 @@ def test_the_users_own_bound_on_rows_decides(name, monkeypatch):
     for most, plan in ((40, "rows"), (39, "users")):
         plans.clear()
         assert solve(generators.generic(30, 20, 2, 1), name, METHOD, options={"max_rows": most}).residual <= RESIDUAL
-        assert set(plans) == {plan}
+        assert set(plans[:-1]) == {plan}, "the last one may be the judge's"
 
 
 @pytest.mark.few(1)

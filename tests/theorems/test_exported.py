@@ -148,7 +148,7 @@ def test_every_statement_has_an_entry_for_bibtex(capsys):
         "@misc{fairalloc:P.T2.misreports,\n"
         "  author = {{The fairalloc developers}},\n"
         "  title = {{PS-DSF is not strategyproof}},\n"
-        "  note = {fairalloc 0.1.0, statement P.T2.misreports: refuted (to the letter); P Table I; P Theorem 2, where P is "
+        "  note = {fairalloc 0.2.0, statement P.T2.misreports: refuted (to the letter); P Table I; P Theorem 2, where P is "
         "Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao, Per-Server Dominant-Share Fairness},\n"
         "}\n"
     )

@@ -653,7 +653,7 @@ def test_a_file_that_cannot_be_kept_is_refused_before_the_search(action, file, s
     assert main(["theorems", action, *["--id"] * (action == "verify"), "W.P4", "--keep", file]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
-    assert said.err.startswith(f"fairalloc: {sentence}")
+    assert said.err.startswith(f"fairalloc: --keep: {sentence}")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == texts
 
 
@@ -729,7 +729,7 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
     [
         (["theorems", "verify", "--id", "Q.1"], "there is no statement 'Q.1'"),
         (["theorems", "verify", "--time-limit", "soon"], "it is 'soon', but it must be a time such as 90s"),
-        (["theorems", "verify", "--time-limit", "0s"], "time_limit is 0.0 seconds, but it must be positive"),
+        (["theorems", "verify", "--time-limit", "0s"], "--time-limit is 0.0 seconds, but it must be positive"),
         (["theorems", "verify", "--trials", "0"], "trials is 0, but it must be a positive whole number"),
         (["theorems", "verify", "--seed", "-1"], "seed is -1, but it must be a whole number, 0 or more"),
         (["theorems", "verify", "--jobs", "0"], "jobs is 0, but it must be a whole number from 1 to 1024"),
