@@ -81,7 +81,7 @@ def _highspy() -> Any:
 
 
 def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
-    from fairalloc.solvers.backends.highs import pass_lp
+    from fairalloc.solvers.backends.highs_session import pass_lp
 
     highs = _highspy().Highs()
     for name, value in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():

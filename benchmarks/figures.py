@@ -23,9 +23,8 @@ from fairalloc.analysis.plots import measured, panels
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
-from fairalloc.benchmarks.accuracy import reached
+from fairalloc.benchmarks.accuracy import losses, reached
 from fairalloc.benchmarks.growth import medians_by_decade
-from fairalloc.benchmarks.loss import losses
 from fairalloc.benchmarks.ranking import pareto, ranking
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked

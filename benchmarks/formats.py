@@ -48,7 +48,18 @@ OF_TABLES: Mapping[str, Callable[[str, Sequence[Section]], str]] = {"latex": lat
 
 @checked
 def report_text(summary: Summary, format: str = "html", table: str | None = None) -> str:  # noqa: A002 (as on the command line)
-    """The report in one of FORMATS, or only the tables of a name in one of OF_TABLES; UnknownName for any other."""
+    """The report in one of FORMATS, or only the tables of a name in one of OF_TABLES.
+
+    Parameters
+    ----------
+    summary : of a run
+    format : one of FORMATS, with `table` one of OF_TABLES
+    table : the name of a table; None = the whole report
+
+    Raises
+    ------
+    UnknownName : there is no such format, or no such table
+    """
     if format not in FORMATS:
         raise UnknownName(no_such("format", format, FORMATS))
     if table is None:

@@ -10,9 +10,8 @@ from statistics import median
 
 from fairalloc.analysis.plots.panels import Panel, element, legend
 from fairalloc.benchmarks import figures, metrics
-from fairalloc.benchmarks.accuracy import accuracy_grid
+from fairalloc.benchmarks.accuracy import accuracy_grid, loss_grids
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
-from fairalloc.benchmarks.loss import loss_grids
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import TIMES, Summary, advice, decade, factor, milliseconds, percent, ranked, times, why

@@ -150,7 +150,7 @@ class Summary:
 
     @cached_property
     def approximate(self) -> frozenset[str]:
-        """The methods that are approximations: they are not ranked, and what they lose is told (loss.py)."""
+        """The methods that are approximations: they are not ranked, and what they lose is told (accuracy.py)."""
         about = self.run.details["methods"]
         return frozenset(name for name in self.methods if about.get(name, {}).get("kind") == "approximate")
 

@@ -113,7 +113,15 @@ def _level(D: Floats, phi: Floats, b: Floats, right: float, reserve: float) -> f
 
 
 def arrival_model(instance: Instance, there: Sequence[int], before: Floats, *, cautious: bool = False) -> "cp.Problem":
-    """The program at the top of this file, to be edited: users `there`, whose tasks were `before` (N,). Its value is M."""
+    """The program at the top of this file, to be edited; its value is M.
+
+    Parameters
+    ----------
+    instance : of one server
+    there : the numbers of the users that are there
+    before : (N,) the tasks that each had
+    cautious : with the last rows, so that nobody is envied at any time
+    """
     import cvxpy as cp
 
     (D, share), phi, n = _demands(instance), instance.weights, list(there)

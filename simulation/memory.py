@@ -49,7 +49,14 @@ class Memory:
             raise InstanceError(f"rule is {shown(self.rule)}, but it must be 'exponential' or 'linear'")
 
     def after(self, use: Floats, shares: Floats, seconds: float) -> Floats:
-        """(N,) past use U after so many seconds with these dominant shares."""
+        """(N,) past use U after some seconds with the same dominant shares.
+
+        Parameters
+        ----------
+        use : (N,) past use U before
+        shares : (N,) dominant shares in this time
+        seconds : how long it is
+        """
         kept = 2.0 ** (-seconds / self.half_life)
         return np.asarray(use * kept + shares * (1.0 - kept) * self.half_life / np.log(2.0))
 

@@ -35,7 +35,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
-from fairalloc.solvers.running.progress import tell
+from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
 

@@ -30,7 +30,7 @@ from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
-from fairalloc.solvers.running.progress import Progress, listening
+from fairalloc.solvers.running.listeners import ProgressStep, listening
 from fairalloc.solvers.running.threads import checked_threads, limited_threads
 from fairalloc.solvers.symmetry import classes_of
 
@@ -52,7 +52,7 @@ def solve(
     threads: int | None = None,
     merge: bool | None = None,
     isolate: bool = True,
-    progress: bool | Callable[[Progress], object] = False,
+    progress: bool | Callable[[ProgressStep], object] = False,
     **parameters: Any,
 ) -> Allocation:
     """Compute a mechanism's allocation and judge it by the mechanism's definition.
@@ -85,7 +85,7 @@ def solve(
         solvers in native code, mechanisms and methods that are not of this package, and everything on large instances. What they
         change in memory stays in the child. With False, or where Python cannot fork safely (macOS, Windows), a limit is a request
     progress : True writes a line to standard error every second: the seconds so far, the method, its iteration and its residual,
-        or what else it measures. A function gets a `Progress` with these instead. A solver in native code says no iterations
+        or what else it measures. A function gets a `ProgressStep` with these instead. A solver in native code says no iterations
     parameters : of the mechanism, such as alpha for "fds"
 
     Returns

@@ -7,18 +7,18 @@ figures.py     bars, curves, bubbles                report.py      tables, a doc
 """
 
 from fairalloc.simulation.experiments.claims import Check, Judged
-from fairalloc.simulation.experiments.experiment import Claim, Experiment, Measured, Outcomes, Size
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes, PaperClaim, Size
 from fairalloc.simulation.experiments.registry import all_experiments, find_experiments
 from fairalloc.simulation.experiments.runner import RunSetting, run_experiments
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 
 __all__ = [
     "Check",
-    "Claim",
     "Experiment",
     "Judged",
     "Measured",
     "Outcomes",
+    "PaperClaim",
     "RunSetting",
     "Size",
     "Trial",

@@ -1,7 +1,7 @@
 """What an experiment is: a declared measurement of competitors, seed by seed, with claims of a paper and a figure.
 
 `Measured` holds the `TrialResult` of each trial of one variant, by competitor and seed, `Outcomes` those of all variants; each
-`Claim` of the experiment is judged by them (claims.py).
+`PaperClaim` of the experiment is judged by them (claims.py).
 """
 
 import json
@@ -18,7 +18,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import ENOUGH, Check, Judged, agreed, together
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
 
-__all__ = ["Claim", "Experiment", "Measured", "Outcomes", "Size", "only"]
+__all__ = ["Experiment", "Measured", "Outcomes", "PaperClaim", "Size", "only"]
 
 Results = Mapping[str, TrialResult]
 """Of one seed, by label."""
@@ -71,7 +71,13 @@ class Measured:
         return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
     def gaps(self, one: str, other: str, name: str) -> Floats:
-        """(S,) a number of one competitor less that of another one, over the seeds of both."""
+        """(S,) a number of one competitor less that of another one, over the seeds of both.
+
+        Parameters
+        ----------
+        one, other : labels of competitors
+        name : of the number
+        """
         here, there = self.aligned((one, name), (other, name))
         return np.asarray(here - there)
 
@@ -92,20 +98,36 @@ class Measured:
         return [columns for columns in found if len(columns[0])]
 
     def check(self, label: str, name: str, low: float = -np.inf, high: float = np.inf, **about: Any) -> Check:
-        """A number of a competitor against a range; `about` are other attributes of Check."""
+        """A number of a competitor against a range.
+
+        Parameters
+        ----------
+        label : of the competitor
+        name : of the number
+        low, high : the range, from the one to the other
+        about : other attributes of Check
+        """
         most = [one.most[name] for one in self.by_label.get(label, {}).values() if name in one.most]
         limit = float(np.mean(most)) if most else np.inf
         given: dict[str, Any] = {"what": f"{label}, {name}", "count": self.count(label, name), "most": limit} | about
         return Check(values=self.values(label, name), low=low, high=high, **given)
 
     def more(self, one: str, other: str, name: str, by: float = 0.0, **about: Any) -> Check:
-        """That a number of one competitor is larger than that of another one, by more than some."""
+        """That a number of one competitor is larger than that of another one.
+
+        Parameters
+        ----------
+        one, other : labels of competitors
+        name : of the number
+        by : so much larger at least
+        about : other attributes of Check
+        """
         given: dict[str, Any] = {"what": f"{one} less {other}, {name}"} | about
         return Check(values=self.gaps(one, other, name), low=by, **given)
 
 
 @dataclass(frozen=True)
-class Claim:
+class PaperClaim:
     """What the paper says in a sentence, and the numbers that decide it: those of one variant.
 
     The name is that part of the claim's id that follows the id of the experiment, "" where it is the only one. `reason` says
@@ -219,7 +241,7 @@ class Experiment:
 
     id: str
     title: str
-    claims: tuple[Claim, ...]
+    claims: tuple[PaperClaim, ...]
     setting: str
     kind: Literal["mechanism", "scheduler", "none"]
     competitors: tuple[str, ...]
@@ -234,6 +256,6 @@ class Experiment:
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"
 
-    def claim_id(self, claim: Claim) -> str:
+    def claim_id(self, claim: PaperClaim) -> str:
         """Such as "W.Fig7.small"; that of the experiment where it has one claim."""
         return f"{self.id}.{claim.name}" if claim.name else self.id

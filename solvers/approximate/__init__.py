@@ -1,1 +1,1 @@
-"""Approximations from the literature: fast answers that are not ranked, whose loss is measured (benchmarks/loss.py)."""
+"""Approximations from the literature: fast answers that are not ranked, whose loss is measured (benchmarks/accuracy.py)."""

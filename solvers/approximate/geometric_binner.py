@@ -33,7 +33,8 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.highs import Highs, HighsSession
+from fairalloc.solvers.backends.highs import Highs
+from fairalloc.solvers.backends.highs_session import HighsSession
 from fairalloc.solvers.method import Session
 from fairalloc.solvers.options import AlgorithmOptions
 

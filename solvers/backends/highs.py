@@ -8,254 +8,19 @@ basis stays primal feasible, and the primal simplex goes on from it. Where users
 is degenerate; the interior-point method of interior_point/max_min.py is asked first, and HiGHS where that does not reach its gap.
 """
 
-import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from fairalloc.formulations.lexicographic.linear_program import LP, Round, round_bounds
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.utilitarian import Utilitarian
-from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
-from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
-from fairalloc.solvers.lexicographic.nested_rounds import nested_lp
-from fairalloc.solvers.method import Answer, Limits, Method, Session
-from fairalloc.solvers.options import solver_options
-
-if TYPE_CHECKING:
-    from fairalloc.solvers.interior_point.program import Result
-
-
-@dataclass(frozen=True)
-class HighsLeximinOptions(InteriorPointOptions):
-    """Of the first round; all other options are HiGHS' own.
-
-    Attributes
-    ----------
-    dense_arcs : arcs a user above which the first round goes to the interior-point method: measured on the suite `leximin`
-    """
-
-    dense_arcs: int = 15
-
-
-FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
-FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
-FIRST_FEW: Mapping[str, Any] = {**FIRST_SPARSE, "simplex_strategy": 4}
-FEW = 500
-"""No tasks are a feasible point, from which primal simplex takes down to half the time of dual simplex on so many arcs."""
-
-ON_BOUND = 1e-9
-"""What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
+from fairalloc.solvers.backends.highs_session import HighsLeximinOptions, HighsSession
+from fairalloc.solvers.method import Limits, Method, Session
 
 ALONE: Mapping[str, Any] = {"run_crossover": "choose", "presolve": "off"}
 """For one algorithm of HiGHS alone: what presolve leaves of duals without a basis proves no round (docs/DESIGN-NOTES.md)."""
-
-LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
-"""For the rounds after the first: primal simplex, because the last point stays feasible."""
-
-COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
-"""Where those end without an answer, as one of 2,000 rounds of zero demands did: dual simplex from no basis."""
-
-
-IDLE = threading.local()
-"""Its `highs` is an object that no session of the thread has: to make one takes a fifth of a small linear program's time."""
-
-
-class HighsSession(Session):
-    """A HiGHS object with one round in it."""
-
-    keep_model, table = False, "HIGHS"
-    chosen: Mapping[str, Any] | None = None
-    round: Round | None = None
-    highs: Any = None
-
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One round, or the one program; the capacity rows' duals are the prices."""
-        if self.keep_model and self.dense and round is not None and round.active.all():
-            result = self._by_interior_point(round)
-            self.x, self.last_prices = result.x, result.prices
-            if result.error <= ENOUGH:
-                return result.x, result.prices
-        if self.highs is not None and self.keep_model and round is not None:
-            with self.phase("compile"):
-                self._modify_model(round)
-        else:
-            self._pass_model(round)
-        if self.limits.limited:
-            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
-        with self.phase("solve"), self.logged():
-            self._run()
-        with self.phase("read"):
-            termination = self._termination()
-            solution = self.highs.getSolution()
-            info = self.highs.getInfo()
-            counts = info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count
-            self.count(sum([count for count in counts if count > 0]))
-            if solution.value_valid:
-                self.x = np.asarray(solution.col_value)[: self.instance.A]
-            self.conclude(termination)
-            rows = self.instance.K * self.instance.R
-            prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
-        return self.x, prices
-
-    def lp(self, round: Any) -> LP:  # noqa: A002
-        """The round, or the one program, as sparse arrays."""
-        item = self.mechanism
-        if isinstance(item, NestedMaxMin):
-            return nested_lp(item, self.instance, round)
-        assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
-        return item.lp(self.instance, round)
-
-    def _run(self) -> None:
-        """HiGHS on its model; once more without its basis where primal simplex has lost feasibility on the way."""
-        self.highs.run()
-        if self.keep_model and self._termination() in {"inaccurate", "error"}:
-            self.highs.clearSolver()
-            self._set(COLD)
-            self.highs.run()
-
-    def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
-        """The same, after which the object is idle, unless it may have much memory."""
-        if self.highs is not None and self.instance.A <= FEW:
-            self.highs.clear()  # its options, too
-            IDLE.highs, self.highs = self.highs, None
-        return super().as_answer(x, prices, termination, message)
-
-    def _set(self, options: Mapping[str, Any]) -> None:
-        for option, value in options.items():
-            _checked(self.highs.setOptionValue(option, value), option)
-
-    @property
-    def dense(self) -> bool:
-        """Whether users have many arcs to choose from, and the interior-point method can be asked."""
-        options = self.limits.own(HighsLeximinOptions)
-        if options.dense_arcs * self.instance.N >= self.instance.A:
-            return False
-        from fairalloc.solvers.kkt.schur import plan_for
-
-        return bool(plan_for(self.instance, options.max_rows))
-
-    def _by_interior_point(self, round: Round) -> "Result":  # noqa: A002
-        from fairalloc.solvers.interior_point.max_min import MaxMinArrow  # few instances need it
-
-        assert isinstance(self.mechanism, Leximin)
-        with self.phase("build"):
-            arrow = MaxMinArrow(self.mechanism.rate(self.instance), self.instance)
-        with self.phase("compile"):
-            arrow.compile(self.limits.own(InteriorPointOptions))
-        with self.phase("solve"):
-            result = arrow.solve(round, self.limits, self.offer)
-        self.count(result.iterations)
-        return result
-
-    def _pass_model(self, round: Round | None) -> None:  # noqa: A002
-        import highspy
-
-        with self.phase("build"):
-            self.round = round
-            lp = self.lp(round)
-            if self.chosen:  # the others imply loads of at most 1, and PDLP prints a warning of free rows
-                lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
-        with self.phase("compile"):
-            highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
-            self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
-            first = FIRST_DENSE if self.dense else FIRST_FEW if self.instance.A <= FEW else FIRST_SPARSE
-            chosen = first if self.keep_model else self.chosen
-            accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
-            meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
-            ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **(chosen or {})}
-            ours |= {"presolve": "off"} if lp.far_apart else {}
-            with self.logged():
-                self._set(ours)
-                check_highs_options(self.limits.solver_options)
-                for option, value in self.limits.solver_options.items():
-                    self.highs.setOptionValue(option, value)
-                pass_lp(self.highs, lp)
-            if self.limits.start is not None and round is not None:
-                self.highs.setBasis(basis_at(lp, self.limits.start, self.instance.A))
-
-    def _modify_model(self, round: Round) -> None:  # noqa: A002
-        assert self.round is not None
-        lower, upper, most = round_bounds(self.instance, round)
-        first, g = self.instance.K * self.instance.R, self.instance.A
-        self.highs.changeRowsBounds(len(lower), np.arange(len(lower), dtype=np.int32), lower, upper)
-        self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
-        for n in np.flatnonzero(round.active != self.round.active):
-            self.highs.changeCoeff(int(first + n), g, -1.0 if round.active[n] else 0.0)
-        self._set(LATER_ROUNDS)
-        self.round = round
-
-    def _termination(self) -> str:
-        return TERMINATION.get(self.highs.getModelStatus().name, "error")
-
-
-TERMINATION = {
-    "kOptimal": "optimal",
-    "kTimeLimit": "time_limit",
-    "kIterationLimit": "iteration_limit",
-    "kInfeasible": "infeasible",
-    "kUnbounded": "unbounded",
-    "kUnboundedOrInfeasible": "infeasible",
-    "kUnknown": "inaccurate",  # without crossover where a tolerance is missed by little
-}
-
-
-def check_highs_options(options: Mapping[str, Any]) -> None:
-    """NotApplicable for an option that HiGHS does not know, or a value that it does not take."""
-    if not options:
-        return
-    import highspy
-
-    tried = highspy.Highs()
-    tried.setOptionValue("output_flag", False)
-    for option, value in options.items():
-        try:
-            taken = tried.setOptionValue(option, value) != highspy.HighsStatus.kError
-        except (TypeError, ValueError):  # a value of a kind that no option has
-            taken = False
-        if not taken:
-            raise NotApplicable(f"HiGHS refuses the options {shown(dict(options))}: {option!r} with the value {shown(value)}")
-
-
-def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
-    """A basis of a round that HiGHS may complete, from tasks x (A,): what is between its bounds is basic."""
-    import highspy
-
-    status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
-    z = np.append(np.maximum(x, 0.0), 0.0)
-    own = lp.matrix @ z
-    fair = np.flatnonzero(lp.matrix[:, [arcs]].toarray().ravel() < 0)
-    z[-1] = own[fair].min(initial=np.inf) if len(fair) else 0.0
-    rows = lp.matrix @ z
-    loose = (rows < lp.upper - ON_BOUND) & (rows > lp.lower + ON_BOUND)
-    basis.col_status = [status.kBasic if v > ON_BOUND else status.kLower for v in z]
-    bound = [status.kUpper if up else status.kLower for up in np.isfinite(lp.upper)]
-    basis.row_status = [status.kBasic if free else there for free, there in zip(loose, bound, strict=True)]
-    basis.alien = True
-    return basis
-
-
-def pass_lp(highs: Any, lp: LP) -> None:
-    """Make the LP the model of HiGHS, array by array; RuntimeError where it is refused."""
-    import highspy
-
-    (rows, columns), matrix = lp.matrix.shape, lp.matrix
-    sizes = columns, rows, matrix.nnz, int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMaximize), 0.0
-    bounds, real = (np.zeros(columns), lp.most, lp.lower, lp.upper), np.zeros(columns, np.int32)
-    _checked(highs.passModel(*sizes, lp.cost, *bounds, matrix.indptr, matrix.indices, matrix.data, real), "passModel")
-
-
-def _checked(status: Any, what: str) -> None:
-    import highspy
-
-    if status == highspy.HighsStatus.kError:
-        raise RuntimeError(f"HiGHS refused {what}")
 
 
 class Highs(Method):
@@ -286,7 +51,7 @@ class Highs(Method):
         """That of many arcs for nested max-min fairness."""
         if not isinstance(mechanism, NestedMaxMin):
             return self.session
-        from fairalloc.solvers.backends.highs_columns import ColumnsSession  # a subclass of one of this module
+        from fairalloc.solvers.backends.highs_columns import ColumnsSession  # few instances need it
 
         return ColumnsSession
 

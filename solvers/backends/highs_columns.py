@@ -17,7 +17,7 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
-from fairalloc.solvers.backends.highs import COLD, HighsSession, pass_lp
+from fairalloc.solvers.backends.highs_session import COLD, HighsSession, pass_lp
 from fairalloc.solvers.method import Stopped
 
 MANY = 20_000

@@ -17,7 +17,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.highs import check_highs_options
+from fairalloc.solvers.backends.highs_session import check_highs_options
 from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.options import Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured

@@ -33,7 +33,7 @@ from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactR
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.highs import HighsSession
+from fairalloc.solvers.backends.highs_session import HighsSession
 from fairalloc.solvers.exact.exact_nested import nested_rounds
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution

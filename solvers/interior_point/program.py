@@ -33,7 +33,7 @@ from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
 from fairalloc.solvers.kkt.loads import SparseLoads, restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.running.progress import tell
+from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.warm_start import scaled_down
 
 __all__ = ["ArrowProgram", "Result"]

@@ -32,7 +32,7 @@ from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face
-from fairalloc.solvers.running.progress import tell
+from fairalloc.solvers.running.listeners import tell
 
 NOISE = 1e-7, 1e-9
 """Prices and reduced costs below this part of the level are taken for 0: at first, and where that was too much."""

@@ -31,7 +31,7 @@ from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.highs import pass_lp
+from fairalloc.solvers.backends.highs_session import pass_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 

@@ -38,7 +38,7 @@ from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.cpu_time import processor_seconds
-from fairalloc.solvers.running.progress import tell
+from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.threads import threads_used
 from fairalloc.solvers.running.warm_start import equal_partition, scaled_down, start_on
 

@@ -37,7 +37,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from fairalloc.models.errors import FairallocError, InstanceError, shown
-from fairalloc.solvers.running import progress
+from fairalloc.solvers.running import listeners
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processes_below
 
 AVAILABLE = hasattr(os, "fork") and sys.platform != "darwin"
@@ -187,7 +187,7 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
         end_with_caller(signal.SIGKILL)
         adopt()
         be_watched()
-        progress.hand_over(lambda step: _send(pipe, step))
+        listeners.hand_over(lambda step: _send(pipe, step))
         work(lambda message: _send(pipe, message))
         last = _Done(tuple(name for name in sys.modules if name not in known))
     except Exception as error:
@@ -302,7 +302,7 @@ class _Received:
     def all_until(self, pipe: int, pid: int, left: Callable[[], float]) -> bool:
         """Read until the child has ended (True) or no time is left."""
         while (seconds := left()) > 0:
-            progress.tick()
+            listeners.tick()
             if select.select([pipe], [], [], min(seconds, GLANCE))[0]:
                 chunk = os.read(pipe, 1 << 20)
                 self._take(chunk)
@@ -319,8 +319,8 @@ class _Received:
             if len(self._data) < end:
                 return
             message = pickle.loads(bytes(self._data[_LENGTH.size : end]))
-            if isinstance(message, progress.Progress):
-                progress.heard(message)
+            if isinstance(message, listeners.ProgressStep):
+                listeners.heard(message)
             else:
                 self.messages.append(message)
             del self._data[:end]

@@ -25,7 +25,7 @@ from fairalloc import benchmarks
 from fairalloc.analysis.plots import panels, style
 from fairalloc.analysis.plots.panels import ENDINGS
 from fairalloc.benchmarks import FIGURES, SUITES, SuiteCase, accuracy, figures, metrics, page, print_summary
-from fairalloc.benchmarks.loss import loss_grids, losses
+from fairalloc.benchmarks.accuracy import loss_grids, losses
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
 from fairalloc.benchmarks.records import UNDEFINED
 from fairalloc.benchmarks.references import Reference, distance_to, printed_quantities, references, unique_quantities

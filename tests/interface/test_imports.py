@@ -53,7 +53,7 @@ PARTS = {
         ),
     ),
     "solvers": (
-        *("options", "running.threads", "running.warm_start", "running.progress", "running.solver_log"),
+        *("options", "running.threads", "running.warm_start", "running.listeners", "running.solver_log"),
         *("lexicographic.faces", "lexicographic.rounds", "lexicographic.nested_rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
@@ -144,7 +144,6 @@ PARTS = {
             "report",
             "accuracy",
             "growth",
-            "loss",
             "figures",
             "page",
             "formats",

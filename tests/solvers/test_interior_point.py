@@ -17,7 +17,7 @@ from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models import Instance, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, methods_for, solve
-from fairalloc.solvers.backends import highs
+from fairalloc.solvers.backends import highs_session
 from fairalloc.solvers.interior_point import max_min, optimal_face, program, system
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions, PrimalDual
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
@@ -99,8 +99,8 @@ def test_cut_off_it_claims_nothing_it_does_not_prove(iterations):
 @pytest.mark.parametrize("instance", DENSE, ids=lambda i: i.name)
 @pytest.mark.parametrize("iterations", [0, 2])
 def test_where_it_fails_highs_does_the_round(instance, iterations, monkeypatch):
-    passed, original = [], highs.HighsSession._pass_model
-    monkeypatch.setattr(highs.HighsSession, "_pass_model", lambda self, now: (passed.append(now), original(self, now))[1])
+    passed, original = [], highs_session.HighsSession._pass_model
+    monkeypatch.setattr(highs_session.HighsSession, "_pass_model", lambda self, now: (passed.append(now), original(self, now))[1])
     expected = solve(instance, "drfh", "highs")
     passed.clear()
     allocation = solve(instance, "drfh", "highs:leximin", options={"max_iterations": iterations})
@@ -113,7 +113,7 @@ def test_where_it_fails_highs_does_the_round(instance, iterations, monkeypatch):
 def test_where_one_round_is_all_highs_is_not_started(monkeypatch):
     instance = generators.generic(20, 18, 3, 1)
     expected = solve(instance, "tsf", "highs").tasks
-    monkeypatch.setattr(highs.HighsSession, "_pass_model", lambda *_: pytest.fail("HiGHS was started"))
+    monkeypatch.setattr(highs_session.HighsSession, "_pass_model", lambda *_: pytest.fail("HiGHS was started"))
     allocation = solve(instance, "tsf", "highs:leximin")
     assert allocation.residual <= 1e-2 * RESIDUAL
     np.testing.assert_allclose(allocation.tasks, expected, rtol=EXACT)

@@ -4,7 +4,7 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.cli import main
-from fairalloc.solvers.running import progress, time_limits
+from fairalloc.solvers.running import listeners, time_limits
 
 GAME = fa.example("khamse-fig1").instance
 POOL = fa.Instance([[1, 2], [2, 1], [1, 1]], [[9, 12]])
@@ -12,7 +12,7 @@ POOL = fa.Instance([[1, 2], [2, 1], [1, 1]], [[9, 12]])
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(listeners, "EVERY", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_lines_on_standard_error(capsys):
 
 
 def test_no_line_comes_before_its_time(monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 60.0)
+    monkeypatch.setattr(listeners, "EVERY", 60.0)
     told = []
     fa.solve(POOL, "nb", "pdhg", progress=told.append)
     assert told == []

@@ -7,7 +7,7 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.models.examples import generators
-from fairalloc.solvers.backends.highs import IDLE
+from fairalloc.solvers.backends.highs_session import IDLE
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.interior_point.program import ArrowProgram

@@ -4,7 +4,7 @@ from typing import Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.certificates.check_certificate import facts_of
-from fairalloc.theorems.certificates.find import NoCertificateError, Search
+from fairalloc.theorems.certificates.find import CertificateSearch, NoCertificateError
 from fairalloc.theorems.certificates.store import Text, document, hash_of, stored
 from fairalloc.theorems.certificates.text import text_of
 from fairalloc.theorems.smt.patterns import Size
@@ -30,7 +30,7 @@ def certified(text: Text, seconds: float) -> dict[str, Any]:
 
 def entry(formulas: Any, assumed: Any, refuting: Any, seconds: float) -> list[Any]:
     """The point and the tree of one question."""
-    search = Search(seconds)
+    search = CertificateSearch(seconds)
     facts = [f for k in assumed for f in facts_of(formulas[k])]
     point = search.point(facts)
     more = [] if point is None else [f for k in refuting for f in facts_of(formulas[k])]

@@ -32,7 +32,7 @@ class NoCertificateError(Exception):
     """Why a question has no certificate here."""
 
 
-class Search:
+class CertificateSearch:
     """Of one question."""
 
     def __init__(self, seconds: float, lemmas: bool = True) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import write_json
+from fairalloc.models.files.writing import write_file
 from fairalloc.theorems.certificates.certify import certified
 from fairalloc.theorems.certificates.store import certificate_name, checked, hash_of, index, packed, stored
 from fairalloc.theorems.certificates.text import text_of
@@ -21,7 +22,7 @@ def unpack(folder: str) -> None:
     """Every certificate as the checker reads it."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for entry in {entry["sha256"]: entry for entries in index().values() for entry in entries if "sha256" in entry}.values():
-        Path(folder, certificate_name(entry["sha256"])).with_suffix("").write_text(json.dumps(stored(entry["sha256"])))
+        write_file(Path(folder, certificate_name(entry["sha256"])).with_suffix(""), json.dumps(stored(entry["sha256"])))
 
 
 def compare() -> None:
@@ -45,7 +46,7 @@ def _entry(item: Statement, size: list[int], seconds: float) -> dict[str, Any]:
     if certificate is None and seconds:
         try:
             certificate = certified(text, seconds)
-            (HERE / "found" / certificate_name(sha256)).write_bytes(packed(certificate))
+            write_file(HERE / "found" / certificate_name(sha256), packed(certificate))
         except InstanceError as fault:
             reason = str(fault)
     if certificate is None:

@@ -9,7 +9,7 @@ from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import Check
-from fairalloc.simulation.experiments.experiment import Claim, Experiment, Measured, Size
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
 from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.experiments.trial import Trial, TrialResult, thinned
 from fairalloc.simulation.workloads import bitbrains_instant
@@ -147,7 +147,7 @@ EXPERIMENTS = (
         "K.Fig6",
         "convergence of the distributed algorithm for alpha = 3",
         (
-            Claim(
+            PaperClaim(
                 "", "The distributed algorithm converges to an optimal solution of Problem 3, where Psi is 0, linearly.", _linear
             ),
         ),
@@ -168,7 +168,7 @@ EXPERIMENTS = (
         "K.Fig7",
         "utilisation of five resources by alpha",
         (
-            Claim(
+            PaperClaim(
                 "",
                 "alpha-PF-VDS uses more of the resources for smaller alpha, significantly from infinity to 1 (100 runs).",
                 _falls_with_alpha,
@@ -180,7 +180,11 @@ EXPERIMENTS = (
     OF_FIVE_RESOURCES(
         "K.Fig12",
         "utilisation of five resources by PS-DSF, DRFH and TSF",
-        (Claim("", "PS-DSF uses more of the resources than DRFH and TSF, up to 20 % for some (100 runs).", _above_the_others),),
+        (
+            PaperClaim(
+                "", "PS-DSF uses more of the resources than DRFH and TSF, up to 20 % for some (100 runs).", _above_the_others
+            ),
+        ),
         f"{HERE}. Means over servers depend on where DRFH and TSF place the tasks; all servers together do not",
         competitors=("ps-dsf", *OTHERS),
     ),

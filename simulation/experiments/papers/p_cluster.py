@@ -9,7 +9,7 @@ from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import gamma
 from fairalloc.simulation.experiments.claims import Check
-from fairalloc.simulation.experiments.experiment import Claim, Experiment, Measured, Size
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
 from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.solvers import solve
@@ -158,7 +158,7 @@ EXPERIMENTS = (
     Experiment(
         "P.Table3",
         "tasks of a monopoly on each class of servers",
-        (Claim("", "Table III: the tasks that each user may run when it monopolises each class of servers.", _table3),),
+        (PaperClaim("", "Table III: the tasks that each user may run when it monopolises each class of servers.", _table3),),
         HERE,
         "none",
         ("measured",),
@@ -171,7 +171,7 @@ EXPERIMENTS = (
     Experiment(
         "P.Table4",
         "tasks under PS-DSF and TSF",
-        (Claim("", "Table IV: the tasks of each user on each class of servers under PS-DSF and under TSF.", _table4),),
+        (PaperClaim("", "Table IV: the tasks of each user on each class of servers under PS-DSF and under TSF.", _table4),),
         HERE,
         "mechanism",
         ("ps-dsf", *OTHERS),
@@ -185,9 +185,11 @@ EXPERIMENTS = (
         "P.Fig6",
         "CPU of classes C and D while user 4 comes and goes",
         (
-            Claim("C", "PS-DSF uses more CPU of the servers of class C than TSF and C-DRFH.", partial(_more_cpu, "C")),
-            Claim("D", "PS-DSF uses more CPU of the servers of class D than TSF and C-DRFH.", partial(_more_cpu, "D")),
-            Claim("prompt", "PS-DSF, executed by the servers themselves, converges promptly when users come and go.", _prompt),
+            PaperClaim("C", "PS-DSF uses more CPU of the servers of class C than TSF and C-DRFH.", partial(_more_cpu, "C")),
+            PaperClaim("D", "PS-DSF uses more CPU of the servers of class D than TSF and C-DRFH.", partial(_more_cpu, "D")),
+            PaperClaim(
+                "prompt", "PS-DSF, executed by the servers themselves, converges promptly when users come and go.", _prompt
+            ),
         ),
         f"{HERE} but the order of the servers in a period, which is drawn; TSF, C-DRFH and mechanisms of one's own are computed "
         f"exactly every second, as in the paper. Prompt is at rest within {PROMPT:.0f} seconds",

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import ENOUGH, Check
-from fairalloc.simulation.experiments.experiment import Claim, Experiment, Measured, Size
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
 from fairalloc.simulation.experiments.figures import bars, bubbles, curves, figure
 from fairalloc.simulation.experiments.measures.w_cluster import MINUTES, RESOURCES, over_a_day
 from fairalloc.simulation.experiments.trial import TrialResult, thinned
@@ -239,14 +239,14 @@ EXPERIMENTS = (
         "W.Table2",
         "utilisation of Slots by the number of slots",
         (
-            Claim(
+            PaperClaim(
                 "best",
                 "Of 10, 12, 14, 16 and 20 slots of the largest server, 14 have the highest overall utilisation; read with as "
                 "many slots for a task as cover it.",
                 partial(_best_of, COVERED),
             ),
-            Claim("best-one-each", "The same, read with one slot for each task.", partial(_best_of, ONE_EACH)),
-            Claim("numbers", "The ten utilisations of Table 2; read with covering slots.", _ten_numbers),
+            PaperClaim("best-one-each", "The same, read with one slot for each task.", partial(_best_of, ONE_EACH)),
+            PaperClaim("numbers", "The ten utilisations of Table 2; read with covering slots.", _ten_numbers),
         ),
         f"{HERE}. The paper does not say how a task larger than a slot is treated: both readings are tried",
         competitors=(*COVERED.values(), *ONE_EACH.values()),
@@ -259,13 +259,13 @@ EXPERIMENTS = (
         "W.Fig6",
         "utilisation over 24 hours",
         (
-            Claim(
+            PaperClaim(
                 "more",
                 "Both DRFH schedulers use significantly more CPU and memory than Slots; Best-Fit uniformly more than First-Fit "
                 "at all times.",
                 _more_use,
             ),
-            Claim("saturated", "W 5.2: Best-Fit raises the utilisation until the capacity is almost saturated.", _saturated),
+            PaperClaim("saturated", "W 5.2: Best-Fit raises the utilisation until the capacity is almost saturated.", _saturated),
         ),
         f"{HERE}. Slots: 14 of the largest server, as many for a task as cover it",
         competitors=(SLOTS, FIRST, BEST),
@@ -276,12 +276,12 @@ EXPERIMENTS = (
         "W.Fig7",
         "completion times of jobs",
         (
-            Claim(
+            PaperClaim(
                 "small",
                 "DRFH shows no improvement over Slots for small jobs.",
                 lambda measured: [measured.check(BEST, REDUCTIONS[0], -SMALL, SMALL)],
             ),
-            Claim("times", "A significant reduction for jobs of more tasks: the larger, the more.", _larger_jobs),
+            PaperClaim("times", "A significant reduction for jobs of more tasks: the larger, the more.", _larger_jobs),
         ),
         f"{HERE}. Five classes of jobs by size, of our choice; jobs completed by both schedulers",
         competitors=(SLOTS, BEST),
@@ -296,13 +296,13 @@ EXPERIMENTS = (
         "W.Fig8",
         "task completion ratios of users",
         (
-            Claim(
+            PaperClaim(
                 "almost-all",
                 "Best-Fit DRFH has a higher ratio than Slots for almost all users; read of those whom Slots leaves short of what "
                 "could be completed.",
                 _almost_all,
             ),
-            Claim(
+            PaperClaim(
                 "only",
                 "Around 20 % of the users have all tasks completed under Best-Fit DRFH only.",
                 lambda measured: [measured.check(BEST, ONLY, *AROUND_20)],
@@ -319,12 +319,12 @@ EXPERIMENTS = (
         "W.Fig9",
         "sharing against dedicated clouds",
         (
-            Claim(
+            PaperClaim(
                 "fewer",
                 "Only 2 % of the users complete fewer tasks under DRFH than in a dedicated cloud.",
                 lambda measured: [measured.check(BEST, FEWER, high=RARE)],
             ),
-            Claim(
+            PaperClaim(
                 "slightly",
                 "Of these the ratio decreases only slightly.",
                 lambda measured: [measured.check(BEST, LOSS, high=SLIGHT)],

@@ -5,7 +5,7 @@ import numpy as np
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import Check
-from fairalloc.simulation.experiments.experiment import Claim, Experiment, Measured, Size
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
 from fairalloc.simulation.experiments.figures import curves, figure
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.simulation.metrics import dominant_shares
@@ -166,13 +166,15 @@ EXPERIMENTS = (
         "W.Fig5",
         "three users join and leave 100 servers",
         (
-            Claim(
+            PaperClaim(
                 "shares",
                 "User 1 alone has 40 % of the CPU and 62 % of the memory; users 1 and 2 have a dominant share of 44 % each, "
                 "all three 26 % each, and users 2 and 3 the same when user 1 has left.",
                 _as_printed,
             ),
-            Claim("exact", "Best-Fit DRFH precisely achieves the DRFH allocation at all times; that of divisible tasks.", _exact),
+            PaperClaim(
+                "exact", "Best-Fit DRFH precisely achieves the DRFH allocation at all times; that of divisible tasks.", _exact
+            ),
         ),
         "100 servers drawn from W Table 1 so that they have the printed CPU, and the printed memory within the steps of the "
         "table; demands, joining times and the departure of user 1 as printed. Of our choice: single tasks of 0.5 to 1.5 of a "
@@ -195,7 +197,7 @@ EXPERIMENTS = (
         "W.Granularity",
         "best-fit DRFH with smaller and smaller tasks",
         (
-            Claim(
+            PaperClaim(
                 "",
                 "W 5.2: progressive filling over heterogeneous servers leads to a DRFH allocation; First-Fit offers a fairly "
                 "good approximation, Best-Fit a better one.",

@@ -21,7 +21,7 @@ MEASURES = ("residual", "error", "merit", "change")
 
 
 @dataclass(frozen=True)
-class Progress:
+class ProgressStep:
     """Where a call is: seconds so far, the method, its iteration, and what it measures there; None = it does not say."""
 
     seconds: float = 0.0
@@ -39,14 +39,14 @@ class Progress:
 class _Listener:
     """Keeps what was told last, and passes it on at most every so many seconds."""
 
-    def __init__(self, pass_on: Callable[[Progress], object], every: float) -> None:
+    def __init__(self, pass_on: Callable[[ProgressStep], object], every: float) -> None:
         self.pass_on, self.every = pass_on, every
         self.began = self.last = time.perf_counter()
-        self.now = Progress()
+        self.now = ProgressStep()
 
     def hear(self, facts: dict[str, Any]) -> None:
         """Facts of one step; another method begins anew."""
-        new = Progress(method=facts["method"]) if "method" in facts else self.now
+        new = ProgressStep(method=facts["method"]) if "method" in facts else self.now
         iteration = facts.get("iteration", facts.get("iterations", new.iteration))
         found = next(((name, float(facts[name])) for name in MEASURES if name in facts), (new.measure, new.value))
         self.now = replace(new, iteration=iteration, measure=found[0], value=found[1])
@@ -76,7 +76,7 @@ def tick() -> None:
 
 
 @contextmanager
-def listening(progress: bool | Callable[[Progress], object]) -> Iterator[None]:
+def listening(progress: bool | Callable[[ProgressStep], object]) -> Iterator[None]:
     """Pass on what is told inside: True = a line on standard error every second, else to a function."""
     if progress is False:
         yield
@@ -88,18 +88,18 @@ def listening(progress: bool | Callable[[Progress], object]) -> Iterator[None]:
         _LISTENER.reset(token)
 
 
-def hand_over(send: Callable[[Progress], object]) -> None:
+def hand_over(send: Callable[[ProgressStep], object]) -> None:
     """In a child process, for good: what is told goes to the parent, where somebody listens there."""
     if _LISTENER.get() is not None:
         _LISTENER.set(_Listener(send, 0.0))
 
 
-def heard(step: Progress) -> None:
+def heard(step: ProgressStep) -> None:
     """In the parent: what a child has told."""
     if (listener := _LISTENER.get()) is not None:
         listener.now = step
         listener.tick()
 
 
-def _written(step: Progress) -> None:
+def _written(step: ProgressStep) -> None:
     print(f"fairalloc: {step}", file=sys.stderr, flush=True)

@@ -28,7 +28,7 @@ ROUNDING = 1e-9
 """A task fits where it takes this part of a capacity more than is free, and a number of tasks that is whole to it is whole."""
 
 
-class Filling(Session):
+class OneByOne(Session):
     """Tasks one by one. `ahead` is whether users are compared by the share that they would have."""
 
     mechanism: WholeTasks
@@ -90,7 +90,7 @@ class Filling(Session):
                 yield f"{name} is {value:.6g}, and {known[name]:.6g} in fractions"
 
 
-class SequentialMinMax(Filling):
+class SequentialMinMax(OneByOne):
     """From nothing."""
 
     ahead = True
@@ -99,7 +99,7 @@ class SequentialMinMax(Filling):
         return np.zeros_like(fractions.x)
 
 
-class BestFit(Filling):
+class BestFit(OneByOne):
     """From what is whole."""
 
     ahead = False
@@ -113,7 +113,7 @@ class WholeByFilling(Method):
 
     kind = "approximate"
 
-    def __init__(self, name: str, session: type[Filling]) -> None:
+    def __init__(self, name: str, session: type[OneByOne]) -> None:
         self.id, self.session = name, session
 
     def computes(self, mechanism: Mechanism) -> bool:
