@@ -95,9 +95,9 @@ print(pd.DataFrame(whole.astype(int), list(cluster.users), list(cluster.servers)
 assert "big memory" not in placed["eve"]
 assert (np.einsum("ni,nr->ir", whole, demands.to_numpy()) <= cluster.pools + 1e-9).all()
 assert (whole <= placed.by_server + 1e-9).all()
-assert len(table.allocations) == len(fa.MECHANISMS)
+assert len(table.allocations) + len(table.refused) == len(fa.MECHANISMS)
 assert all(allocation.residual < 1e-6 for allocation in table.allocations.values())
-assert set(limited.refused) == {"drf-per-server"}
+assert "drf-per-server" in limited.refused
 assert from_log.max_tasks.tolist() == [3, 1, 1]
 assert abs(fa.solve(from_log, "drfh").tasks - [3, 1, 1]).max() < 1e-6
 assert abs(3 * table["nb"].tasks - [44, 20, 22]).max() < 1e-4
