@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-MOST = 36e6
+MOST = 42e6
 """Bytes of the whole site."""
 
 LOADED = {
