@@ -70,8 +70,8 @@ def in_pyomo(model: "pyo.ConcreteModel", instance: Instance) -> None:
 
 
 def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
-    """The mechanism that keeps the floors of the instance, itself where there are none; NotApplicable where it cannot."""
-    if not instance.has_floors or mechanism.keeps_floors:
+    """The mechanism that keeps the floors of an instance that has some; NotApplicable where it cannot."""
+    if mechanism.keeps_floors:
         return mechanism
     if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform | GavelMaxMin):
         return WithFloors(mechanism)

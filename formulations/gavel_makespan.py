@@ -9,12 +9,12 @@ in the letters of gavel_max_min.py; steps_n are the tasks that are left, max_tas
 one linear program, where Gavel searches T by bisection. Rates of tasks are shared here, so max_tasks are no limits on them.
 """
 
-from fractions import Fraction
-
-from fairalloc.formulations.gavel_max_min import GavelMaxMin, count
+from fairalloc.formulations.gavel_max_min import GavelMaxMin
 from fairalloc.formulations.gavel_max_min import timed as with_time
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
+from fairalloc.models.shares import count
 from fairalloc.models.transformations.own_time import has_own_time
 
 
@@ -35,7 +35,7 @@ def timed(instance: Instance) -> Instance:
 mechanism = GavelMakespan(
     "gavel-makespan",
     share=count,
-    exact_share=lambda instance: (Fraction(1),) * instance.N,
+    exact_share=rationals.count,
     domain=timed,
     title="Gavel's makespan: all jobs are done as early as possible, with time of jobs' own",
     source="Narayanan et al. 2020, 4.2",

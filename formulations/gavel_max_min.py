@@ -23,9 +23,9 @@ from fairalloc.formulations.common.tasks import by_user, pyomo_arcs
 from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
-from fairalloc.models.shares import one_vector
+from fairalloc.models.shares import count, one_vector
 from fairalloc.models.transformations.own_time import has_own_time, with_own_time
 
 if TYPE_CHECKING:
@@ -84,15 +84,10 @@ def equal_shares(instance: Instance) -> tuple[Fraction, ...]:
     return tuple(shares)
 
 
-def count(instance: Instance) -> Floats:
-    """(N,) ones: sigma_n is in the weights of `timed`."""
-    return np.ones(instance.N)
-
-
 mechanism = GavelMaxMin(
     "gavel-max-min",
-    share=count,
-    exact_share=lambda instance: (Fraction(1),) * instance.N,
+    share=count,  # sigma_n is in the weights of `timed`
+    exact_share=rationals.count,
     domain=timed,
     title="Gavel's max-min fair throughputs on accelerators of several kinds, with time of jobs' own",
     source="Narayanan et al. 2020, 4.1",

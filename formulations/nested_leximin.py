@@ -17,9 +17,7 @@ Residual: that of drfh for the nodes of every depth; all nodes above keep their 
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-
-from fairalloc.formulations.common.tasks import cvxpy_limit, linear_rows, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.common.tasks import cvxpy_limit, linear_rows, pyomo_arcs, pyomo_limit, tasks_in_units
 from fairalloc.formulations.lexicographic.nested import NestedRound, least_rise
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism
@@ -61,7 +59,7 @@ class NestedMaxMin(Mechanism):
         """Variables "x" and "g", constraints "capacity", "kept", "fairness", "limit"; by default of the first round."""
         import cvxpy as cp
 
-        arcs, tree = instance.arcs, self.tree(instance)
+        arcs, tree = instance.arcs, Tree.of(instance)
         now = round or self.first(instance)
 
         x = cp.Variable(len(arcs), nonneg=True, name="x")
@@ -77,7 +75,7 @@ class NestedMaxMin(Mechanism):
         """Variables `x` and `g`, expressions `share[node]`, constraints `capacity`, `kept`, `fairness`, `limit`."""
         import pyomo.environ as pyo
 
-        tree, (model, load, tasks) = self.tree(instance), pyomo_arcs(instance)
+        tree, (model, load, tasks) = Tree.of(instance), pyomo_arcs(instance)
         now = round or self.first(instance)
         V = dict(zip(tree.names, linear_rows(tree.shares @ instance.arcs.owner, list(model.x.values())), strict=True))
         floor, base = (dict(zip(tree.names, part.tolist(), strict=True)) for part in (now.floor, now.base))
@@ -91,33 +89,22 @@ class NestedMaxMin(Mechanism):
         model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
         return pyomo_limit(model, instance, tasks)
 
-    def tree(self, instance: Instance) -> Tree:
-        """The nodes, their parts and guarantees; NotApplicable where dominant shares are not defined."""
-        memo: dict[Any, Any] = instance.memo
-        if Tree not in memo:
-            memo[Tree] = Tree.of(instance)
-        tree: Tree = memo[Tree]
-        return tree
-
     def first(self, instance: Instance) -> NestedRound:
         """The first round."""
-        return NestedRound.first(self.tree(instance), self.compared == "borrowed")
+        return NestedRound.first(Tree.of(instance), self.compared == "borrowed")
 
     def domain(self, instance: Instance) -> Instance:
         """The instance; NotApplicable where dominant shares are not defined, or guarantees cannot be kept."""
-        if (check_guarantees, "kept") not in instance.memo:
-            check_guarantees(self.tree(instance))
-            instance.memo[check_guarantees, "kept"] = True
+        check_guarantees(instance)
         return instance
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Other units of tasks change no share; weights stay, which are compared with those of groups."""
-        unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
-        return instance.rescaled(instance.weights, unit), unit
+        return tasks_in_units(instance)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """g, the least level of a child of the root, and the share of every group."""
-        tree, now = self.tree(allocation.instance), self.first(allocation.instance)
+        tree, now = Tree.of(allocation.instance), self.first(allocation.instance)
         levels = tree.levels(allocation.x)
         shares = {f"share of {name}": float(levels[k] * tree.phi[k]) for k, name in enumerate(tree.groups.names)}
         return {"g": float((levels - now.base)[now.active].min()), **shares}
@@ -126,7 +113,7 @@ class NestedMaxMin(Mechanism):
         """The largest part of an attainable level that a node misses, by its own prices, in [0, 1]; 1 without any or a point."""
         if allocation.round_prices is None or not allocation.has_point:
             return 1.0
-        tree, now = self.tree(allocation.instance), self.first(allocation.instance)
+        tree, now = Tree.of(allocation.instance), self.first(allocation.instance)
         x = feasible(allocation.instance, allocation.x)
         missed = float((1.0 - tree.levels(x)[now.kept] / now.floor[now.kept]).max(initial=0.0))  # of guarantees
         return worst([missed, least_rise(tree, now, x, allocation.round_prices)])

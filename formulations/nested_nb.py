@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import by_user, costs_at, cvxpy_limit, linear_rows, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.common.tasks import (
+    by_user,
+    costs_at,
+    cvxpy_limit,
+    linear_rows,
+    pyomo_arcs,
+    pyomo_limit,
+    tasks_in_units,
+)
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.input.groups import Groups
@@ -78,15 +86,13 @@ class NestedNashBargaining(Mechanism):
 
     def domain(self, instance: Instance) -> Instance:
         """The instance; NotApplicable where guarantees cannot be kept, or are given where dominant shares are not defined."""
-        if len(guarantees(instance)[1]) and (check_guarantees, "kept") not in instance.memo:
-            check_guarantees(Tree.of(instance))
-            instance.memo[check_guarantees, "kept"] = True
+        if len(guarantees(instance)[1]):
+            check_guarantees(instance)
         return instance
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Other units of tasks add a constant to the objective; weights stay, which are compared with those of groups."""
-        unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
-        return instance.rescaled(instance.weights, unit), unit
+        return tasks_in_units(instance)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n phi_n log u_n; where a user has no task, only the certainty equivalent, 0."""
@@ -109,7 +115,7 @@ class NestedNashBargaining(Mechanism):
 
 def parts(instance: Instance) -> Floats:
     """(N,) phi_n of the users, 1 together."""
-    groups = instance.groups or Groups((), (), (), (), (-1,) * instance.N)
+    groups = instance.groups or Groups.none(instance.N)
     return np.array(groups.parts(instance.exact.weights)[len(groups) :], dtype=float)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,9 +28,16 @@ class Tree:
     shares: sp.csr_array
 
     @classmethod
-    def of(cls, instance: Instance) -> Self:
-        """Users without groups are children of the root."""
-        groups = instance.groups or Groups((), (), (), (), (-1,) * instance.N)
+    def of(cls, instance: Instance) -> "Tree":
+        """The tree of an instance, made once. NotApplicable where dominant shares are not defined."""
+        memo: dict[Any, Tree] = instance.memo
+        if Tree not in memo:
+            memo[Tree] = cls._made(instance)
+        return memo[Tree]
+
+    @classmethod
+    def _made(cls, instance: Instance) -> Self:
+        groups = instance.groups or Groups.none(instance.N)
         phi = np.array(groups.parts(instance.exact.weights), dtype=float)
         sigma = global_dominant_share(instance)
         asked = groups.members @ (sigma * instance.max_tasks)
@@ -48,8 +55,14 @@ class Tree:
         return result
 
 
-def check_guarantees(tree: Tree) -> None:
+def check_guarantees(instance: Instance) -> None:
     """NotApplicable where the guarantees cannot all be kept: with a smallest set that cannot, which is found by deletion."""
+    if check_guarantees not in instance.memo:
+        _check(Tree.of(instance))
+        instance.memo[check_guarantees] = True
+
+
+def _check(tree: Tree) -> None:
     kept = np.flatnonzero(tree.gamma > 0).tolist()
     if _kept_part(tree, kept) >= 1.0 - ENOUGH:
         return

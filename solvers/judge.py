@@ -28,7 +28,6 @@ import scipy.sparse as sp
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.floors import with_floors
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
@@ -80,7 +79,7 @@ def judged(
     The allocation with `residuals` {"feasibility", "definition"}, or for a mechanism without a residual of its own
     {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
-    mechanism, accuracy = with_floors(mechanism, allocation.instance), None if limits is None or claimed else limits.accuracy
+    mechanism, accuracy = mechanism.kept(allocation.instance), None if limits is None or claimed else limits.accuracy
     if not mechanism.has_residual:
         return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
     own, errors = mechanism.measured(allocation)
@@ -235,7 +234,7 @@ class Known(NamedTuple):
 
 def residual(mechanism: Mechanism, allocation: Allocation) -> float | None:
     """What `proved` proves; None for a mechanism without a residual of its own, inf where nothing is known."""
-    mechanism = with_floors(mechanism, allocation.instance)
+    mechanism = mechanism.kept(allocation.instance)
     return proved(mechanism, allocation).residual if mechanism.has_residual else None
 
 
@@ -350,7 +349,7 @@ def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limit
     (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
 
     def solve(now: Any) -> tuple[Floats, Floats]:
-        lp = nested_lp(rule, scaled, now) if isinstance(rule, NestedMaxMin) else rule.lp(scaled, now)
+        lp = nested_lp(scaled, now) if isinstance(rule, NestedMaxMin) else rule.lp(scaled, now)
         rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
         given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
         options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)

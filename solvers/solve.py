@@ -17,7 +17,6 @@ import numpy as np
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.edited import Edited
-from fairalloc.formulations.floors import with_floors
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
@@ -113,7 +112,7 @@ def solve(
     if own and method is None:
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
-    item = with_floors(find_mechanism(mechanism).configure(**parameters), instance)
+    item = find_mechanism(mechanism).configure(**parameters).kept(instance)
     item.check_groups(instance)
     if seconds < np.inf:
         _import_first(item, instance, method)

@@ -30,7 +30,6 @@ from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.floors import with_floors
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
@@ -121,7 +120,7 @@ def certified_answer(
     instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: float | None = None
 ) -> Certificate | NotCertified:
     """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
-    item = with_floors(find_mechanism(mechanism), as_instance(instance))
+    item = find_mechanism(mechanism).kept(as_instance(instance))
     return _in_time(item, item.home(as_instance(instance)), None, TOLERANCE, time_limit)
 
 

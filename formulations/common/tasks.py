@@ -161,6 +161,12 @@ def canonical(
     return scaled, unit
 
 
+def tasks_in_units(instance: Instance) -> tuple[Instance, Floats]:
+    """The same for tasks alone: weights, which are compared with those of groups, stay as they are."""
+    unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+    return instance.rescaled(instance.weights, unit), unit
+
+
 def _best_variants(instance: Instance) -> Floats:
     """(N,) sum over servers of what the user could run there alone in its best variant."""
     arcs = instance.arcs

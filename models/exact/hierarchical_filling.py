@@ -28,7 +28,7 @@ class _Filling:
     """
 
     def __init__(self, instance: Instance) -> None:
-        arcs, groups = exact_arcs(instance), instance.groups or Groups((), (), (), (), (ROOT,) * instance.N)
+        arcs, groups = exact_arcs(instance), instance.groups or Groups.none(instance.N)
         self.need = [{row: part for row, part in load if part} for load in arcs.load]  # d_nr / c_r
         self.limit, self.rows, self.first = arcs.limits, range(arcs.rows), len(groups)
         self.weight = [*groups.weights, *instance.exact.weights]

@@ -25,7 +25,7 @@ class ExactTree:
     @classmethod
     def of(cls, instance: Instance) -> Self:
         """Users without groups are children of the root."""
-        groups = instance.groups or Groups((), (), (), (), (-1,) * instance.N)
+        groups = instance.groups or Groups.none(instance.N)
         phi, sigma = groups.parts(instance.exact.weights), global_dominant_share(instance)
         above = []
         for n, group in enumerate(groups.of_user):

@@ -47,6 +47,11 @@ class Groups:
     def __len__(self) -> int:
         return len(self.names)
 
+    @classmethod
+    def none(cls, users: int) -> "Groups":
+        """No groups: so many users are children of the root."""
+        return cls((), (), (), (), (ROOT,) * users)
+
     @cached_property
     def above(self) -> tuple[int, ...]:
         """(G + N,) the group that each node is in."""

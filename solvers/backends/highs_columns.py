@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.lexicographic.nested import NestedRound
-from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.highs_session import COLD, HighsSession, pass_lp
@@ -73,8 +72,7 @@ class ColumnsSession(HighsSession):
     @property
     def tree(self) -> Tree:
         """The nodes, in canonical units."""
-        assert isinstance(self.mechanism, NestedMaxMin)
-        return self.mechanism.tree(self.instance)
+        return Tree.of(self.instance)
 
     def _level(self, now: NestedRound, x: Floats) -> float:
         """The level at tasks x; where the last x has it too, that stays, so that no level drifts."""

@@ -95,7 +95,7 @@ class HighsSession(Session):
         """The round, or the one program, as sparse arrays."""
         item = self.mechanism
         if isinstance(item, NestedMaxMin):
-            return nested_lp(item, self.instance, round)
+            return nested_lp(self.instance, round)
         assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
         return item.lp(self.instance, round)
 

@@ -18,6 +18,7 @@ from fairalloc.models.exact.proofs import ExactNestedRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction
 from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.instance import Instance
+from fairalloc.models.tree import Tree
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram
 
 
@@ -56,7 +57,7 @@ def nested_rounds(session: SessionInRationals) -> tuple[Rationals, tuple[ExactNe
         for k in rounds[-1].nodes:
             floors[k] = base[k] + level
         fixed = np.isin(nodes, rounds[-1].nodes)
-        now = now.after(item.tree(session.instance), fixed, np.array(floors, dtype=float))
+        now = now.after(Tree.of(session.instance), fixed, np.array(floors, dtype=float))
     return x, tuple(rounds)
 
 

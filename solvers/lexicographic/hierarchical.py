@@ -66,7 +66,7 @@ class _Cluster:
 
     def __init__(self, session: Session) -> None:
         instance = session.instance
-        groups = instance.groups or Groups((), (), (), (), (ROOT,) * instance.N)
+        groups = instance.groups or Groups.none(instance.N)
         self.x, self.limit, self.load = session.x, instance.max_tasks, instance.arcs.load.toarray()
         self.size = np.minimum(session.limits.own(TaskOptions).task / self.load.max(axis=0), instance.max_tasks)
         self.used, self.first, self.inside = np.zeros(instance.R), len(groups), dict(groups.children)

@@ -11,21 +11,22 @@ from fairalloc.formulations.lexicographic.nested import NestedRound, proved_roun
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.tree import Tree
 
 
 def solve_nested_rounds(
     mechanism: NestedMaxMin, instance: Instance, solver: Callable[[NestedRound], tuple[Floats, Floats]], tolerance: float
 ) -> tuple[Floats, Floats]:
     """All rounds of groups and users: tasks of the last, (rounds, K, R) prices."""
-    rounds = proved_rounds(mechanism.tree(instance), mechanism.first(instance), solver, tolerance)
+    rounds = proved_rounds(Tree.of(instance), mechanism.first(instance), solver, tolerance)
     answers = [(x, prices) for x, prices, _ in rounds]
     return answers[-1][0], np.array([prices for _, prices in answers])
 
 
-def nested_lp(mechanism: NestedMaxMin, instance: Instance, now: NestedRound, inside: Any = slice(None)) -> LP:
+def nested_lp(instance: Instance, now: NestedRound, inside: Any = slice(None)) -> LP:
     """A round as sparse arrays, on all arcs or those `inside`: capacity rows, kept nodes, active nodes, limits; g is last."""
     arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
-    user, shares = arcs.user[inside], mechanism.tree(instance).shares.tocsc()
+    user, shares = arcs.user[inside], Tree.of(instance).shares.tocsc()
     V, owner = shares[:, user].tocsr(), sp.eye_array(instance.N, format="csc")[:, user].tocsr()
     parts = [arcs.load.tocsc()[:, inside], V[now.kept], V[now.active], owner[capped]]
     matrix = sp.vstack(parts, format="csr")
