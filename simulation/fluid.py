@@ -187,12 +187,8 @@ class _Fluid:
         self.of_job = np.arange(len(workload)) if each_job else workload.job_user
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
-        self.eligible = np.ones((len(workload if each_job else workload.users), len(cluster.counts)), dtype=bool)
-        given = True if workload.eligible is None else workload.eligible
-        self.eligible[self.of_job] = given
-        for j in np.flatnonzero(np.any(self.eligible[self.of_job] != given, axis=1))[:1]:
-            name = workload.users[workload.job_user[j]]
-            raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines: allocate to each_job")
+        size = len(workload if each_job else workload.users)
+        self.eligible = workload.eligible_by(self.of_job, size, len(cluster.counts), ": allocate to each_job")
         self.left = np.array(workload.work)
         self.completed, self.cancelled = np.full(len(workload), np.nan), np.zeros(len(workload))
         self.up = events.first_up(len(cluster.server_class))
@@ -317,13 +313,14 @@ class _Fluid:
         for array in (tasks, taken, used, machines):
             frozen(array)
         if self.memory is not None:
-            self.use = self.memory.after(self.use, self._shares(rates.who, taken), end - start)
+            own, totals = used_by_user(self.workload, rates.who, taken, self.each_job), self.cluster.totals
+            shares = np.divide(own, totals, out=np.zeros_like(own), where=totals > 0)
+            self.use = self.memory.after(self.use, shares.max(axis=1, initial=0.0), end - start)
         self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, machines, rates.measures))
 
-    def _shares(self, who: NDArray[np.intp], taken: Floats) -> Floats:
-        """(N,) dominant shares of all users, from what those that take part take."""
-        used = np.zeros((len(self.workload.users), taken.shape[1]))
-        np.add.at(used, self.workload.job_user[who] if self.each_job else who, taken)
-        totals = self.cluster.totals
-        shares = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
-        return np.asarray(shares.max(axis=1, initial=0.0))
+
+def used_by_user(workload: Workload, who: NDArray[np.intp], taken: Floats, each_job: bool) -> Floats:
+    """(N, R) resource that each user takes, where those that take part, users or jobs, take so much (n, R)."""
+    result = np.zeros((len(workload.users), len(workload.resources)))
+    np.add.at(result, workload.job_user[who] if each_job else who, taken)
+    return result

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.fluid import FluidLog, FluidStep
+from fairalloc.simulation.fluid import FluidLog, used_by_user
 from fairalloc.simulation.log import FINISHED, TaskLog
 from fairalloc.simulation.workload import Cluster, Workload
 
@@ -80,7 +80,8 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
     if isinstance(log, TaskLog):
         used = _mean_of_groups(log, bounds, log.workload.job_user[log.job], users)
     else:
-        used = _mean_of_steps(log, bounds, [_by_user(log, step) for step in log.steps], users)
+        own = [used_by_user(log.workload, step.users, step.rates, log.each_job) for step in log.steps]
+        used = _mean_of_steps(log, bounds, own, users)
     shares = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
     return shares if resources else shares.max(axis=2, initial=0.0)
 
@@ -118,14 +119,6 @@ def _mean_of_steps(log: FluidLog, bounds: Floats, values: Sequence[Floats], size
         for t in range(max(first, 0), min(last, len(result))):
             result[t] += value * (min(step.end, bounds[t + 1]) - max(step.start, bounds[t]))
     return np.asarray(result / np.diff(bounds)[:, None, None])
-
-
-def _by_user(log: FluidLog, step: FluidStep) -> Floats:
-    """(N, R) resource that each user takes in a step."""
-    jobs = log.workload
-    result = np.zeros((len(jobs.users), len(jobs.resources)))
-    np.add.at(result, jobs.job_user[step.users] if log.each_job else step.users, step.rates)
-    return result
 
 
 def jain(shares: Floats) -> Floats:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.panels import Panel
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import pandas
@@ -50,11 +49,7 @@ def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any
 
 def _deficit(log: TaskLog, time: float, options: Mapping[str, Any]) -> Floats:
     jobs, cluster = log.workload, log.cluster
-    allowed = np.ones((len(jobs.users), len(cluster.counts)), dtype=bool)
-    given = True if jobs.eligible is None else jobs.eligible
-    allowed[jobs.job_user] = given
-    for j in np.flatnonzero(np.any(allowed[jobs.job_user] != given, axis=1))[:1]:
-        raise NotApplicable(f"the jobs of user {jobs.users[jobs.job_user[j]]!r} may run on different classes of machines")
+    allowed = jobs.eligible_by(jobs.job_user, len(jobs.users), len(cluster.counts))
     finished = (log.outcome == FINISHED) & (log.end <= time)
     there = (jobs.arrival <= time) & (jobs.leave[jobs.job_user] > time)
     left = there * (jobs.tasks - np.bincount(log.job[finished], log.tasks[finished], len(jobs)))

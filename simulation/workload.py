@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.numbers import Floats, frozen, plain
 
 __all__ = ["Cluster", "DescribedWorkload", "Workload"]
@@ -207,6 +207,27 @@ class Workload:
                 f"the tasks of job {j} demand {shown(self.demand[j].tolist())}, which fits on no machine that may run them "
                 f"({len(nowhere)} of {len(self)} jobs): leave these out, as workload.chosen(workload.placeable(cluster)) does"
             )
+
+    def eligible_by(self, of: NDArray[np.intp], size: int, classes: int, instead: str = "") -> NDArray[np.bool_]:
+        """(size, K) the classes of machines that each user, or each job, may use.
+
+        Parameters
+        ----------
+        of : (J,) the user, or the job itself, that each job belongs to
+        size, classes : how many of these there are, and K
+        instead : the end of the error, on what to do then
+
+        Raises
+        ------
+        NotApplicable : the jobs of one user may use different classes
+        """
+        result = np.ones((size, classes), dtype=bool)
+        given = True if self.eligible is None else self.eligible
+        result[of] = given
+        for j in np.flatnonzero(np.any(result[of] != given, axis=1))[:1]:
+            name = self.users[self.job_user[j]]
+            raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines{instead}")
+        return result
 
     def chosen(self, jobs: NDArray[Any]) -> "Workload":
         """Some jobs, by number or as (J,) bool; all users stay."""
