@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.tasks import by_user, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -62,11 +62,8 @@ class WholeTasks(Mechanism):
         """Whole "x", and "capacity", "limit"."""
         import cvxpy as cp
 
-        capped = np.isfinite(instance.max_tasks)
         x = cp.Variable(instance.A, integer=True, nonneg=True, name="x")
-        rows = [(instance.arcs.load @ x <= 1).set_label("capacity")]
-        limit = instance.arcs.owner[capped] @ x <= instance.max_tasks[capped] if capped.any() else None
-        return x, rows if limit is None else [*rows, limit.set_label("limit")]
+        return x, [(instance.arcs.load @ x <= 1).set_label("capacity"), *cvxpy_limit(instance, x)]
 
     def pyomo_tasks(self, instance: Instance) -> tuple[Any, dict[str, Any]]:
         """A model with whole `x`, `capacity` and `limit`, and the tasks of each user."""

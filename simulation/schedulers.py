@@ -351,9 +351,7 @@ class FinishTimeFair(BestFitDRFH):
         self._alone = [Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each]
         self._arrival = [Fraction(time) for time in jobs.arrival.tolist()]
 
-    def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002
-        """None is known before the job is."""
-        return -math.inf
+    priority = FIFO.priority
 
     def job_priority(self, state: TaskState, user: int, job: int) -> Any:  # noqa: ARG002
         """Of the next job, as it arrived first."""

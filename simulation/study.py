@@ -107,6 +107,10 @@ def kept_simulation(
     """
     chosen = find_scheduler(scheduler)
     path = Path(folder) / f"{_key(workload, cluster, chosen, until, seed)}.parquet"
+    return _log_kept_in(path, workload, cluster, chosen, until, seed)
+
+
+def _log_kept_in(path: Path, workload: Workload, cluster: Cluster, chosen: Any, until: float | None, seed: int) -> TaskLog:
     if path.exists():
         return TaskLog.load(path, workload, cluster)
     log = simulate_tasks(workload, cluster, chosen, until, seed)
@@ -218,7 +222,7 @@ def answer(request: Document, _: Callable[[], object]) -> Document:
     if request["kind"] == "mechanism":
         log = simulate_fluid(*data, item, until)
     else:
-        log = kept_simulation(folder, *data, item, until, seed)
+        log = _log_kept_in(kept.with_suffix(".parquet"), *data, item, until, seed)
     found: Document = {"numbers": _numbers(log), "log": str(kept.with_suffix(".parquet")) if isinstance(log, TaskLog) else ""}
     kept.parent.mkdir(parents=True, exist_ok=True)
     write_json(found, kept.with_suffix(".json"))
