@@ -96,12 +96,16 @@ class _Page:
         self.drawn = {
             label: aggregate_allocation(one) if one.instance.K > SERVERS else one for label, one in self.answers.items()
         }
+        self.shares = {id(one): dominant_share(one) for one in self.answers.values()}
+        self.told = {
+            id(one): (without_rounding(one.tasks), without_rounding(self.shares[id(one)])) for one in self.answers.values()
+        }
         self.bars = {id(self.answers[label]): _Bars(one, self.coloured) for label, one in self.drawn.items()}
 
     @cached_property
     def coloured(self) -> list[int]:
         """The users with colours of their own: those with the largest dominant shares, in their order."""
-        most = np.max([dominant_share(one) for one in self.answers.values()], axis=0)
+        most = np.max([*self.shares.values()], axis=0)
         return sorted(np.argsort(-most, kind="stable")[:COLOURED].tolist())
 
     def text(self) -> str:
@@ -143,7 +147,7 @@ class _Page:
         yield from self._more(here.K - SERVERS, "servers")
         yield self._part("Tasks of every user, and the largest part of a resource of all servers that they take")
         for n, user in list(enumerate(self.instance.users))[:USERS]:
-            yield self._row(user, partial(_tasks, n))
+            yield self._row(user, partial(self._tasks, n))
         yield from self._more(self.instance.N - USERS, "users")
         yield self._part("Prices of all of each resource of a server, as parts of the sum of all prices")
         for i, server in list(enumerate(self.instance.servers))[:SERVERS]:
@@ -155,6 +159,12 @@ class _Page:
 
     def _of_server(self, i: int, one: Allocation) -> str:
         return self.bars[id(one)].of_server(i)
+
+    def _tasks(self, n: int, one: Allocation) -> str:
+        tasks, share = (float(values[n]) for values in self.told[id(one)])
+        bar = f"<rect y=1 width={100 * min(share, 1.0):.1f} height=4 fill='#0072B2' />"
+        drawn = f"<svg viewBox='0 0 100 6' preserveAspectRatio=none style='height:6px'>{bar}</svg>"
+        return f"<span class=number>{tasks:.6g} ({100 * share:.1f} %)</span>{drawn}"
 
     def _more(self, count: int, what: str) -> Iterator[str]:
         if count > 0:
@@ -236,13 +246,6 @@ def _pattern(k: int) -> str:
 
 def _answer(one: Allocation) -> str:
     return escape(f"{one.outcome} by {one.method}, residual {error_text(one.residual)}")
-
-
-def _tasks(n: int, one: Allocation) -> str:
-    tasks, share = (float(without_rounding(values)[n]) for values in (one.tasks, dominant_share(one)))
-    bar = f"<rect y=1 width={100 * min(share, 1.0):.1f} height=4 fill='#0072B2' />"
-    drawn = f"<svg viewBox='0 0 100 6' preserveAspectRatio=none style='height:6px'>{bar}</svg>"
-    return f"<span class=number>{tasks:.6g} ({100 * share:.1f} %)</span>{drawn}"
 
 
 def _prices(i: int, one: Allocation) -> str:

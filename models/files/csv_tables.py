@@ -55,8 +55,10 @@ def read_csv(users: str | Path, servers: str | Path, name: str = "") -> Instance
     resources = [column for column in there.columns if column not in OF_SERVERS]
     require(resources, f"the columns of {there.file} are", list(there.columns), "there must be one for each resource")
     _check_columns(here, resources)
-    for k, one in enumerate(there.names):
-        require(one not in there.names[:k], f"line {there.lines[k]} of {there.file} names", one, "a server has one row")
+    known: set[str] = set()
+    for line, one in zip(there.lines, there.names, strict=True):
+        require(one not in known, f"line {line} of {there.file} names", one, "a server has one row")
+        known.add(one)
     grouped: dict[str, list[int]] = {}
     for k, user in enumerate(here.names):
         grouped.setdefault(user, []).append(k)
