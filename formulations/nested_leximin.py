@@ -18,7 +18,8 @@ Residual: that of drfh for the nodes of every depth; all nodes above keep their 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fairalloc.formulations.common.tasks import cvxpy_limit, linear_rows, pyomo_arcs, pyomo_limit, tasks_in_units
-from fairalloc.formulations.lexicographic.nested import NestedRound, least_rise
+from fairalloc.formulations.lexicographic.linear_program import LP
+from fairalloc.formulations.lexicographic.nested import NestedRound, least_rise, nested_round_as_lp
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -88,6 +89,10 @@ class NestedMaxMin(Mechanism):
         model.fairness = pyo.Constraint(active, rule=lambda m, k: m.share[k] >= base[k] + m.g)
         model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
         return pyomo_limit(model, instance, tasks)
+
+    def lp(self, instance: Instance, round: NestedRound | None = None) -> LP:  # noqa: A002
+        """The LP of a round, by default the first, as sparse arrays."""
+        return nested_round_as_lp(Tree.of(instance), round or self.first(instance))
 
     def first(self, instance: Instance) -> NestedRound:
         """The first round."""

@@ -37,7 +37,7 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.exact.exact import Exact, solve_exactly
-from fairalloc.solvers.lexicographic.nested_rounds import nested_lp, solve_nested_rounds
+from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
@@ -349,7 +349,7 @@ def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limit
     (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
 
     def solve(now: Any) -> tuple[Floats, Floats]:
-        lp = nested_lp(scaled, now) if isinstance(rule, NestedMaxMin) else rule.lp(scaled, now)
+        lp = rule.lp(scaled, now)
         rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
         given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
         options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
@@ -168,3 +169,19 @@ def _repeated(tree: Tree, now: NestedRound, x: Floats, layers: Floats, tolerance
 
 Solver = Callable[[Any], tuple[Floats, Floats]]
 """Gives tasks (A,) and prices (K, R) of a round."""
+
+
+def nested_round_as_lp(tree: Tree, now: NestedRound) -> LP:
+    """A round as sparse arrays: capacity rows, kept nodes, active nodes, limits; g is the last column."""
+    instance, arcs, capped = tree.instance, tree.instance.arcs, np.isfinite(tree.instance.max_tasks)
+    V = sp.csr_array(tree.shares @ arcs.owner)
+    parts = [arcs.load, V[now.kept], V[now.active], arcs.owner[capped]]
+    matrix = sp.vstack(parts, format="csr")
+    first = sum(part.shape[0] for part in parts[:2])
+    rows = np.arange(first, first + parts[2].shape[0])
+    g = sp.csr_array((-np.ones(len(rows)), (rows, np.zeros(len(rows), int))), shape=(matrix.shape[0], 1))
+    free, limits = np.full(parts[0].shape[0], np.inf), instance.max_tasks[capped]
+    lower = [-free, now.floor[now.kept], now.base[now.active], np.full(len(limits), -np.inf)]
+    upper = [np.ones(len(free)), np.full(first - len(free) + len(rows), np.inf), limits]
+    cost, whole = np.append(np.zeros(len(arcs)), 1.0), sp.hstack([matrix, g], format="csc")
+    return LP(cost, whole, np.concatenate(lower), np.concatenate(upper), np.full(len(cost), np.inf))

@@ -14,7 +14,6 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
-from fairalloc.solvers.lexicographic.nested_rounds import nested_lp
 from fairalloc.solvers.method import Answer, Session
 from fairalloc.solvers.options import solver_options
 
@@ -94,9 +93,7 @@ class HighsSession(Session):
     def lp(self, round: Any) -> LP:  # noqa: A002
         """The round, or the one program, as sparse arrays."""
         item = self.mechanism
-        if isinstance(item, NestedMaxMin):
-            return nested_lp(self.instance, round)
-        assert isinstance(item, Leximin | Utilitarian), "the linear mechanisms are of these two kinds"
+        assert isinstance(item, Leximin | NestedMaxMin | Utilitarian), "the linear mechanisms are of these three kinds"
         return item.lp(self.instance, round)
 
     def _run(self) -> None:
