@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
-from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
+from fairalloc.formulations.common.tasks import cvxpy_limit
+from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round, cvxpy_round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
@@ -35,7 +35,6 @@ from fairalloc.models.shares import count
 
 if TYPE_CHECKING:
     import cvxpy as cp
-    import pyomo.environ as pyo
 
 PRICED = 1e-6
 """A dual price counts as positive above this part of the largest one."""
@@ -59,28 +58,13 @@ class LexicographicMaxMin(Leximin):
         problem = cp.Problem(cp.Maximize(a), [capacity, fairness, *cvxpy_limit(instance, x)])
         return cvxpy_round(problem, instance, round)
 
-    def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
-        """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY, by names."""
-        import pyomo.environ as pyo
-
-        model, load, u = pyomo_arcs(instance)  # the used parts of capacities, and u_n
-        phi = by_user(instance, instance.weights)
-
-        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
-        model.share = pyo.Expression(instance.users, rule=lambda _, n: 1 / phi[n] * u[n])
-        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
-        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
-        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
-
-        return pyomo_round(pyomo_limit(model, instance, u), instance, round)
-
 
 def iterations(instance: Instance, solver: str = "HIGHS") -> Iterator[tuple[float, NDArray[np.intp], Floats]]:
     """Z III-A as one would write it in CVXPY: of each iteration a_t, the users p_t, and the tasks x (A,), at last the answer.
 
     `solver` is CVXPY's name of one that gives dual prices.
     """
-    program, now = mechanism.parametric_round(instance), Round.first(instance)
+    program, now = ParametricRound.of(instance, mechanism.write_cvxpy(instance)), Round.first(instance)
     fairness, x = program.problem.constraints[1], program.problem.var_dict["x"]
     while now.active.any():
         program.set(now)  # u_n >= a_s for n in p_s, u_n >= a_t for the active ones

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-    from fairalloc.formulations.lexicographic.linear_program import ParametricRound
-
 
 class Mechanism:
     """A fair allocation mechanism: an id, and a model in CVXPY, in Pyomo, or in both.
@@ -209,10 +207,6 @@ class Mechanism:
             return self
         kept: Mechanism = imported("fairalloc.formulations.floors").with_floors(self, instance)  # of subclasses of this one
         return kept
-
-    def parametric_round(self, instance: Instance) -> "ParametricRound":  # noqa: ARG002 (for rules with rounds)
-        """One CVXPY problem for all rounds, where there are rounds."""
-        raise FairallocError(f"mechanism {self.id!r} has no rounds")
 
     def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (for those that have no model for some)
         """One sentence on why there is no model in "cvxpy" or "pyomo" for this instance with these parameters, or ""."""
