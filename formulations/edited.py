@@ -3,7 +3,6 @@
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
@@ -19,13 +18,6 @@ if TYPE_CHECKING:
 FAIRNESS = 'its constraints "fairness" are not those of the rule'
 LEVELS = "a constraint that is not of the rule is about the level g"
 LEVEL = "its objective is not one that rises with g alone"
-
-
-def edited(base: Mechanism, id: Any, cvxpy: Any, pyomo: Any) -> "Edited":  # noqa: A002 (the public name of the attribute)
-    """See `Mechanism.edited`."""
-    if isinstance(id, str) and MECHANISMS.is_ours(id):
-        raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
-    return Edited(base, id, cvxpy, pyomo)
 
 
 class Edited(Mechanism):

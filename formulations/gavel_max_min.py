@@ -46,12 +46,13 @@ def equal_shares(instance: Instance) -> tuple[Fraction, ...]:
     """(N,) sigma_n = z_n / throughput(n, X_equal)."""
     exact = instance.exact
     workers = [int(q) * c for q, (c,) in zip(instance.counts, exact.capacities, strict=True)]
-    runs = instance.placement
-    total, shares = sum(workers, Fraction(0)), []
-    for n in range(instance.N):
-        equal = sum((exact.rate(n, i) * workers[i] / total for i in np.flatnonzero(runs[n]).tolist()), Fraction(0))
-        shares.append(exact.demands[n][0][0] / equal)
-    return tuple(shares)
+    total = sum(workers, Fraction(0))
+
+    def equal(n: int) -> Fraction:
+        there = np.flatnonzero(instance.placement[n]).tolist()
+        return sum((exact.rate(n, i) * workers[i] for i in there), Fraction(0)) / total
+
+    return tuple(exact.demands[n][0][0] / equal(n) for n in range(instance.N))
 
 
 mechanism = GavelMaxMin(

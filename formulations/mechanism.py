@@ -147,7 +147,9 @@ class Mechanism:
         ------
         FairallocError : the id is a name of one of the mechanisms of this package, or the edit is none
         """
-        edited: Mechanism = imported("fairalloc.formulations.edited").edited(self, id, cvxpy, pyomo)  # a subclass of this one
+        if isinstance(id, str) and imported("fairalloc.formulations").MECHANISMS.is_ours(id):
+            raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
+        edited: Mechanism = imported("fairalloc.formulations.edited").Edited(self, id, cvxpy, pyomo)  # a subclass of this one
         return edited
 
     def configure(self, /, **parameters: Any) -> "Mechanism":

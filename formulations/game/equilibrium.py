@@ -19,12 +19,9 @@ class Equilibrium(Mechanism):
 
     linear, integer, convex = False, False, False
     merges_users = True
+    chooses = False
+    """Whether an objective chooses one of its answers: methods that end at one of them do not compute that."""
     _last: Game | None = None
-
-    @property
-    def chooses(self) -> bool:
-        """Whether an objective chooses one of its answers: methods that end at one of them do not compute that."""
-        return False
 
     @abstractmethod
     def write_game(self, instance: Instance) -> Game:

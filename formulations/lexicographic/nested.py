@@ -128,17 +128,25 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
 
 
 def proved_rounds(tree: Tree, now: NestedRound, solver: "Solver", tolerance: float) -> Iterator[tuple[Floats, Floats]]:
-    """Tasks and prices of each round that is solved; at least one node is fixed, and all that the prices prove at these tasks."""
+    """Tasks and prices of each round that is solved; all that its prices prove at its tasks are fixed, and at least one node."""
     while now.active.any():
         x, prices = solver(now)
         yield x, prices
-        levels, least = tree.levels(feasible(tree.instance, x)), np.inf
-        while now.active.any():
-            rise = rises(tree, now, levels, prices)
-            fixed = now.active & (rise <= max(tolerance, 2.0 * rise.min() if np.isinf(least) else 0.0))
-            if not fixed.any():
-                break
-            now, least = now.after(tree, fixed, levels), 0.0
+        now, _ = _settled(tree, now, tree.levels(feasible(tree.instance, x)), prices, tolerance, np.inf)
+
+
+def _settled(
+    tree: Tree, now: NestedRound, levels: Floats, prices: Floats, tolerance: float, most: float
+) -> tuple[NestedRound, float]:
+    """The round after all that these prices prove, at first up to a rise of `most`; the largest rise of a node that is fixed."""
+    worst = 0.0
+    while now.active.any():
+        rise = rises(tree, now, levels, prices)
+        fixed = now.active & (rise <= max(tolerance, min(2.0 * rise.min(), most)))
+        if not fixed.any():
+            break
+        now, worst, most = now.after(tree, fixed, levels), max(worst, float(rise[fixed].max())), 0.0
+    return now, worst
 
 
 def least_rise(tree: Tree, first: NestedRound, x: Floats, layers: Floats) -> float:
@@ -157,13 +165,8 @@ def _repeated(tree: Tree, now: NestedRound, x: Floats, layers: Floats, tolerance
     """The largest rise of a node when it is fixed; 1 where a node is left of which no layer proves anything."""
     levels, worst = tree.levels(x), 0.0
     for layer in (*layers, *layers):
-        while now.active.any():
-            rise = rises(tree, now, levels, layer)
-            fixed = now.active & (rise <= max(tolerance, min(2.0 * rise.min(), MOST)))
-            if not fixed.any():
-                break
-            worst = max(worst, float(rise[fixed].max()))
-            now = now.after(tree, fixed, levels)
+        now, rise = _settled(tree, now, levels, layer, tolerance, MOST)
+        worst = max(worst, rise)
     return 1.0 if now.active.any() else worst / (1.0 + worst)
 
 
