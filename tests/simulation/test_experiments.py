@@ -401,7 +401,7 @@ def test_a_killed_run_resumes(tmp_path):
     assert [len(one.labels) for one in found] == [3]
     assert len(rows(records)) == 3
     again = run_experiments(["P.Table4"], records, RunSetting("small"), progress=False)
-    assert [one.measured for one in again] == [one.measured for one in found]
+    assert [one.variants for one in again] == [one.variants for one in found]
     assert len(rows(records)) == 3
 
 
