@@ -130,7 +130,7 @@ def test_guarantees_that_cannot_be_kept_are_named():
             fa.solve(fa.Instance([[1]] * 3, [[10]], groups=groups), name)
 
 
-@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("seed", [0, pytest.param(5, marks=pytest.mark.deep)])
 def test_no_number_of_a_nested_proof_can_be_changed(seed):
     instance = drawn(seed)
     certificate = fa.certify(fa.solve(instance, "nested-leximin", "exact"))

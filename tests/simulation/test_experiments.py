@@ -416,6 +416,7 @@ def rows(records):
         return []
 
 
+@pytest.mark.deep
 def test_the_first_seeds_of_all_experiments_are_measured_first(tmp_path):
     run_experiments(["P.Table3", "P.Table4"], tmp_path / "r.sqlite", RunSetting("small", seeds=(0, 1)), progress=False)
     with ExperimentStore(tmp_path / "r.sqlite") as store:
