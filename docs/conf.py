@@ -39,7 +39,8 @@ html_context = {"default_mode": "light"}  # figures, reports and outputs are on 
 html_copy_source = html_show_sourcelink = False
 html_search_scorer = str(DOCS / "static" / "scorer.js")
 html_show_search_summary = False  # its texts are fetched, which pages from file:// may not
-html_sidebars = {"index": [], "statements/[a-z]*": [], "statements/[A-Z]*": ["statements.html"]}
+html_sidebars = {page: [] for page in ("index", "gallery", "faq", "guides/install", "statements/[a-z]*")}
+html_sidebars["statements/[A-Z]*"] = ["statements.html"]
 html_theme_options = {
     "footer_end": [],
     "footer_start": ["copyright"],
