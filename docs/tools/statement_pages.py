@@ -84,7 +84,8 @@ def of_a_mechanism(name: str) -> str:
 def _side_by_side(name: str) -> str:
     """The opening text of the mechanism's file and the models in it, in one row."""
     page = ModelPage(MECHANISMS[name])
-    blocks = [("text", page.formula), ("python", page.code("cvxpy")), ("python", page.code("pyomo"))]
+    paragraphs = re.sub(r"(?<=\S)\n(?=[^\W\d_])", " ", page.formula)  # the browser folds them
+    blocks = [("text", paragraphs), ("python", page.code("cvxpy")), ("python", page.code("pyomo"))]
     cells = [f"````{language}\n{text.rstrip()}\n````" for language, text in blocks]
     row = "\n".join(f"{'*' if k == 0 else ' '} - {indent(cell, '    ').lstrip()}" for k, cell in enumerate(cells))
     head = "\n## Paper, CVXPY, Pyomo\n\n`fairalloc model ID` prints this; an edit of the file is another model.\n\n"
