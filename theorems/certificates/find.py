@@ -7,7 +7,7 @@
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, count, product
 from time import process_time as now
 from typing import Any
@@ -40,8 +40,8 @@ class NoCertificateError(Exception):
 class CertificateSearch:
     """Of one question."""
 
-    def __init__(self, seconds: float, lemmas: bool = True) -> None:
-        self.lemmas, self.end, self.keys = lemmas, now() + seconds, count()
+    def __init__(self, seconds: float) -> None:
+        self.end, self.keys = now() + seconds, count()
         self.context, self.made = z3.Context(), dict[Any, Any]()
 
     def tree(self, assumed: Sequence[Fact], refuting: Sequence[Fact] = ()) -> list[Any]:
@@ -84,7 +84,7 @@ class CertificateSearch:
     def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Tree | None:
         """A leaf of what is known and implied; where it is the last try, also of differences with a sign that has a leaf."""
         found, shown = self._leaf(known | implied, 6 if last else 4), list[Shown]()
-        if found is None and last and self.lemmas:
+        if found is None and last:
             shown = self._differences(known | implied)
             found = self._leaf(known | implied | {key: fact for key, fact, *_ in shown}) if shown else None
         if found is None:
@@ -107,20 +107,17 @@ class CertificateSearch:
         return None
 
     def _differences(self, known: Mapping[Any, Fact]) -> list[Shown]:
-        """Differences of two unknowns of one kind that have a sign, with a leaf."""
+        """Differences of two unknowns of one kind, and unknowns, that have a sign, with a leaf."""
         shown: list[Shown] = []
-        names = sorted({v for _, p in known.values() for m in p for v in m}, key=lambda v: v.replace("~", ""))
-        for one, other in combinations(names, 2):
-            if one.strip(NUMBERS) != other.strip(NUMBERS) and one.strip(LETTERS) != other.strip(LETTERS):
-                continue
+        for p in _compared(known):
             if now() > self.end:
                 break
             given = dict(known) | {key: fact for key, fact, *_ in shown}
-            for up, down, (sign, contrary) in product((one, other), (other, one), ((">", ">="), (">=", ">"))):
-                key, tried = next(self.keys), {**given}
-                tried[key] = (contrary, {(down,): 1, (up,): -1})
-                if up != down and self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 4)) is not None:
-                    shown.append((f"{one} - {other}", (sign, {(up,): 1, (down,): -1}), key, found))
+            for q, (sign, contrary) in product((p, plus({}, p, -1)), ((">", ">="), (">=", ">"))):
+                key = next(self.keys)
+                tried = given | {key: (contrary, plus({}, q, -1))}
+                if self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 4)) is not None:
+                    shown.append((next(self.keys), (sign, q), key, found))
                     break
         return shown
 
@@ -214,9 +211,8 @@ class CertificateSearch:
     def _halved(self, facts: dict[Any, Fact]) -> Tree:
         """By the sign of an unknown without one: the one of which there is a square, or that is in most products."""
         core = [facts[k] for k in self._core(facts) if facts[k][0] != "or"]
-        signed = {v for sign, p in facts.values() if sign in (">", ">=") and len(p) == 1 for m in p for v in m}
         products = [m for _, p in core for m in p if len(m) > 1]
-        often = Counter(v for m in products for v in set(m) - signed)
+        often = Counter(v for m in products for v in set(m) - _signed(facts.values()))
         if not often:
             raise NoCertificateError("no leaf of this degree")
         p = {(min(often, key=lambda v: ((v, v) not in products, -often[v], v)),): 1}
@@ -309,6 +305,20 @@ class CertificateSearch:
             return list(facts)
         named = {str(k): k for k in facts}
         return [named[str(name)] for name in solver.unsat_core()]
+
+
+def _signed(facts: Iterable[Fact]) -> set[str]:
+    """The unknowns of which the sign is known."""
+    return {v for sign, p in facts if sign in (">", ">=") and len(p) == 1 for m in p if len(m) == 1 for v in m}
+
+
+def _compared(known: Mapping[Any, Fact]) -> Iterator[Any]:
+    """Unknowns without a sign, and differences of two unknowns that are named alike."""
+    names = sorted({v for _, p in known.values() for m in p for v in m}, key=lambda v: v.replace("~", ""))
+    yield from ({(v,): 1} for v in names if v not in _signed(known.values()))
+    for one, other in combinations(names, 2):
+        if one.strip(NUMBERS) == other.strip(NUMBERS) or one.strip(LETTERS) == other.strip(LETTERS):
+            yield {(one,): 1, (other,): -1}
 
 
 def _alternatives(facts: Mapping[Any, Fact]) -> frozenset[Any]:
