@@ -181,7 +181,7 @@ def test_three_routes_agree_on_2000_instances(part):
         agree(seed, "all" if seed % 2 else "borrowed")
 
 
-@pytest.mark.parametrize("family", ["generic", "placement", "tied"])
+@pytest.mark.parametrize("family", ["generic", *(pytest.param(name, marks=pytest.mark.deep) for name in ("placement", "tied"))])
 def test_with_columns_and_departments_as_users_the_answer_is_the_same(family, monkeypatch):
     made = getattr(generators, family)(24, 6, 3, 1)
     instance = made.replace(groups={f"d{k}": list(range(k, 24, 4)) for k in range(4)})
