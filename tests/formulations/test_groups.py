@@ -196,15 +196,6 @@ def test_with_columns_and_departments_as_users_the_answer_is_the_same(family, mo
     assert (instance.arcs.load @ level.x).max() <= 1 + 1e-9
 
 
-@pytest.mark.deep
-def test_columns_agree_with_rationals_on_200_instances(monkeypatch):
-    monkeypatch.setattr(highs_columns, "MANY", 1)
-    for seed in range(200):
-        found = answers(drawn(seed), "nested-leximin", ("exact", "highs"))
-        if not isinstance(found, str) and found[1].claims_success:
-            assert found[1].tasks == pytest.approx(found[0].tasks, abs=1e-6), seed
-
-
 def test_without_groups_it_is_drfh():
     flat = drawn(3).replace(groups=None)
     assert fa.solve(flat, "nested-leximin").tasks == pytest.approx(fa.solve(flat, "drfh").tasks)
