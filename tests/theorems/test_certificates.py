@@ -206,12 +206,12 @@ def test_a_sum_over_servers_is_refuted_by_its_parts():
     assert found == [({("x0",): 1, ("y0",): -1}, [1, 3]), ({("x1",): 1, ("y1",): -1}, [2, 4])]
 
 
-def test_a_square_is_found_by_the_sign_of_what_is_squared():
+def test_a_square_is_found_by_the_signs_of_what_is_squared():
     formulas = [[">=", {"s": 1}], ["=", {"s s": 1, "x x": -1, "y y": -1}], [">", {"x": 1, "s": -1}]]
     text = {"formulas": formulas, "questions": [["a root is not smaller", [0, 1], [2]]]}
     found = certified(text, 10.0)
     assert checked(found, hash_of(text), "x <= s").startswith("accepted")
-    assert ["cut", {"y": 1}] in [tree[:2] for tree in trees(found["certificates"][0][1])]
+    assert {"y"} in [set(tree[1]) for tree in trees(found["certificates"][0][1]) if tree[0] == "cut"]
 
 
 def test_the_command_writes_and_checks(tmp_path, capsys):

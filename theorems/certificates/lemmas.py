@@ -48,14 +48,11 @@ def _parts(goal: Polynomial, base: Mapping[Any, Fact]) -> Iterator[Lemma]:
     whole = inserted(goal, [(v, p) for v, p in totals.items() if any(v in m for m in goal)])
     names = {k: unknowns(f) for k, f in base.items()}
     local = {k: own for k, own in names.items() if not own & totals.keys()}
-    groups = _components(local.values())
+    groups = _components([*local.values(), *map(set, whole)])
     of = {v: n for n, group in enumerate(groups) for v in group}
     parts: dict[Any, Polynomial] = {}
-    for m, c in whole.items():
-        places = {of.get(v) for v in m}
-        if len(places) != 1 or None in places:
-            return
-        parts.setdefault(places.pop(), {})[m] = -c
+    for m, c in whole.items() if () not in whole else ():
+        parts.setdefault(of[m[0]], {})[m] = -c
     if len(parts) > 1:
         for n, p in sorted(parts.items()):
             yield _primitive(p, base), {k: base[k] for k, own in local.items() if own <= groups[n]}
