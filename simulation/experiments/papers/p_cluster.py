@@ -191,8 +191,8 @@ EXPERIMENTS = (
                 "prompt", "PS-DSF, executed by the servers themselves, converges promptly when users come and go.", _prompt
             ),
         ),
-        f"{HERE} but the order of the servers in a period, which is drawn; TSF, C-DRFH and mechanisms of one's own are computed "
-        f"exactly every second, as in the paper. Prompt is at rest within {PROMPT:.0f} seconds",
+        f"{HERE} but the order of the servers in a period, which is drawn. TSF, C-DRFH and mechanisms of one's own are computed "
+        f"exactly every second, as in the paper. Prompt means at rest within {PROMPT:.0f} seconds",
         "mechanism",
         ("ps-dsf", *OTHERS),
         {"small": Size((0,), lacks="one seed decides nothing"), "full": Size(tuple(range(10)))},
