@@ -19,6 +19,7 @@ version = release = fairalloc.__version__
 
 extensions = ["myst_parser", "sphinx.ext.linkcode", "docstrings", "mathml", "offline"]
 exclude_patterns = ["parts/**"]
+templates_path = [str(DOCS / "templates")]
 
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_fence_as_directive = ["math"]
@@ -30,7 +31,7 @@ nitpick_ignore_regex = [(r"py:(?!mod).*", r".*")]
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "fairalloc"
-html_static_path = [str(DOCS / "static")]
+html_static_path = [str(DOCS / "static"), str(DOCS.parent / "build" / "docs-source" / "static")]
 html_extra_path = [str(DOCS.parent / "build" / "extra")]  # the reports of the benchmarks
 html_css_files = ["site.css"]
 html_js_files = ["filter.js"]
@@ -38,7 +39,8 @@ html_context = {"default_mode": "light"}  # figures, reports and outputs are on 
 html_copy_source = html_show_sourcelink = False
 html_search_scorer = str(DOCS / "static" / "scorer.js")
 html_show_search_summary = False  # its texts are fetched, which pages from file:// may not
-html_sidebars = {page: [] for page in ("index", "statements/*")}
+html_sidebars = {page: [] for page in ("index", "gallery", "faq", "guides/install", "statements/[a-z]*")}
+html_sidebars["statements/[A-Z]*"] = ["statements.html"]
 html_theme_options = {
     "footer_end": [],
     "footer_start": ["copyright"],

@@ -14,7 +14,7 @@ from gallery import gallery_pages
 from links import led_to_pages, led_to_statements
 from proof_pages import proof_pages
 from reference_pages import reference_pages
-from statement_pages import of_a_mechanism, of_a_paper, statement_pages, witness_pages
+from statement_pages import of_a_mechanism, of_a_paper, statement_list, statement_pages, witness_pages
 from tutorials import tutorial_pages
 
 from fairalloc.formulations import MECHANISMS
@@ -39,6 +39,7 @@ def pages() -> Iterator[tuple[str, str | bytes]]:
     yield from gallery_pages()
     yield from reference_pages()
     yield from statement_pages()
+    yield "static/statements.js", statement_list()
     yield from witness_pages()
     yield from proof_pages()
 

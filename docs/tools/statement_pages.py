@@ -1,5 +1,6 @@
 """A page for every statement of the papers, their index, the matrix, and what is known of each mechanism."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.ours import ours
 from fairalloc.theorems.pages import Writing, case_code, statement_page
 from fairalloc.theorems.printed import PRINTED
-from fairalloc.theorems.registry import all_statements, misprints
+from fairalloc.theorems.registry import PAPERS, all_statements, misprints
 from fairalloc.theorems.search.our_cells import OURS, known_cells
 from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.standalone.script import StandaloneScript
@@ -42,6 +43,15 @@ def statement_pages() -> Iterator[tuple[str, str]]:
     yield "statements/matrix.md", _matrix(cells, findings)
     yield "statements/implications.md", _implications()
     yield "statements/numbers.md", _numbers(cells, findings)
+
+
+def statement_list() -> str:
+    """The ids and titles of each paper's statements, for docs/static/sidebar.js."""
+    known = packaged()
+    found: dict[str, list[tuple[str, str]]] = {paper: [] for paper in PAPERS}
+    for item in all_statements().values():
+        found[item.paper].append((item.id, title_of(item, on_record(item, known, again=False).status)))
+    return f"const STATEMENTS = {json.dumps(found, ensure_ascii=False)};\n"
 
 
 def witness_pages() -> Iterator[tuple[str, str]]:
@@ -74,7 +84,8 @@ def of_a_mechanism(name: str) -> str:
 def _side_by_side(name: str) -> str:
     """The opening text of the mechanism's file and the models in it, in one row."""
     page = ModelPage(MECHANISMS[name])
-    blocks = [("text", page.formula), ("python", page.code("cvxpy")), ("python", page.code("pyomo"))]
+    paragraphs = re.sub(r"(?<=\S)\n(?=[^\W\d_])", " ", page.formula)  # the browser folds them
+    blocks = [("text", paragraphs), ("python", page.code("cvxpy")), ("python", page.code("pyomo"))]
     cells = [f"````{language}\n{text.rstrip()}\n````" for language, text in blocks]
     row = "\n".join(f"{'*' if k == 0 else ' '} - {indent(cell, '    ').lstrip()}" for k, cell in enumerate(cells))
     head = "\n## Paper, CVXPY, Pyomo\n\n`fairalloc model ID` prints this; an edit of the file is another model.\n\n"

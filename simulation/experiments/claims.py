@@ -28,16 +28,15 @@ ROUNDING = 1e-9
 """A number that is drawn is never taken to be closer than this."""
 
 RULE = (
-    "A claim is one or several numbers, each with a range in which the claim holds. Where the paper gives no number the range "
-    "is ours, and the claim's line shows it. A number is a mean over seeds, its error the standard error of that mean; of "
-    "pairs, the differences are taken seed by seed. A printed number that is one draw has the error of one draw.",
+    "A claim rests on one or several numbers, each with a range in which the claim holds. Where the paper gives no number, the "
+    "range is ours. A number is a mean over seeds ± its standard error, and a difference is taken seed by seed. A printed number "
+    "that is one draw has the error of one draw.",
     f"Confirmed: {ERRORS:g} standard errors on each side of the mean lie in the range. Contradicted: they lie outside. "
-    f"Undecided: they do not decide. Cannot be compared: fewer than {SEEDS} seeds have the number, where something is drawn; or "
-    f"fewer than {ENOUGH} jobs or users are behind it, which leaves a seed out; or the workload allows no value in the range, "
-    "or none outside.",
-    "Of several numbers, one that is contradicted contradicts the claim; else one that cannot be compared, or is undecided, "
-    "leaves it so. Of several variants of a workload those decide that confirm or contradict: where both occur, the claim is "
-    "undecided.",
+    "Undecided: they do not decide. Cannot be compared: something is drawn and too few seeds have the number, or the workload "
+    f"allows no value in the range, or none outside. {SEEDS} seeds are needed, each with {ENOUGH} jobs or users behind the "
+    "number.",
+    "One contradicted number contradicts the claim. Otherwise one that cannot be compared, or is undecided, leaves it so. Of "
+    "several variants of a workload those that confirm or contradict decide. Where both occur, the claim is undecided.",
 )
 """The rule in words, for the page."""
 

@@ -244,6 +244,7 @@ class Experiment:
     workloads : ids of workloads that it can be run with, the first whose samples are there is the default; () = it has its own
     compare : of one seed, label -> what was measured -> label -> what tables, claims and figures are made of
     printed : the paper's numbers: label, or "" for any -> name -> value
+    common : the part of the setting that other experiments share, which the report says once
     """
 
     id: str
@@ -259,6 +260,7 @@ class Experiment:
     workloads: tuple[str, ...] = ()
     compare: Callable[[Results], Results] = lambda results: results
     printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    common: str = ""
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"

@@ -20,9 +20,9 @@ from fairalloc.simulation.experiments.verdicts import kept_verdicts
 TITLE = "fairalloc: experiments of the papers"
 
 ABOUT = (
-    "The evaluations of W 6, K 6 and P V, run again on other samples, for those of the papers are not published. Each experiment "
-    "says what the paper claims, what is simulated here and what of it is generated, and what each claim is here. Numbers of "
-    "tables are means ± standard deviations over seeds; n is the least number of jobs or users behind one.",
+    "The evaluations of W 6, K 6 and P V are run again on other samples, because those of the papers are not published. Tables "
+    "have means ± standard deviations over seeds, and n is the least number of jobs or users behind a mean. "
+    f"Figures have {SPREAD}.",
 )
 
 
@@ -72,11 +72,19 @@ def _by_variant(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
     for name in names:
         cells = {label: tuple(_cell(part, label, name) for part in there.values()) for label in outcomes.labels}
         known = {label: values for label, values in cells.items() if set(values) != {"-"}}
-        same = len(set(known.values())) == 1
-        for label, values in list(known.items())[: 1 if same else None]:
+        same = _same(known)
+        for label, values in ({same: known[same]} if same else known).items():
             printed = _told_printed(_printed(outcomes.experiment, label), name) or ("",)
             rows.append((name if same else f"{label}: {name}", *values, *(printed if extra else ())))
     return [*there, *["printed"] * extra], rows
+
+
+def _same(known: Mapping[str, Sequence[str]]) -> str:
+    """The competitor whose cells say what those of all others do that have a number; "" where there is none."""
+    for label, row in known.items():
+        if all(cell in ("-", told) for other in known.values() for told, cell in zip(row, other, strict=True)):
+            return label
+    return ""
 
 
 def _printed(item: Experiment, label: str) -> Mapping[str, float]:
@@ -129,8 +137,11 @@ def _because_table(outcomes: Outcomes) -> Grid:
         if not several or claim.reason:
             rows.append((name, judged.word, judged.because))
             continue
-        rows.append((name, judged.word, "what the variants say together"))
-        rows += [(f"- {variant}", one.word, one.because) for variant, one in outcomes.by_variant[name].items()]
+        rows.append((name, judged.word, "the variants together"))
+        alike: dict[tuple[str, str], list[str]] = {}
+        for variant, one in outcomes.by_variant[name].items():
+            alike.setdefault((one.word, one.because), []).append(variant)
+        rows += [(f"- {'; '.join(variants)}", *said) for said, variants in alike.items()]
     return Grid("", ("claim", "outcome", "because"), rows)
 
 
@@ -168,7 +179,7 @@ def _one(outcomes: Outcomes) -> dict[str, Any]:
         for label, by_seed in part.by_label.items()
         for seed, measured in by_seed.items()
     ]
-    about = {name: getattr(outcomes.experiment, name) for name in ("id", "title", "setting")}
+    about = {name: getattr(outcomes.experiment, name) for name in ("id", "title", "common", "setting")}
     run = {"size": outcomes.size, "workload": outcomes.workload, "command": outcomes.command, "failed": list(outcomes.failed)}
     claims = {
         name: {"text": claim.text, "outcome": judged.word, "because": judged.because} for claim, name, judged in _claims(outcomes)
@@ -204,12 +215,19 @@ def _all_sections(found: Sequence[Outcomes], drawn: bool, figures: str = "") -> 
     first = Section("Outcomes", ABOUT, replace(claims_table(found), title=""))
     rule = Section("The rule", RULE)
     head = [first, rule] if any(one.experiment.claims for one in found) else []
-    return [*head, *(section for one in found for section in _sections(one, drawn, figures))]
+    told: dict[str, str] = {}
+    return [*head, *(section for one in found for section in _sections(one, drawn, figures, told))]
 
 
-def _sections(outcomes: Outcomes, drawn: bool, figures: str) -> list[Section]:
+def _setting(item: Experiment, told: dict[str, str]) -> str:
+    """What is simulated; `told` has, of each common part that was said, the experiment that said it."""
+    before = told.setdefault(item.common, item.id) if item.common else item.id
+    return ". ".join(filter(None, (item.common if before == item.id else f"as in {before}", item.setting))) + "."
+
+
+def _sections(outcomes: Outcomes, drawn: bool, figures: str, told: dict[str, str]) -> list[Section]:
     item = outcomes.experiment
-    text = [*(f"The paper: {claim.text}" for claim in item.claims), f"Here: {item.setting}"]
+    text = [*(f"The paper: {claim.text}" for claim in item.claims), f"Here: {_setting(item, told)}"]
     if not outcomes.labels:
         return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], _kept_table(outcomes), outcomes.command)]
     shown = lettered(outcomes.panels)
@@ -229,7 +247,7 @@ def _sections(outcomes: Outcomes, drawn: bool, figures: str) -> list[Section]:
 
 
 def _caption(outcomes: Outcomes, shown: Sequence[panels.Panel]) -> str:
-    """What the panels are, how seeds are drawn, and what is printed."""
+    """What the panels are, and what is printed."""
     item = outcomes.experiment
-    parts = [f"Figure: {'; '.join(panel.title for panel in shown if panel.title) or item.title}", SPREAD[0].upper() + SPREAD[1:]]
-    return ". ".join([*parts, *([item.caption] if item.caption else [])]) + "."
+    titles = "; ".join(panel.title for panel in shown if panel.title) or item.title
+    return ". ".join(filter(None, (f"Figure: {titles}", item.caption))) + "."

@@ -11,7 +11,11 @@ from fairalloc.analysis import MECHANISM_PROPERTIES, PROPERTIES
 from fairalloc.formulations import MECHANISMS
 
 GLOSSARY = (Path(__file__).parents[2] / "docs" / "GLOSSARY.md").read_text(encoding="utf-8")
-COLUMNS = ["concept", "K", "P", "W", "Z", "D", "in the code", "definition"]
+COLUMNS = [
+    ["concept", "K", "P", "W", "Z", "D", "in the code", "definition"],
+    ["concept", "in the code", "definition"],
+]
+"""Of the tables with the papers' letters, and of the words of this package."""
 
 
 def rows():
@@ -46,15 +50,15 @@ def _inside(item, names):
 
 def test_every_row_has_all_columns_and_a_name_in_the_code():
     heads = [line for line in GLOSSARY.splitlines() if line.startswith("| concept")]
-    assert all([cell.strip() for cell in line.strip("|").split("|")] == COLUMNS for line in heads)
+    assert all([cell.strip() for cell in line.strip("|").split("|")] in COLUMNS for line in heads)
     assert len(rows()) >= 50
     for row in rows():
-        assert len(row) == len(COLUMNS), row[0]
+        assert len(row) in map(len, COLUMNS), row[0]
         assert all(row), row[0]
-        assert re.findall(r"`([^`]+)`", row[6]), row[0]
+        assert re.findall(r"`([^`]+)`", row[-2]), row[0]
 
 
-@pytest.mark.parametrize("name", sorted({name for row in rows() for name in re.findall(r"`([^`]+)`", row[6])}))
+@pytest.mark.parametrize("name", sorted({name for row in rows() for name in re.findall(r"`([^`]+)`", row[-2])}))
 def test_names_of_the_glossary_exist(name):
     assert exists(name)
 

@@ -15,7 +15,6 @@ from fairalloc.cli import _parser
 ROOT = Path(__file__).parents[2]
 ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks", "fairalloc")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES.remove(ROOT / "docs" / "EXPERIMENTS.md")  # `make experiments` writes it, with verdicts of numbers
 LINES = 3
 """Of an entry of docs/DESIGN-NOTES.md."""
 

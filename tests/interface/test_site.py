@@ -4,6 +4,7 @@ The site itself is built by `make docs`, which looks at every page and in which 
 """
 
 import importlib.util
+import json
 import re
 import sys
 from functools import cache
@@ -189,6 +190,14 @@ def test_every_figure_of_the_gallery_is_drawn():
 @cache
 def pages_of_statements():
     return {name: page for name, page in tool("statement_pages").statement_pages() if name.startswith("statements/")}
+
+
+def test_the_sidebar_of_statements_lists_those_of_the_paper_by_titles():
+    script = tool("statement_pages").statement_list()
+    listed = json.loads(script.removeprefix("const STATEMENTS = ").removesuffix(";\n"))
+    assert [name for pairs in listed.values() for name, _ in pairs] == list(all_statements())
+    assert {name.split(".")[0] for name, _ in listed["P"]} == {"P"}
+    assert ["P.T2.pareto", "PS-DSF is not Pareto optimal"] in listed["P"]
 
 
 @pytest.mark.deep

@@ -57,7 +57,7 @@ def run_page(text, endings):
         if mark in ("unexecuted", "elsewhere"):
             last = None
         elif mark == "long":
-            for line in content.splitlines():
+            for line in commands(content):
                 words = shlex.split(line, comments=True)
                 assert words[0] == "fairalloc", line
                 _parser(words[1:]).parse_args(words[1:])
@@ -67,13 +67,18 @@ def run_page(text, endings):
         elif language == "python":
             last = printed(lambda code=content: exec(compile(code, "page", "exec"), scope))
         elif language == "sh":
-            last = printed(lambda lines=content: [command(line, endings) for line in lines.splitlines()])
+            last = printed(lambda lines=content: [command(line, endings) for line in commands(lines)])
         elif language == "text":
             found.append((content, last))
         else:
             assert language in SHOWN, f"blocks of {language} are not run"
     run_inline(text, scope)
     return found
+
+
+def commands(content):
+    """The lines of a block of commands that are no comments."""
+    return [line for line in content.splitlines() if not line.startswith("#")]
 
 
 def command(line, endings):
@@ -97,6 +102,15 @@ def test_the_code_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     for shown, said in run_page(page.read_text(), endings):
         assert said == shown
     assert not any(endings)
+
+
+def test_code_has_at_most_100_columns():
+    pages = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+    found = [
+        (page.name, code) for page in pages for language, _, code in blocks(page.read_text()) if language not in ("math", "text")
+    ]
+    assert len(found) > 100
+    assert [(name, line) for name, code in found for line in code.splitlines() if len(line) > 100] == []
 
 
 def test_another_output_is_seen():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -401,7 +402,7 @@ def test_a_killed_run_resumes(tmp_path):
     assert [len(one.labels) for one in found] == [3]
     assert len(rows(records)) == 3
     again = run_experiments(["P.Table4"], records, RunSetting("small"), progress=False)
-    assert [one.measured for one in again] == [one.measured for one in found]
+    assert [one.variants for one in again] == [one.variants for one in found]
     assert len(rows(records)) == 3
 
 
@@ -416,6 +417,7 @@ def rows(records):
         return []
 
 
+@pytest.mark.deep
 def test_the_first_seeds_of_all_experiments_are_measured_first(tmp_path):
     run_experiments(["P.Table3", "P.Table4"], tmp_path / "r.sqlite", RunSetting("small", seeds=(0, 1)), progress=False)
     with ExperimentStore(tmp_path / "r.sqlite") as store:
@@ -547,6 +549,19 @@ def test_numbers_of_several_variants_stand_side_by_side_with_what_is_printed():
     ]
 
 
+def test_a_number_that_one_competitor_has_on_every_variant_is_one_row():
+    numbers = {"high": {"a": 2.0}, "low": {"a": 1.0, "b": 1.0}}
+    found = {
+        variant: Measured({label: {0: TrialResult({"users": value})} for label, value in by_label.items()})
+        for variant, by_label in numbers.items()
+    }
+    item = EXPERIMENTS["K.Fig9"]
+    assert report.numbers_table(Outcomes(item, "full", "", found, (0,))).rows == [("users", "2", "1")]
+    found["high"] = Measured({**found["high"].by_label, "b": {0: TrialResult({"users": 3.0})}})
+    rows = report.numbers_table(Outcomes(item, "full", "", found, (0,))).rows
+    assert rows == [("a: users", "2", "1"), ("b: users", "3", "1")]
+
+
 def test_a_curve_without_points_is_not_drawn():
     """No job may have been completed by both: then W.Fig7 has no curve of completion times."""
     found = {"one": {0: TrialResult({}, {"times": ([], [])}), 1: TrialResult({})}}
@@ -636,6 +651,33 @@ def test_what_was_not_run_shows_what_is_kept_of_an_earlier_run(monkeypatch):
     text = report.report_markdown([Outcomes(item, "full", "", {"": compared(item, item.competitors, {})}, (0,))])
     assert "| K.Fig9 | undecided, earlier run |" in text
     assert "| K.Fig9 | undecided | it may be so (fairalloc simulate K.Fig9; 3 seeds, 2026-11-22) |" in text
+
+
+def empty(name):
+    """No trial is on record."""
+    item = EXPERIMENTS[name]
+    return Outcomes(item, "full", "", {variant: compared(item, item.competitors, {}) for variant in item.sizes["full"].variants})
+
+
+def test_the_page_of_the_experiments_has_the_texts_of_the_report():
+    page = (Path(__file__).parents[2] / "docs" / "EXPERIMENTS.md").read_text(encoding="utf-8")
+    found = report.report_markdown([empty(name) for name in EXPERIMENTS])
+    made, there = (re.split("\n\n+", text.strip()) for text in (found, page))
+    assert len(made) > 100
+    assert [part for part in made if part not in there and not part.startswith(("|", "`", "No trial"))] == []
+
+
+def test_what_experiments_share_is_said_once():
+    item = EXPERIMENTS["K.Fig9"]
+    text = report.report_markdown([empty("K.Fig9"), empty("K.Fig10"), empty("P.Table3")])
+    assert text.count(item.common) == 1
+    assert f"Here: {item.common}. {item.setting}.\n" in text
+    assert f"Here: as in K.Fig9. {EXPERIMENTS['K.Fig10'].setting}.\n" in text
+
+
+def test_variants_with_the_same_outcome_are_one_row(smallest):
+    text = report.report_markdown([smallest("W.Fig8")])
+    assert "| - all jobs; load .8 | cannot be compared | 1 of the 5 seeds that are needed |" in text
 
 
 def test_the_experiments_are_written_as_markdown(smallest):

@@ -80,9 +80,9 @@ ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")  # K's varia
 OTHERS = ("drfh", "tsf")
 
 HERE = (
-    "a set of VMs for each seed, those of Bitbrains Rnd that used CPU in a drawn hour, each with the most it ever used of five "
-    "resources. Drawn by us, for the paper does not say: the hours, and the location of each VM. Of our choice: how many servers "
-    "of a type stand at a location, and which location has which network. Tasks are divisible and unlimited"
+    "each seed has the VMs of Bitbrains Rnd that used CPU in a drawn hour. A VM demands the most it ever used of five resources. "
+    "Where the paper does not say, hours and locations of VMs are drawn. How many servers of a type stand at a location, and its "
+    "network, are our choice. Tasks are divisible and unlimited"
 )
 
 LEAST = -0.005
@@ -137,6 +137,7 @@ OF_FIVE_RESOURCES = partial(
         bars(RESOURCES, "mean over servers", "part in use"),
         bars([f"{name}, of all" for name in RESOURCES], "all servers together", "part in use", RESOURCES),
     ),
+    common=HERE,
     workloads=("bitbrains", "generated"),
 )
 
@@ -149,9 +150,9 @@ EXPERIMENTS = (
                 "", "The distributed algorithm converges to an optimal solution of Problem 3, where Psi is 0, linearly.", _linear
             ),
         ),
-        f"{HERE}. The penalty has one epsilon for all steps; steps are scaled at each server as vds_distributed.py says, for "
-        "the paper does not give them; Psi is counted with tasks in parts of a monopoly. The line is fitted over the last half "
-        "of the steps in which Psi falls",
+        "The penalty has one epsilon for all steps. The paper does not give the scaling of steps, which is that of "
+        "vds_distributed.py. Psi counts tasks in parts of a monopoly. The line is fitted over the last half of the steps in "
+        "which Psi falls",
         "mechanism",
         ALPHAS[1:2],
         {
@@ -160,6 +161,7 @@ EXPERIMENTS = (
         },
         converges,
         figure(curves("Psi", "", ("step of all servers", "Psi"), ("linear", "log"))),
+        common=HERE,
         workloads=("bitbrains", "generated"),
     ),
     OF_FIVE_RESOURCES(
@@ -172,7 +174,7 @@ EXPERIMENTS = (
                 _falls_with_alpha,
             ),
         ),
-        HERE,
+        "",
         competitors=ALPHAS,
     ),
     OF_FIVE_RESOURCES(
@@ -183,7 +185,7 @@ EXPERIMENTS = (
                 "", "PS-DSF uses more of the resources than DRFH and TSF, up to 20 % for some (100 runs).", _above_the_others
             ),
         ),
-        f"{HERE}. Means over servers depend on where DRFH and TSF place the tasks; all servers together do not",
+        "Means over servers depend on where DRFH and TSF place the tasks, totals of all servers do not",
         competitors=("ps-dsf", *OTHERS),
     ),
 )

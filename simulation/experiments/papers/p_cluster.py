@@ -187,8 +187,8 @@ EXPERIMENTS = (
                 within("ps-dsf", {"seconds to rest": (-np.inf, PROMPT)}, form=".1f"),
             ),
         ),
-        f"{HERE} but the order of the servers in a period, which is drawn; TSF, C-DRFH and mechanisms of one's own are computed "
-        f"exactly every second, as in the paper. Prompt is at rest within {PROMPT:.0f} seconds",
+        f"{HERE} but the order of the servers in a period, which is drawn. TSF, C-DRFH and mechanisms of one's own are computed "
+        f"exactly every second, as in the paper. Prompt means at rest within {PROMPT:.0f} seconds",
         "mechanism",
         ("ps-dsf", *OTHERS),
         {"small": Size((0,), lacks="one seed decides nothing"), "full": Size(tuple(range(10)))},

@@ -185,11 +185,11 @@ MUCH, ALMOST, SATURATED, SMALL, MOST_USERS, AROUND_20, RARE, SLIGHT, NEAR = 0.05
 # ---- the experiments -------------------------------------------------------------------------------------------------------
 
 HERE = (
-    "24 hours of the trace on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real. How many "
-    "tasks a job has and what they demand is drawn from the jobs at the start of the trace: the samples have no tasks of later "
-    "jobs. The variant of all jobs has those that are there at the start, on 2,000 servers as in the paper. The others have "
-    "the jobs that arrive within the day, on as many servers as make the offered CPU .5, .8 or 1.1 of theirs; one has requests "
-    "of Google 2019. Offered is what all tasks would take if each started when its job arrives"
+    "24 hours of the trace on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real. The samples "
+    "have no tasks of later jobs: their number and demands are drawn from the jobs at the start of the trace. The variant of "
+    "all jobs has those that are there at the start, on 2,000 servers as in the paper. The others have the jobs that arrive "
+    "within the day. Their number of servers makes the offered CPU .5, .8 or 1.1 of theirs. One has requests of Google 2019. "
+    "Offered is what all tasks would take if each started when its job arrives"
 )
 
 ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None}
@@ -216,6 +216,7 @@ COMPARED = partial(
         "full": Size((0, 1, 2, 3, 4), {"hours": 24.0, "share": 1.0}, FULL),
     },
     measure=over_a_day,
+    common=HERE,
     workloads=("google2011", "generated"),
 )
 
@@ -235,7 +236,7 @@ EXPERIMENTS = (
             PaperClaim("best-one-each", "The same, read with one slot for each task.", partial(_best_of, ONE_EACH)),
             PaperClaim("numbers", "The ten utilisations of Table 2; read with covering slots.", _ten_numbers),
         ),
-        f"{HERE}. The paper does not say how a task larger than a slot is treated: both readings are tried",
+        "The paper does not say how a task larger than a slot is treated: both readings are tried",
         competitors=(*COVERED.values(), *ONE_EACH.values()),
         compare=_table,
         panels=figure(curves(LINES, "use", ("slots of the largest server", "part in use"))),
@@ -254,7 +255,7 @@ EXPERIMENTS = (
             ),
             PaperClaim("saturated", "W 5.2: Best-Fit raises the utilisation until the capacity is almost saturated.", _saturated),
         ),
-        f"{HERE}. Slots: 14 of the largest server, as many for a task as cover it",
+        "Slots: 14 of the largest server, as many for a task as cover it",
         competitors=(SLOTS, FIRST, BEST),
         compare=_use,
         panels=figure(*(curves(name, name, ("hours", "part in use")) for name in RESOURCES)),
@@ -272,7 +273,7 @@ EXPERIMENTS = (
                 within(BEST, {RISE: (0.0, np.inf), LARGEST: (SMALL, np.inf)}),
             ),
         ),
-        f"{HERE}. Five classes of jobs by size, of our choice; jobs completed by both schedulers",
+        "The five classes of jobs by size are our choice. Times are of jobs that both schedulers complete",
         competitors=(SLOTS, BEST),
         compare=partial(_against, _times),
         panels=figure(
@@ -297,7 +298,7 @@ EXPERIMENTS = (
                 within(BEST, {ONLY: AROUND_20}),
             ),
         ),
-        HERE,
+        "",
         competitors=(SLOTS, BEST),
         compare=partial(_against, _ratios),
         panels=figure(bubbles("bubbles", BEST, "users", ("ratio, Slots", "ratio, best-fit DRFH"))),
@@ -315,8 +316,8 @@ EXPERIMENTS = (
             ),
             PaperClaim("slightly", "Of these the ratio decreases only slightly.", within(BEST, {LOSS: (-np.inf, SLIGHT)})),
         ),
-        f"{HERE}. A dedicated cloud has ceil(k/n) servers drawn at random; the same scheduler places the tasks, and those that "
-        "are larger than its servers never run",
+        "A dedicated cloud has ceil(k/n) servers drawn at random. The same scheduler places the tasks. Tasks larger than its "
+        "servers never run",
         competitors=(BEST,),
         compare=lambda results: {label: _cloud(one) for label, one in results.items()},
         panels=figure(bubbles("bubbles", BEST, "users", ("ratio, dedicated cloud", "ratio, DRFH"))),

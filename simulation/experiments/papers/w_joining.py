@@ -174,10 +174,9 @@ EXPERIMENTS = (
                 "exact", "Best-Fit DRFH precisely achieves the DRFH allocation at all times; that of divisible tasks.", _exact
             ),
         ),
-        "100 servers drawn from W Table 1 so that they have the printed CPU, and the printed memory within the steps of the "
-        "table; demands, joining times and the departure of user 1 as printed. Of our choice: single tasks of 0.5 to 1.5 of a "
-        "mean time, more of them than can run, and when users 2 and 3 leave. Shares are means of a phase, after what ran before "
-        "has ended",
+        "100 servers drawn from W Table 1 with the printed CPU, and the printed memory within the steps of the table. Demands, "
+        "joining times and the departure of user 1 are printed. Our choice: single tasks of 0.5 to 1.5 of a mean time, more than "
+        "can run, and when users 2 and 3 leave. Shares are means of a phase, after what ran before has ended",
         "scheduler",
         (BEST, FIRST),
         {"small": Size((0,), {"mean": 60.0}, lacks=ONE), "full": Size(tuple(range(10)), {"mean": 10.0})},
@@ -202,9 +201,9 @@ EXPERIMENTS = (
                 _approaches,
             ),
         ),
-        "users with endless tasks, all there at once, on servers in the proportions of W Table 1; demands drawn by us. A task is "
-        "divided into 1, 2, 4, .. equal ones, and the largest relative distance of a user's tasks from the exact DRFH allocation "
-        "of divisible tasks is taken",
+        "users with endless tasks, all there at once, on servers in the proportions of W Table 1, with drawn demands. A task is "
+        "divided into 1, 2, 4, .. equal ones. A distance is the largest relative one of a user's tasks from the exact DRFH "
+        "allocation of divisible tasks",
         "scheduler",
         (BEST, FIRST, "two-choice-drfh"),
         {
