@@ -36,9 +36,7 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.state import TaskState
-
-NOWHERE = -1  # the machine of a task that no machine has room for
+from fairalloc.simulation.state import NOWHERE, TaskState
 
 
 class Scheduler:

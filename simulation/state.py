@@ -22,7 +22,7 @@ from fairalloc.simulation.workload import Cluster, Workload
 DIGITS = 15  # of the largest machine
 LONGEST = 1 << 12  # bits of a common multiple of all weights; where they have more, shares are compared as floats
 CLOSE = 1e-9  # H(i, l) that differ by less are compared in rationals
-NONE = np.zeros(0, dtype=np.intp)
+NOWHERE = -1  # the machine of a task that no machine has room for
 DOWN = -1  # the room of a machine that is down: less than any task takes
 
 
@@ -89,7 +89,6 @@ class TaskState:
         self.waiting, self.job_rank = [0] * len(workload), list[int]()
         self._of_heuristic(total)
         self._waits = np.zeros(len(self.sizes), dtype=bool)
-        self._waiting: tuple[NDArray[np.intp], list[NDArray[np.int64]]] | None = None
         self.look_for_room([], set())
 
     def _shapes(self, sizes: NDArray[np.int64], fitting: NDArray[np.bool_]) -> None:
@@ -136,8 +135,7 @@ class TaskState:
 
     def waits(self, shape: int, now: bool) -> None:
         """Whether tasks of a shape wait that no machine has room for."""
-        if self._waits[shape] != now:
-            self._waits[shape], self._waiting = now, None
+        self._waits[shape] = now
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
@@ -145,47 +143,26 @@ class TaskState:
         self._freed = np.array(sorted(freed), dtype=np.intp)
         found = ((f, self._has_room(f, self._every)) for f in new)
         self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
-        self._one = len(freed) == 1 and not self._hosts
-        self._open, self._machines = self._on_freed() if freed else (NONE, NONE)
-        shapes: list[int] = self._open.tolist()
-        if self._hosts:
-            shapes += self._hosts
-            counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
-            self._open, self._machines = np.array(shapes), np.array(self._machines.tolist() + counts)
-        self._open_sizes = [column[self._open] for column in self._columns] if len(shapes) > 1 else []
-        return shapes
-
-    def _on_freed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Those of the waiting shapes that have room on freed machines, and on how many."""
-        if self._waiting is None:
-            shapes = self._waits.nonzero()[0]
-            self._waiting = shapes, [column[shapes] for column in self._columns]
-        shapes, sizes = self._waiting
-        if self._one:
-            s = self._freed[0]
-            found = self._within(shapes, sizes, s, self.room[:, s]).nonzero()[0]
-            return shapes[found], np.ones(len(found), dtype=np.intp)
-        columns = [size[:, None] for size in sizes]
-        machines = self._within(shapes[:, None], columns, self._freed, self.room[:, self._freed]).sum(axis=1)
-        found = machines.nonzero()[0]
-        return shapes[found], machines[found]
+        shapes = self._waits.nonzero()[0]
+        sizes = [column[shapes, None] for column in self._columns]
+        machines = self._within(shapes[:, None], sizes, self._freed, self.room[:, self._freed]).sum(axis=1)
+        kept = machines.nonzero()[0]
+        counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
+        self._open = np.concatenate([shapes[kept], np.array([*self._hosts], dtype=np.intp)])
+        self._machines = np.concatenate([machines[kept], np.array(counts, dtype=np.intp)])
+        self._open_sizes = [column[self._open] for column in self._columns]
+        return self._open.tolist()
 
     def started(self, shape: int, server: int) -> list[int]:
         """The shapes whose last machine with room was this one, on which a task of a shape has just started."""
         self._started.append(server)
-        if len(self._open) == 1:
-            self._machines[0] -= not self.fits(shape, server)
-            return [] if self._machines[0] else [shape]
         left = self.room[:, server]
-        there = self._within(self._open, self._open_sizes, server, left)
-        if not self._one:  # those that have room elsewhere, too
-            before = self._within(self._open, self._open_sizes, server, left + self.sizes[shape])
-            self._machines -= before & ~there
-            there = self._machines > 0
-        kept = there.nonzero()[0]
-        if len(kept) == len(there):
+        before, there = (self._within(self._open, self._open_sizes, server, room) for room in (left + self.sizes[shape], left))
+        self._machines -= before & ~there
+        kept = self._machines.nonzero()[0]
+        if len(kept) == len(self._open):
             return []
-        gone: list[int] = self._open[~there].tolist()
+        gone: list[int] = self._open[self._machines == 0].tolist()
         self._open, self._machines = self._open[kept], self._machines[kept]
         self._open_sizes = [size[kept] for size in self._open_sizes]
         return gone
@@ -235,21 +212,13 @@ class TaskState:
         hosts = self._hosts_of(self.shape[job])
         return hosts.servers[hosts.has_room]
 
-    def fitness(self, job: int) -> Floats:
-        """H(i, l) of W (9) for `machines`: sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c, in shares of all.
+    def _misfit(self, shape: int, room: NDArray[np.int64]) -> Floats:
+        """H(i, l) of W (9), sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c (Q, M), in shares of all.
 
-        Where the task takes nothing of resource 1, the first that it does take stands in its place. `best_fit` has no rounding.
+        Where the task takes nothing of resource 1, the first that it does take stands in its place.
         """
-        hosts = self._hosts_of(self.shape[job])
-        return self._fitness(self.shape[job], hosts)[hosts.has_room]
-
-    def _fitness(self, shape: int, hosts: Hosts) -> Floats:
-        return self._judge(shape, hosts, np.arange(len(hosts.servers))) if hosts.fitness is None else hosts.fitness
-
-    def _misfit(self, shape: int, room: Any) -> Any:
-        """H(i, l) where so much is free: Q numbers of a machine, or (Q, M) of some."""
         q, ratio = self._first[shape], self._ratio[shape]
-        result = room[q] * 0.0
+        result: Floats = room[q] * 0.0
         for r, scale in enumerate(self._scale[q]):
             if r != q and self.size[shape][q]:
                 result += abs(ratio[r] - room[r] / room[q] * scale)
@@ -261,14 +230,16 @@ class TaskState:
         hosts = self._hosts_of(shape)
         if len(hosts.servers) == 1 and hosts.has_room[0]:
             return int(hosts.servers[0])
-        fitness, servers = self._fitness(shape, hosts), hosts.servers
+        servers, fitness = hosts.servers, hosts.fitness
+        if fitness is None:
+            fitness = self._judge(shape, hosts, np.arange(len(servers)))
         if at is not None:
             chosen = hosts.has_room.nonzero()[0][at]
             fitness, servers = fitness[chosen], servers[chosen]
         first = int(fitness.argmin())
         least = float(fitness[first])
         if least == math.inf:
-            return DOWN
+            return NOWHERE
         near = fitness <= least + CLOSE * (1.0 + least + self._spread[shape])
         if np.count_nonzero(near) > np.count_nonzero(fitness == least):
             unlike = np.sort(np.unique(fitness[near], return_index=True)[1])

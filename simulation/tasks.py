@@ -25,8 +25,8 @@ from fairalloc.models.arguments import Duration, Seed, checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
-from fairalloc.simulation.schedulers import NOWHERE, Scheduler, find_scheduler
-from fairalloc.simulation.state import DOWN, TaskState
+from fairalloc.simulation.schedulers import Scheduler, find_scheduler
+from fairalloc.simulation.state import DOWN, NOWHERE, TaskState
 from fairalloc.simulation.workload import Cluster, Workload
 
 
