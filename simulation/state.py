@@ -151,7 +151,8 @@ class TaskState:
         self._open = np.concatenate([shapes[kept], np.array([*self._hosts], dtype=np.intp)])
         self._machines = np.concatenate([machines[kept], np.array(counts, dtype=np.intp)])
         self._open_sizes = [column[self._open] for column in self._columns]
-        return self._open.tolist()
+        shapes_with_room: list[int] = self._open.tolist()
+        return shapes_with_room
 
     def started(self, shape: int, server: int) -> list[int]:
         """The shapes whose last machine with room was this one, on which a task of a shape has just started."""
