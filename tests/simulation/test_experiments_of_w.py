@@ -200,7 +200,7 @@ class LastFit(Scheduler):
     id = "last-fit"
 
     def server(self, state, job):
-        there = state.with_room(job).nonzero()[0]
+        there = state.machines(job)
         return there[-1] if len(there) else -1
 """
 
