@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen
+from fairalloc.models.numbers import Floats, frozen, row
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.transformations.aggregation import pooled
 
@@ -112,6 +112,7 @@ def _level(D: Floats, phi: Floats, b: Floats, right: float, reserve: float) -> f
     return min(float(np.divide(room, rise, out=np.full_like(rise, np.inf), where=rise > 0).min()) for room, rise in lines)
 
 
+@checked
 def arrival_model(instance: Instance, there: Sequence[int], before: Floats, *, cautious: bool = False) -> "cp.Problem":
     """The program at the top of this file, to be edited; its value is M.
 
@@ -121,14 +122,22 @@ def arrival_model(instance: Instance, there: Sequence[int], before: Floats, *, c
     there : the numbers of the users that are there
     before : (N,) the tasks that each had
     cautious : with the last rows, so that nobody is envied at any time
+
+    Raises
+    ------
+    NotApplicable : as of `arrivals`; or `there` does not name users of the instance once
+    InstanceError : `before` is not one number for each user
     """
     import cvxpy as cp
 
-    (D, share), phi, n = _demands(instance), instance.weights, list(there)
+    n, b = list(there), row(before, instance.users, "before")
+    if not n or len({*n} & {*range(instance.N)}) < len(n):
+        raise NotApplicable(f"there is {shown(there)}, but it must name some of the {instance.N} users once")
+    (D, share), phi = _demands(instance), instance.weights
     s, M = cp.Variable(len(n), name="s"), cp.Variable(name="M")
     rest = float(phi.sum() - phi[n].sum())
     taken = D[n].T @ s
-    rows = [s >= M * phi[n], s >= (before * share)[n]]
+    rows = [s >= M * phi[n], s >= (b * share)[n]]
     if cautious:
         rows += [taken + rest * D[m] * s[k] / phi[m] <= 1 for k, m in enumerate(n)]
     else:

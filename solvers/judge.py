@@ -321,7 +321,8 @@ def _by_reference(mechanism: Mechanism, allocation: Allocation, own: float, limi
     assert marginal is not None
     prices = reference_prices(allocation, marginal, limits.deadline - limits.clock())
     proof = replace(allocation, prices=prices)
-    return (min(own, mechanism.residual(proof)), proof) if prices.any() else None
+    bound = mechanism.residual(proof)  # where everybody is at its limit, prices of 0 prove it
+    return (min(own, bound), proof) if bound < np.inf else None
 
 
 def _by_rounds(

@@ -68,17 +68,18 @@ def write_figure(figure: "Figure", file: str | Path) -> None:
 
 
 def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
-    """All panels in one figure, at most BESIDE in a row, with one legend below."""
+    """All panels in one figure, at most BESIDE in a row (fewer that are wide), with one legend below."""
     shown = [name for name in order if any(name in panel.names for panel in panels)]
     width = WIDTH if shown else 1.6 * WIDTH
-    columns = min(len(panels), style.BESIDE)
+    columns = min(len(panels), int(style.BESIDE * WIDTH / width))
     beside = max(1, int(columns * width / (style.WIDEST + 0.9)))
-    rows, lines = -(-len(panels) // style.BESIDE), -(-len(shown) // beside)
+    lines = -(-len(shown) // beside)
+    heights = [max(panel.height for panel in panels[k : k + columns]) for k in range(0, len(panels), columns)]
     below = 0.24 * lines + 0.2 if shown else 0.0
-    figure = style.new_figure(columns * width, rows * panels[0].height + below)
+    figure = style.new_figure(columns * width, sum(heights) + below)
     engine: Any = figure.get_layout_engine()
     engine.set(rect=(0, below / figure.get_figheight(), 1, 1 - below / figure.get_figheight()), h_pad=0.08, w_pad=0.08)
-    for ax, panel in zip(style.grid_axes(figure, rows, columns, len(panels)), panels, strict=True):
+    for ax, panel in zip(style.grid_axes(figure, heights, columns, len(panels)), panels, strict=True):
         _draw(panel, ax)
     if shown:
         _legend_below(figure, shown, order, beside)

@@ -131,12 +131,12 @@ def _panels(count: int, width: float, height: float) -> NDArray[Any]:
     if count == 0:
         raise InstanceError("there is nothing to draw: the figure would have no panel")
     columns, rows = min(count, BESIDE), -(-count // BESIDE)
-    return grid_axes(_figure(columns * width, rows * height), rows, columns, count)
+    return grid_axes(_figure(columns * width, rows * height), [height] * rows, columns, count)
 
 
-def grid_axes(figure: Any, rows: int, columns: int, count: int) -> NDArray[Any]:
-    """(count,) Axes of a figure in rows and columns, of which the last ones may stay empty."""
-    every = figure.subplots(rows, columns, squeeze=False).ravel()
+def grid_axes(figure: Any, heights: Sequence[float], columns: int, count: int) -> NDArray[Any]:
+    """(count,) Axes of a figure in rows of these heights and in columns; the last Axes may stay empty."""
+    every = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights).ravel()
     for ax in every[count:]:
         ax.set_axis_off()
     result: NDArray[Any] = every[:count]

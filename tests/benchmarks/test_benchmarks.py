@@ -368,10 +368,10 @@ def test_a_stopped_run_leaves_nothing_running(tmp_path: Path, stop: signal.Signa
 @pytest.mark.parametrize(
     ("method", "termination", "says"),
     [
-        ("hogs", "memory", "over the memory limit of 1024 MB"),
         ("aborts", "error", "its process ended by signal SIGABRT"),
         ("exits", "error", "its process ended with exit code 7 and no answer"),
         ("raises", "error", "ValueError: the fake & its <error>"),
+        ("hogs", "memory", "over the memory limit of 1024 MB"),
     ],
 )
 def test_a_solve_that_breaks_is_recorded_and_the_next_one_runs(tmp_path: Path, method: str, termination: str, says: str) -> None:

@@ -454,7 +454,7 @@ def test_figures_are_written_by_name(large, tmp_path, ending):
 
 @pytest.mark.deep
 def test_what_cannot_be_written_is_one_sentence(large, tmp_path):
-    with pytest.raises(UnknownName, match=r"there is no figure 'pie'.*: the figures are profile, data-profile, pareto, loss"):
+    with pytest.raises(UnknownName, match=r"there is no figure 'pie'.*: the figures are accuracy, intervals, profile"):
         benchmarks.write_figure(large, "pie", tmp_path / "a.svg")
     with pytest.raises(InstanceError, match=r"its name must end in \.svg, \.png, \.pdf"):
         benchmarks.write_figure(large, "memory", tmp_path / "a.jpg")

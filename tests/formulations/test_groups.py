@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from changed_certificates import assert_that_no_number_can_be_changed
+from small_jobs import jobs
 
 import fairalloc as fa
 from fairalloc.analysis.certificates.nested import NestedCertificate
@@ -129,7 +130,7 @@ def test_guarantees_that_cannot_be_kept_are_named():
             fa.solve(fa.Instance([[1]] * 3, [[10]], groups=groups), name)
 
 
-@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("seed", [0, pytest.param(5, marks=pytest.mark.deep)])
 def test_no_number_of_a_nested_proof_can_be_changed(seed):
     instance = drawn(seed)
     certificate = fa.certify(fa.solve(instance, "nested-leximin", "exact"))
@@ -294,20 +295,6 @@ def test_there_are_examples_of_each_scheduler():
 
 
 # ---- Gavel -----------------------------------------------------------------------------------------------------------
-
-
-def jobs(seed):
-    rng = random.Random(seed)
-    N, K = rng.randint(2, 6), rng.randint(1, 4)
-    rates = [[rng.choice([0, 1, 2, 5, 8]) or int(i == n % K) for i in range(K)] for n in range(N)]
-    demands, steps = [[rng.choice([1, 1, 2, 4])] for _ in range(N)], [rng.choice([10, 100, 300]) for _ in range(N)]
-    return fa.Instance(
-        demands,
-        [[rng.randint(1, 4)] for _ in range(K)],
-        rates=rates,
-        max_tasks=steps,
-        weights=[rng.choice([1, 2]) for _ in range(N)],
-    )
 
 
 def gavel(seed):

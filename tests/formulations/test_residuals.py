@@ -127,6 +127,14 @@ def test_bargaining_prices_prove_the_same_as_the_reference(family, seed):
     assert alone <= RESIDUAL
 
 
+@pytest.mark.parametrize("name", ["nb", "fds", "alpha-fair", "utilitarian"])
+def test_prices_of_0_prove_that_everybody_is_at_its_limit(name):
+    """Without prices of its own; with one task less it is not proved."""
+    instance = Instance([[1, 2], [2, 1]], [[9, 9]], max_tasks=[1, 2])
+    assert residual(mechanism(name), Allocation(instance, np.array([1.0, 2.0]))) <= RESIDUAL
+    assert residual(mechanism(name), Allocation(instance, np.array([1.0, 1.0]))) > 1e-3
+
+
 def test_starved_users_have_infinite_or_full_residuals():
     wang = example("wang-fig2").instance
     nothing = Allocation(wang, [10, 0, 0, 0])

@@ -125,6 +125,10 @@ GOOD = {
     "goods": 2,
     "flows": 2,
     "links": 4,
+    "users": "users.csv",
+    "servers": "servers.csv",
+    "comparison": fa.compare(WANG, ["drfh"]),
+    "there": [0, 1],
 }
 """A good value for each parameter that has no default, and for those whose default takes long."""
 
@@ -145,6 +149,7 @@ OWN = {
     "Frozen": {"size": (2, 2, 2, 4)},
     "Conflict": {"size": (1, 1, 1), "mechanisms": {}, "profile": []},
     "conflict": {"size": "1x1x1", "time_limit": 0.05},
+    "arrival_model": {"before": [0.0, 0.0]},
     "planted": {"mechanism": "drfh"},
     "solution_set": {"instance": POOLED, "mechanism": "njc"},
     "pyomo_tasks": {"full": np.zeros((2, 2))},
@@ -155,8 +160,8 @@ OWN = {
 """Good values of single functions."""
 
 HOOKS = {
-    "Mechanism": "check_complete settled domain home canonical parametric_round unwritten prices model_prices values marginal"
-    " residual user_errors measured cvxpy pyomo write_cvxpy write_pyomo",
+    "Mechanism": "check_complete check_groups kept settled domain home canonical parametric_round unwritten prices model_prices"
+    " values marginal residual user_errors measured cvxpy pyomo write_cvxpy write_pyomo",
     "Leximin": "domain rate exact_rate canonical model_prices proofs write_cvxpy write_pyomo parametric_round lp values residual",
     "Method": "computes applies open compile starts missing is_available versions run compute",
     "Property": "verdict",

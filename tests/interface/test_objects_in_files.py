@@ -124,7 +124,7 @@ def bench(own, *arguments):
 @pytest.mark.deep
 def test_bench_runs_a_suite_and_a_method_in_a_file(own, capsys):
     assert bench(own, f"{own}:suite", "--method", "cvxpy:highs") == 0
-    assert "suite mine: 1 cases, 1 methods" in capsys.readouterr().out
+    assert "suite mine: 1 case, 1 method" in capsys.readouterr().out
     own.write_text(own.read_text().replace("number = 7", "number = 8"))
     assert bench(own, str(own), "--method", "cvxpy:highs") == 0
     assert "2 solves" not in capsys.readouterr().out, "what another file gave is not in this report"
@@ -138,7 +138,7 @@ def test_bench_runs_a_glob_of_instances_under_several_mechanisms(own, capsys, tm
         write_json(instance_document(example(name).instance), tmp_path / f"{name}.json")
     arguments = ("-m", "drfh", "-m", f"{own}:capped", "--method", "cvxpy:highs")
     assert bench(own, str(tmp_path / "wang-*.json"), *arguments) == 0
-    assert "4 cases, 1 methods, 1 repeats, 4 solves" in capsys.readouterr().out
+    assert "4 cases, 1 method, 1 repeat, 4 solves" in capsys.readouterr().out
     assert bench(own, "first", "-m", "drfh") == 2
     assert "--mechanism is for instances in files" in capsys.readouterr().err
 

@@ -116,7 +116,7 @@ def measured(tmp_path_factory):
     return folder
 
 
-@pytest.mark.few(1)
+@pytest.mark.deep
 @pytest.mark.parametrize("name", COMMANDS)
 def test_on_a_full_disk_the_old_file_stays(measured, tmp_path, monkeypatch, capsys, full, name):
     shutil.copytree(measured, tmp_path, dirs_exist_ok=True)

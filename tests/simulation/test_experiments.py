@@ -402,7 +402,7 @@ def test_a_killed_run_resumes(tmp_path):
     assert [len(one.labels) for one in found] == [3]
     assert len(rows(records)) == 3
     again = run_experiments(["P.Table4"], records, RunSetting("small"), progress=False)
-    assert [one.measured for one in again] == [one.measured for one in found]
+    assert [one.variants for one in again] == [one.variants for one in found]
     assert len(rows(records)) == 3
 
 
@@ -417,6 +417,7 @@ def rows(records):
         return []
 
 
+@pytest.mark.deep
 def test_the_first_seeds_of_all_experiments_are_measured_first(tmp_path):
     run_experiments(["P.Table3", "P.Table4"], tmp_path / "r.sqlite", RunSetting("small", seeds=(0, 1)), progress=False)
     with ExperimentStore(tmp_path / "r.sqlite") as store:

@@ -188,13 +188,13 @@ def exchange_cases():
 
 
 CASES = {
-    "ps_dsf": ("per_server", ps_dsf_cases),
+    "properties": ("allocation", property_cases),
     "keeps": ("lexicographic", lexicographic_cases),
     "pareto": ("lexicographic", pareto_cases),
     "equilibrium": ("per_server", bargaining_cases),
     "no_complaint": ("complaints", complaint_cases),
-    "properties": ("allocation", property_cases),
     "not_raised": ("lexicographic", exchange_cases),
+    "ps_dsf": ("per_server", ps_dsf_cases),
 }
 
 
