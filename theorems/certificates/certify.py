@@ -34,4 +34,4 @@ def entry(formulas: Any, assumed: Any, refuting: Any, seconds: float) -> list[An
     facts = [f for k in assumed for f in facts_of(formulas[k])]
     point = search.point(facts)
     more = [] if point is None else [f for k in refuting for f in facts_of(formulas[k])]
-    return [point, search.tree(facts + more)]
+    return [point, search.tree(facts, more)]

@@ -6,7 +6,8 @@
 3. A case whose tree does not use its own facts stands for all cases.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, count, product
 from time import process_time as now
 from typing import Any
@@ -15,6 +16,7 @@ import z3
 
 from fairalloc.theorems.certificates.check_certificate import facts_of, inserted, plus, times
 from fairalloc.theorems.certificates.leaf import Fact, leaf
+from fairalloc.theorems.certificates.lemmas import lemmas
 
 NUMBERS = "0123456789_~"
 LETTERS = "abcdefghijklmnopqrstuvwxyzCDMS~"
@@ -27,6 +29,9 @@ WORK = 400_000
 Tree = tuple[Any, frozenset[Any]]
 """A tree and the facts that it uses."""
 
+Shown = tuple[Any, Fact, Any, Tree]
+"""A fact that is not given: its key, the fact, the key of its contrary, and the tree with that."""
+
 
 class NoCertificateError(Exception):
     """Why a question has no certificate here."""
@@ -35,17 +40,33 @@ class NoCertificateError(Exception):
 class CertificateSearch:
     """Of one question."""
 
-    def __init__(self, seconds: float, lemmas: bool = True) -> None:
-        self.lemmas, self.end, self.keys = lemmas, now() + seconds, count()
+    def __init__(self, seconds: float) -> None:
+        self.end, self.keys = now() + seconds, count()
         self.context, self.made = z3.Context(), dict[Any, Any]()
 
-    def tree(self, given: Sequence[Fact]) -> list[Any]:
-        """The tree of facts in their order."""
-        facts = {next(self.keys): f for f in given}
-        if self._outcome(given) == "sat":
+    def tree(self, assumed: Sequence[Fact], refuting: Sequence[Fact] = ()) -> list[Any]:
+        """The tree of facts in their order, those that would refute the claim last."""
+        facts = {next(self.keys): f for f in (*assumed, *refuting)}
+        if self._outcome(list(facts.values())) == "sat":
             raise NoCertificateError("satisfiable")
-        found, _ = self._node(facts, frozenset(k for k, f in facts.items() if f[0] == "or"))
+        found, _ = self._after_lemmas(facts, dict(list(facts.items())[len(assumed) :]))
         return _numbered(found, {k: n for n, k in enumerate(facts)}, len(facts))
+
+    def _after_lemmas(self, facts: dict[Any, Fact], refuting: Mapping[Any, Fact]) -> Tree:
+        """The tree of a question, with the lemmas that have one."""
+        shown: list[Shown] = []
+        for p, enough in lemmas(facts, refuting):
+            contrary = next(self.keys)
+            tried = enough | {contrary: (">", plus({}, p, -1))}
+            if self._outcome(list(tried.values())) == "unsat" and (found := self._attempted(tried)) is not None:
+                shown.append((next(self.keys), (">=", p), contrary, found))
+        return _cited(self._node(facts | {key: fact for key, fact, *_ in shown}, _alternatives(facts)), shown)
+
+    def _attempted(self, facts: dict[Any, Fact]) -> Tree | None:
+        try:
+            return self._node(facts, _alternatives(facts))
+        except NoCertificateError:
+            return None
 
     def _node(self, facts: dict[Any, Fact], asked: frozenset[Any]) -> Tree:
         """A tree and the facts that it uses; `asked`: alternatives that are enough."""
@@ -62,20 +83,13 @@ class CertificateSearch:
 
     def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Tree | None:
         """A leaf of what is known and implied; where it is the last try, also of differences with a sign that has a leaf."""
-        found, shown = self._leaf(known | implied, 6 if last else 4), dict[Any, Any]()
-        if found is None and last and self.lemmas:
+        found, shown = self._leaf(known | implied, 6 if last else 4), list[Shown]()
+        if found is None and last:
             shown = self._differences(known | implied)
-            found = self._leaf(known | implied | {name: fact for name, (fact, *_) in shown.items()}) if shown else None
+            found = self._leaf(known | implied | {key: fact for key, fact, *_ in shown}) if shown else None
         if found is None:
             return None
-        tree, used = found
-        for name, (fact, contrary, (below, needed)) in reversed(shown.items()):
-            if name in used:
-                parts = [([name], tree), ([contrary], below)]
-                tree, used = (
-                    ("cut", fact[1], parts) if fact[0] == ">=" else _strict(fact, parts),
-                    (used - {name}) | needed - {contrary},
-                )
+        tree, used = _cited(found, shown)
         for name in used & implied.keys():
             below, needed = self._shown(name, implied[name][1], facts)
             tree, used = ("cut", implied[name][1], [([name], tree), below]), (used - {name}) | needed
@@ -92,21 +106,18 @@ class CertificateSearch:
                 return ("leaf", lets, terms), frozenset(k for k, _ in lets) | {k for _, keys in terms for k in keys}
         return None
 
-    def _differences(self, known: Mapping[Any, Fact]) -> dict[Any, Any]:
-        """Differences of two unknowns of one kind that have a sign: the fact, the key of its contrary, and a leaf with that."""
-        shown: dict[Any, Any] = {}
-        names = sorted({v for _, p in known.values() for m in p for v in m}, key=lambda v: v.replace("~", ""))
-        for one, other in combinations(names, 2):
-            if one.strip(NUMBERS) != other.strip(NUMBERS) and one.strip(LETTERS) != other.strip(LETTERS):
-                continue
+    def _differences(self, known: Mapping[Any, Fact]) -> list[Shown]:
+        """Differences of two unknowns of one kind, and unknowns, that have a sign, with a leaf."""
+        shown: list[Shown] = []
+        for p in _compared(known):
             if now() > self.end:
                 break
-            given = dict(known) | {name: fact for name, (fact, *_) in shown.items()}
-            for up, down, (sign, contrary) in product((one, other), (other, one), ((">", ">="), (">=", ">"))):
-                key, tried = next(self.keys), {**given}
-                tried[key] = (contrary, {(down,): 1, (up,): -1})
-                if up != down and self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 4)) is not None:
-                    shown[f"{one} - {other}"] = ((sign, {(up,): 1, (down,): -1}), key, found)
+            given = dict(known) | {key: fact for key, fact, *_ in shown}
+            for q, (sign, contrary) in product((p, plus({}, p, -1)), ((">", ">="), (">=", ">"))):
+                key = next(self.keys)
+                tried = given | {key: (contrary, plus({}, q, -1))}
+                if self._outcome(list(tried.values())) == "unsat" and (found := self._leaf(tried, 4)) is not None:
+                    shown.append((next(self.keys), (sign, q), key, found))
                     break
         return shown
 
@@ -192,19 +203,32 @@ class CertificateSearch:
 
     def _divided(self, facts: dict[Any, Fact], needed: set[Any]) -> Tree:
         if not needed:
-            raise NoCertificateError("no leaf of this degree")
+            return self._halved(facts)
         chosen = min(sorted(needed), key=lambda k: (bool(self._implied(k, facts)), self._cases(facts, k)))
         rest = {k: f for k, f in facts.items() if k != chosen}
-        parts, used = [], frozenset[Any]({chosen})
-        for option in facts[chosen][1]:
-            new = {next(self.keys): f for f in facts_of(option)}
-            inner = {k for k, f in new.items() if f[0] == "or"}
-            below, own = self._node(rest | new, frozenset(needed - {chosen} | inner))
+        return self._by_cases(("or", chosen), list(map(facts_of, facts[chosen][1])), rest, frozenset(needed - {chosen}))
+
+    def _halved(self, facts: dict[Any, Fact]) -> Tree:
+        """By the sign of an unknown without one: the one of which there is a square, or that is in most products."""
+        core = [facts[k] for k in self._core(facts) if facts[k][0] != "or"]
+        products = [m for _, p in core for m in p if len(m) > 1]
+        often = Counter(v for m in products for v in set(m) - _signed(facts.values()))
+        if not often:
+            raise NoCertificateError("no leaf of this degree")
+        p = {(min(often, key=lambda v: ((v, v) not in products, -often[v], v)),): 1}
+        return self._by_cases(("cut", p), [[(">=", p)], [(">", plus({}, p, -1))]], facts, frozenset())
+
+    def _by_cases(self, head: Any, cases: Sequence[list[Fact]], rest: dict[Any, Fact], needed: frozenset[Any]) -> Tree:
+        """The tree of what has so many cases, or that of one in which its own facts are not used."""
+        parts, used = [], frozenset(head[1:] if head[0] == "or" else ())
+        for case in cases:
+            new = {next(self.keys): f for f in case}
+            below, own = self._node(rest | new, needed | _alternatives(new))
             if not own & new.keys():
                 return below, own
             parts.append((list(new), below))
             used |= own - new.keys()
-        return ("or", chosen, parts), used
+        return (*head, parts), used
 
     def _cases(self, facts: Mapping[Any, Fact], k: Any) -> int:
         """The cases of an alternative that are not excluded by the contrary itself."""
@@ -283,9 +307,33 @@ class CertificateSearch:
         return [named[str(name)] for name in solver.unsat_core()]
 
 
-def _strict(fact: Fact, parts: list[Any]) -> Any:
-    """The cut for a fact > 0, of which the contrary comes first."""
-    return ("cut", plus({}, fact[1], -1), parts[::-1])
+def _signed(facts: Iterable[Fact]) -> set[str]:
+    """The unknowns of which the sign is known."""
+    return {v for sign, p in facts if sign in (">", ">=") and len(p) == 1 for m in p if len(m) == 1 for v in m}
+
+
+def _compared(known: Mapping[Any, Fact]) -> Iterator[Any]:
+    """Unknowns without a sign, and differences of two unknowns that are named alike."""
+    names = sorted({v for _, p in known.values() for m in p for v in m}, key=lambda v: v.replace("~", ""))
+    yield from ({(v,): 1} for v in names if v not in _signed(known.values()))
+    for one, other in combinations(names, 2):
+        if one.strip(NUMBERS) == other.strip(NUMBERS) or one.strip(LETTERS) == other.strip(LETTERS):
+            yield {(one,): 1, (other,): -1}
+
+
+def _alternatives(facts: Mapping[Any, Fact]) -> frozenset[Any]:
+    return frozenset(k for k, f in facts.items() if f[0] == "or")
+
+
+def _cited(found: Tree, shown: Sequence[Shown]) -> Tree:
+    """A tree in which facts that were shown are used, after these."""
+    tree, used = found
+    for key, (sign, p), contrary, (below, needed) in reversed(shown):
+        if key in used:
+            parts = [([key], tree), ([contrary], below)]
+            tree = ("cut", p, parts) if sign == ">=" else ("cut", plus({}, p, -1), parts[::-1])
+            used = (used - {key}) | needed - {contrary}
+    return tree, used
 
 
 def _contrary(f: Fact, signs: Mapping[Any, set[str]]) -> bool:

@@ -26,8 +26,11 @@ def unpack(folder: str) -> None:
 
 
 def compare() -> None:
-    """That the index says of every statement and size on record what is so for the text that the definitions make today."""
-    assert index() == renew(0.0), "theorems/certificates/index.json is not what `make certificates` writes"
+    """That every certificate is accepted, and is of the text that the definitions make today."""
+    for name, entries in index().items():
+        for entry in (entry for entry in entries if "sha256" in entry):
+            found = _entry(all_statements()[name], entry["size"], 0.0)
+            assert found == entry, f"the index says of {name} {entry}, and `make certificates` writes {found}"
 
 
 def renew(seconds: float) -> dict[str, list[dict[str, Any]]]:
