@@ -7,7 +7,7 @@ with the shares s_n = sigma_n u_n of alpha_fair.py, which has what lies between.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +25,7 @@ from fairalloc.models.numbers import Floats, is_vector
 from fairalloc.models.shares import count, global_dominant_share, task_share
 from fairalloc.models.transformations.aggregation import pooled
 
-SHARES = {
+SHARES: Mapping[str, tuple[Callable[[Instance], Floats], Callable[[Instance], tuple[Fraction, ...]]]] = {
     "tasks": (count, rationals.count),
     "task-share": (task_share, rationals.task_share),
     "dominant-share": (global_dominant_share, rationals.global_dominant_share),
@@ -82,11 +82,7 @@ class AlphaFamily(Mechanism):
 
     def rate(self, instance: Instance) -> Floats:
         """(N,) sigma_n / phi_n: the weighted share of one task."""
-        memo, key = instance.memo, ("rate", self.by)
-        if key not in memo:
-            memo[key] = self.share(instance) / instance.weights
-        result: Floats = memo[key]
-        return result
+        return self.share(instance) / instance.weights
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def in_parts(self, allocation: Allocation, of: Floats, power: float) -> Floats | None:
@@ -116,13 +112,7 @@ def _checked(given: Any) -> Any:
 class End(Mechanism):
     """An end of the line: `of` has its name and its parameters."""
 
-    share: Any
-    exact_share: Any
-
-    def __init__(self, of: AlphaFamily) -> None:
-        self.of = of
-        self.id, self.title, self.source = of.id, of.title, of.source
-        self.share, self.exact_share = of.share, of.exact_share
+    of: AlphaFamily
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """As for the others, from these parameters."""
@@ -132,39 +122,28 @@ class End(Mechanism):
     def parameters(self) -> dict[str, Any]:
         return self.of.parameters
 
-    def domain(self, instance: Instance) -> Instance:
-        return self.of.domain(instance)
-
-    def rate(self, instance: Instance) -> Floats:
-        """(N,) the weighted share of one task."""
-        return self.of.rate(instance)
-
 
 class LargestSum(End, Utilitarian):
     """The end alpha = 0: utilitarian on the instance whose weights are the shares of a task."""
 
+    def __init__(self, of: AlphaFamily) -> None:
+        self.of, self.id, self.title, self.source = of, of.id, of.title, of.source
+        self.home, self.worth, self.exact_worth = of.domain, of.share, of.exact_share  # type: ignore[method-assign]
+
     def domain(self, instance: Instance) -> Instance:
-        """The instance with these weights, in rationals."""
+        """The instance with these weights, in rationals; the allocation is given on that with its own."""
         home = self.home(instance)
         memo, key = home.memo, ("largest sum", self.of.by)
         if key not in memo:
-            worth = self.exact_share(home)
+            worth = self.exact_worth(home)
             memo[key] = home if home.exact.weights == worth else home.replace(weights=list(worth))
         result: Instance = memo[key]
-        return result
-
-    def home(self, instance: Instance) -> Instance:
-        """The allocation is given on the instance with its own weights."""
-        return self.of.domain(instance)
-
-    def worth(self, instance: Instance) -> Floats:
-        result: Floats = self.share(instance)
-        return result
-
-    def exact_worth(self, instance: Instance) -> tuple[Fraction, ...]:
-        result: tuple[Fraction, ...] = self.exact_share(instance)
         return result
 
 
 class LexicographicEnd(End, Leximin):
     """The end alpha = inf: lmmf, tsf or drfh, by the share."""
+
+    def __init__(self, of: AlphaFamily) -> None:
+        super().__init__(of.id, of.share, exact_share=of.exact_share, title=of.title, source=of.source, domain=of.domain)
+        self.of = of

@@ -3,9 +3,9 @@
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
+from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
@@ -15,18 +15,9 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-    from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
-
 FAIRNESS = 'its constraints "fairness" are not those of the rule'
 LEVELS = "a constraint that is not of the rule is about the level g"
 LEVEL = "its objective is not one that rises with g alone"
-
-
-def edited(base: Mechanism, id: Any, cvxpy: Any, pyomo: Any) -> "Edited":  # noqa: A002 (the public name of the attribute)
-    """See `Mechanism.edited`."""
-    if isinstance(id, str) and MECHANISMS.is_ours(id):
-        raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
-    return Edited(base, id, cvxpy, pyomo)
 
 
 class Edited(Mechanism):
@@ -42,7 +33,6 @@ class Edited(Mechanism):
     and its tasks in the user's own units: an edited model is not brought to canonical units.
     """
 
-    edits = ""
     _known: "tuple[Instance, Edited] | None" = None
     _problem: "cp.Problem | None" = None
     _rounds: "ParametricRound | None" = None
@@ -58,11 +48,12 @@ class Edited(Mechanism):
             raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
         self.base, self.id, self.cvxpy_edit, self.pyomo_edit = base, id, cvxpy, pyomo
         self.title, self.source = f"{base.id}, edited", base.source
-        self.edits = self.edits or f"the edit {id!r}"
+        self.edits = f"the edit {id!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to another process is what it was made of: a compiled model stays behind."""
-        return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit)
+        own = {name: getattr(self, name) for name in ("title", "edits", "keeps_floors")}
+        return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit), own
 
     @property
     def layers(self) -> frozenset[str]:
@@ -72,9 +63,9 @@ class Edited(Mechanism):
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """The edit of the base with these parameters."""
-        if not parameters:
-            return self
-        return Edited(self.base.configure(**parameters), self.id, self.cvxpy_edit, self.pyomo_edit)
+        result = copy(self) if parameters else self
+        result.base = self.base.configure(**parameters)
+        return result
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -119,7 +110,7 @@ class Edited(Mechanism):
         if self.cvxpy_edit is None:
             model, lost = self._edited_model(domain)
         else:
-            self._rounds = self.base.parametric_round(domain)
+            self._rounds = ParametricRound.of(domain, self.base.write_cvxpy(domain))
             model, lost = self._edited_rounds(self._rounds.problem, domain)
         kind = read_off(model)
         if kind["integer"] or not kind["convex"]:

@@ -11,11 +11,12 @@ Equilibria, bottlenecks and equal partitions are defined by conditions for each 
 place: those mechanisms refuse.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairalloc.formulations.alpha_fair import AlphaFair
+from fairalloc.formulations.common.tasks import tasks_of
 from fairalloc.formulations.drf_per_server import PerServer
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.gavel_max_min import GavelMaxMin
@@ -31,24 +32,6 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 
-class WithFloors(Edited):
-    """A mechanism with the floors of the instance, under its own name."""
-
-    edits = "the floors"
-    keeps_floors = True
-
-    def __init__(self, base: Mechanism) -> None:
-        super().__init__(base, base.id, in_cvxpy, in_pyomo)
-        self.title = f"{base.title}, with floors"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return WithFloors, (self.base,)
-
-    def configure(self, /, **parameters: Any) -> Mechanism:
-        """The base with these parameters, and the floors."""
-        return WithFloors(self.base.configure(**parameters)) if parameters else self
-
-
 def in_cvxpy(problem: "cp.Problem", instance: Instance) -> "cp.Problem":
     """The problem with constraints "floor[n]", u_n >= min_tasks_n."""
     import cvxpy as cp
@@ -62,11 +45,9 @@ def in_pyomo(model: "pyo.ConcreteModel", instance: Instance) -> None:
     """The model with the constraint `floor[n]`, u_n >= min_tasks_n."""
     import pyomo.environ as pyo
 
-    of: dict[str, list[Any]] = {n: [] for n in instance.users}
-    for (n, _, _), x in model.x.items():
-        of[n].append(x)
+    tasks = tasks_of(model, instance)
     floors = {n: m for n, m in zip(instance.users, instance.min_tasks.tolist(), strict=True) if m}
-    model.floor = pyo.Constraint(list(floors), rule=lambda _, n: sum(of[n]) >= floors[n])
+    model.floor = pyo.Constraint(list(floors), rule=lambda _, n: tasks[n] >= floors[n])
 
 
 def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
@@ -74,7 +55,9 @@ def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
     if mechanism.keeps_floors:
         return mechanism
     if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform | GavelMaxMin):
-        return WithFloors(mechanism)
+        result = Edited(mechanism, mechanism.id, in_cvxpy, in_pyomo)
+        result.title, result.edits, result.keeps_floors = f"{mechanism.title}, with floors", "the floors", True
+        return result
     n = int(np.flatnonzero(instance.min_tasks)[0])
     floor = f"user {instance.users[n]!r} has {instance.min_tasks[n]:g}"
     raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks, but {floor}")

@@ -18,10 +18,6 @@ from fairalloc.models.shares import count
 from fairalloc.models.transformations.own_time import has_own_time
 
 
-class GavelMakespan(GavelMaxMin):
-    """Its models are those of `GavelMaxMin` with the weights steps_n."""
-
-
 def timed(instance: Instance) -> Instance:
     """The instance with own time, in which the weight of a job is the number of its steps."""
     if has_own_time(instance):
@@ -32,7 +28,7 @@ def timed(instance: Instance) -> Instance:
     return with_time(instance).replace(weights=steps)
 
 
-mechanism = GavelMakespan(
+mechanism = GavelMaxMin(
     "gavel-makespan",
     share=count,
     exact_share=rationals.count,

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-    from fairalloc.formulations.lexicographic.linear_program import ParametricRound
-
 
 class Mechanism:
     """A fair allocation mechanism: an id, and a model in CVXPY, in Pyomo, or in both.
@@ -149,7 +147,9 @@ class Mechanism:
         ------
         FairallocError : the id is a name of one of the mechanisms of this package, or the edit is none
         """
-        edited: Mechanism = imported("fairalloc.formulations.edited").edited(self, id, cvxpy, pyomo)  # a subclass of this one
+        if isinstance(id, str) and imported("fairalloc.formulations").MECHANISMS.is_ours(id):
+            raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
+        edited: Mechanism = imported("fairalloc.formulations.edited").Edited(self, id, cvxpy, pyomo)  # a subclass of this one
         return edited
 
     def configure(self, /, **parameters: Any) -> "Mechanism":
@@ -209,10 +209,6 @@ class Mechanism:
             return self
         kept: Mechanism = imported("fairalloc.formulations.floors").with_floors(self, instance)  # of subclasses of this one
         return kept
-
-    def parametric_round(self, instance: Instance) -> "ParametricRound":  # noqa: ARG002 (for rules with rounds)
-        """One CVXPY problem for all rounds, where there are rounds."""
-        raise FairallocError(f"mechanism {self.id!r} has no rounds")
 
     def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (for those that have no model for some)
         """One sentence on why there is no model in "cvxpy" or "pyomo" for this instance with these parameters, or ""."""

@@ -17,9 +17,12 @@ Residual: that of drfh for the nodes of every depth; all nodes above keep their 
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from fairalloc.formulations.common.tasks import cvxpy_limit, linear_rows, pyomo_arcs, pyomo_limit, tasks_in_units
-from fairalloc.formulations.lexicographic.linear_program import LP
-from fairalloc.formulations.lexicographic.nested import NestedRound, least_rise, nested_round_as_lp
+import numpy as np
+import scipy.sparse as sp
+
+from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks, tasks_in_units
+from fairalloc.formulations.lexicographic.linear_program import LP, program_as_lp
+from fairalloc.formulations.lexicographic.nested import NestedRound, least_rise
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -60,23 +63,21 @@ class NestedMaxMin(Mechanism):
         """Variables "x" and "g", constraints "capacity", "kept", "fairness", "limit"; by default of the first round."""
         import cvxpy as cp
 
-        arcs, tree = instance.arcs, Tree.of(instance)
-        now = round or self.first(instance)
+        tree, now = Tree.of(instance), round or self.first(instance)
 
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        x, constraints = cvxpy_tasks(instance)
         g = cp.Variable(nonneg=True, name="g")
-        V = tree.shares @ (arcs.owner @ x)  # sum_n sigma_n u_n / phi_k, of every node
-        constraints = [(arcs.load @ x <= 1).set_label("capacity")]
+        V = tree.shares @ (instance.arcs.owner @ x)  # sum_n sigma_n u_n / phi_k, of every node
         if now.kept.any():
             constraints.append((V[now.kept] >= now.floor[now.kept]).set_label("kept"))
         constraints.append((V[now.active] >= now.base[now.active] + g).set_label("fairness"))
-        return cp.Problem(cp.Maximize(g), [*constraints, *cvxpy_limit(instance, x)])
+        return cp.Problem(cp.Maximize(g), constraints)
 
     def write_pyomo(self, instance: Instance, round: NestedRound | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """Variables `x` and `g`, expressions `share[node]`, constraints `capacity`, `kept`, `fairness`, `limit`."""
         import pyomo.environ as pyo
 
-        tree, (model, load, tasks) = Tree.of(instance), pyomo_arcs(instance)
+        tree, model = Tree.of(instance), pyomo_tasks(instance)
         now = round or self.first(instance)
         V = dict(zip(tree.names, linear_rows(tree.shares @ instance.arcs.owner, list(model.x.values())), strict=True))
         floor, base = (dict(zip(tree.names, part.tolist(), strict=True)) for part in (now.floor, now.base))
@@ -84,15 +85,17 @@ class NestedMaxMin(Mechanism):
 
         model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
         model.share = pyo.Expression(list(V), rule=lambda _, k: V[k])  # sum_n sigma_n u_n / phi_k
-        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
         model.kept = pyo.Constraint(kept, rule=lambda m, k: m.share[k] >= floor[k])
         model.fairness = pyo.Constraint(active, rule=lambda m, k: m.share[k] >= base[k] + m.g)
         model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
-        return pyomo_limit(model, instance, tasks)
+        return model
 
     def lp(self, instance: Instance, round: NestedRound | None = None) -> LP:  # noqa: A002
         """The LP of a round, by default the first, as sparse arrays."""
-        return nested_round_as_lp(Tree.of(instance), round or self.first(instance))
+        tree, now, cost = Tree.of(instance), round or self.first(instance), np.append(np.zeros(instance.A), 1.0)
+        V, g = tree.shares @ instance.arcs.owner, np.repeat([0.0, -1.0], [now.kept.sum(), now.active.sum()])
+        rows = sp.hstack([sp.vstack([V[now.kept], V[now.active]]), g[:, None]], format="csr")
+        return program_as_lp(instance, cost, rows, np.append(now.floor[now.kept], now.base[now.active]))
 
     def first(self, instance: Instance) -> NestedRound:
         """The first round."""

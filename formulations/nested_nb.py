@@ -19,21 +19,16 @@ for where there are guarantees alone. Residual: a bound on the largest mean rela
 for s, y, z >= 0 with s q_n + z_n - sigma_n sum_k y_k >= phi_n / u_n at prices p with the costs q_n; a linear program finds them.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import (
-    by_user,
-    costs_at,
-    cvxpy_limit,
-    linear_rows,
-    pyomo_arcs,
-    pyomo_limit,
-    tasks_in_units,
-)
+from fairalloc.formulations.common.tasks import costs_at, linear_rows, tasks_in_units
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
@@ -55,34 +50,26 @@ class NestedNashBargaining(Mechanism):
     knows_groups = True
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        """Variable "x", constraints "capacity", "guarantee" and "limit"."""
+        """The problem of nb with the weights phi_n, and the constraint "guarantee"."""
         import cvxpy as cp
 
-        arcs, phi = instance.arcs, parts(instance)
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
-        u = arcs.owner @ x
-        constraints = [(arcs.load @ x <= 1).set_label("capacity"), *cvxpy_limit(instance, x)]
-        V, gamma = guarantees(instance)
-        if len(gamma):
-            constraints.append((V @ u >= gamma).set_label("guarantee"))  # sum of sigma_n u_n over the users of a group
-        x.value = arcs.gamma / instance.N  # where nonlinear solvers start
-        return cp.Problem(cp.Maximize(phi @ cp.log(u)), constraints)
+        problem, (V, gamma) = nash_bargaining.write_cvxpy(instance.rescaled(parts(instance))), guarantees(instance)
+        u = instance.arcs.owner @ problem.var_dict["x"]
+        kept = [(V @ u >= gamma).set_label("guarantee")] if len(gamma) else []  # sum of sigma_n u_n over the users of a group
+        return cp.Problem(problem.objective, [*problem.constraints, *kept])
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `guarantee[k]`, `limit`."""
+        """The model of nb with the weights phi_n, and the constraint `guarantee[k]`."""
         import pyomo.environ as pyo
 
-        model, load, tasks = pyomo_arcs(instance)
-        start = instance.arcs.owner @ (instance.arcs.gamma / instance.N)
-        phi, (V, gamma) = by_user(instance, parts(instance)), guarantees(instance)
-        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
-        pyomo_limit(model, instance, tasks)
-        model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=by_user(instance, start))
-        model.tasks = pyo.Constraint(instance.users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
+        model, (V, gamma) = nash_bargaining.write_pyomo(instance.rescaled(parts(instance))), guarantees(instance)
         shares = linear_rows(V @ instance.arcs.owner, list(model.x.values()))
         model.guarantee = pyo.Constraint(range(len(gamma)), rule=lambda _, k: shares[k] >= float(gamma[k]))
-        model.objective = pyo.Objective(expr=sum(phi[n] * pyo.log(model.u[n]) for n in instance.users), sense=pyo.maximize)
         return model
+
+    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+        """The model of nb, and what is added to it."""
+        return (*nash_bargaining.written_by(layer), *super().written_by(layer))
 
     def domain(self, instance: Instance) -> Instance:
         """The instance; NotApplicable where guarantees cannot be kept, or are given where dominant shares are not defined."""
@@ -96,9 +83,7 @@ class NestedNashBargaining(Mechanism):
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n phi_n log u_n; where a user has no task, only the certainty equivalent, 0."""
-        if np.any(allocation.tasks <= 0):
-            return {"certainty_equivalent": 0.0}
-        return {"objective": float(parts(allocation.instance) @ np.log(allocation.tasks))}
+        return nash_bargaining.values(replace(allocation, instance=allocation.instance.rescaled(parts(allocation.instance))))
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def residual(self, allocation: Allocation) -> float:

@@ -55,7 +55,7 @@ class PsDsf(Equilibrium):
     integer = True
 
     def __init__(self, objective: str | None = None) -> None:
-        self.objective = objective
+        self.objective, self.chooses = objective, objective is not None
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variables "x", "u", "level", binaries "used", "saturated", "bottleneck" and, where users have limits, "satisfied"."""
@@ -137,11 +137,6 @@ class PsDsf(Equilibrium):
     @property
     def parameters(self) -> dict[str, Any]:
         return {} if self.objective is None else {"objective": self.objective}
-
-    @property
-    def chooses(self) -> bool:
-        """Whether there is an objective."""
-        return self.objective is not None
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """As for all games; a sum of tasks would be another one in other units."""

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.tasks import canonical, cvxpy_tasks, linear_rows, pyomo_tasks
-from fairalloc.formulations.lexicographic.linear_program import LP, Round
+from fairalloc.formulations.lexicographic.linear_program import LP, Round, program_as_lp
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -66,13 +66,9 @@ class Utilitarian(Mechanism):
         result: Floats = given[-1] * (domain.weights[0] * unit / scaled.weights[0])
         return result
 
-    def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002
+    def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002, ARG002 (it has none)
         """The program as sparse arrays: capacity rows, then limits. It has no rounds."""
-        del round
-        arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
-        matrix = sp.vstack([arcs.load, arcs.owner[capped]], format="csc")
-        upper = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])
-        return LP(instance.weights[arcs.user], matrix, np.full(len(upper), -np.inf), upper, np.full(len(arcs), np.inf))
+        return program_as_lp(instance, instance.weights[instance.arcs.user], sp.csr_array((0, instance.A)), np.empty(0))
 
     def worth(self, instance: Instance) -> Floats:
         """(N,) what a task adds to the objective, w_n."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.common.tasks import by_user
+from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, pyomo_tasks, tasks_of
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.whole_tasks import WholeProgram, WholeTasks
@@ -47,7 +47,7 @@ class WholeRounds(WholeTasks):
 
         sums = np.zeros(0) if stage is None else stage
         k = len(sums) + 1
-        x, constraints = self.cvxpy_tasks(instance)
+        x, constraints = cvxpy_tasks(instance, whole=True)
         v = 1 + cp.multiply(self.rate(instance), instance.arcs.owner @ x)
         t, d = cp.Variable(k, name="t"), cp.Variable((k, instance.N), nonneg=True, name="d")
         constraints += [(d[j] + v >= t[j]).set_label("below") for j in range(k)]
@@ -60,7 +60,8 @@ class WholeRounds(WholeTasks):
 
         sums = np.zeros(0) if stage is None else stage
         k, users = len(sums) + 1, instance.users
-        (model, u), rate = self.pyomo_tasks(instance), by_user(instance, self.rate(instance))
+        model, rate = pyomo_tasks(instance, whole=True), by_user(instance, self.rate(instance))
+        u = tasks_of(model, instance)
         model.t = pyo.Var(range(k))
         model.d = pyo.Var(range(k), users, domain=pyo.NonNegativeReals)
         model.below = pyo.Constraint(range(k), users, rule=lambda m, j, n: m.d[j, n] + 1 + rate[n] * u[n] >= m.t[j])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, pyomo_tasks, tasks_of
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
@@ -58,23 +58,6 @@ class WholeTasks(Mechanism):
     def values(self, allocation: Allocation) -> dict[str, float]:
         return self.base.values(allocation)
 
-    def cvxpy_tasks(self, instance: Instance) -> tuple[Any, list[Any]]:
-        """Whole "x", and "capacity", "limit"."""
-        import cvxpy as cp
-
-        x = cp.Variable(instance.A, integer=True, nonneg=True, name="x")
-        return x, [(instance.arcs.load @ x <= 1).set_label("capacity"), *cvxpy_limit(instance, x)]
-
-    def pyomo_tasks(self, instance: Instance) -> tuple[Any, dict[str, Any]]:
-        """A model with whole `x`, `capacity` and `limit`, and the tasks of each user."""
-        import pyomo.environ as pyo
-
-        model, load, tasks = pyomo_arcs(instance)
-        for x in model.x.values():
-            x.domain = pyo.NonNegativeIntegers
-        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
-        return pyomo_limit(model, instance, tasks), tasks
-
 
 class WholeProgram(WholeTasks):
     """utilitarian, and nb by the worth of each further task."""
@@ -92,7 +75,7 @@ class WholeProgram(WholeTasks):
         """Variables "x" and, for nb, "z[n]"; constraints "capacity", "limit", "steps"."""
         import cvxpy as cp
 
-        x, constraints = self.cvxpy_tasks(instance)
+        x, constraints = cvxpy_tasks(instance, whole=True)
         u, worth = instance.arcs.owner @ x, self.worth(instance)
         if isinstance(self.base, Utilitarian):
             return cp.Problem(cp.Maximize(np.concatenate(worth) @ u), constraints)
@@ -106,13 +89,13 @@ class WholeProgram(WholeTasks):
         """The same, `z[n, k]` and `steps[n]`."""
         import pyomo.environ as pyo
 
-        (model, u), worth = self.pyomo_tasks(instance), by_user(instance, self.worth(instance))
+        model, worth = pyomo_tasks(instance, whole=True), by_user(instance, self.worth(instance))
+        u = tasks_of(model, instance)
         if isinstance(self.base, Utilitarian):
             objective = sum(w[0] * u[n] for n, w in worth.items())
         else:
             model.z = pyo.Var([(n, k) for n, w in worth.items() for k in range(len(w))], bounds=(0, 1))
-            able = [n for n, w in worth.items() if len(w)]
-            model.steps = pyo.Constraint(able, rule=lambda m, n: u[n] == sum(m.z[n, k] for k in range(len(worth[n]))))
+            model.steps = pyo.Constraint(instance.users, rule=lambda m, n: u[n] == sum(m.z[n, k] for k in range(len(worth[n]))))
             objective = sum(worth[n][k] * z for (n, k), z in model.z.items())
         model.objective = pyo.Objective(expr=objective, sense=pyo.maximize)
         return model

@@ -42,12 +42,13 @@ def costs_at(allocation: Allocation, prices: Floats) -> tuple[Floats, Floats]:
 
 
 @checked
-def cvxpy_tasks(instance: Instance) -> tuple[Any, list[Any]]:
-    """The variable "x" and the constraints "capacity" and, where a user has a limit, "limit" of a program in CVXPY."""
+def cvxpy_tasks(instance: Instance, whole: bool = False) -> tuple[Any, list[Any]]:
+    """The variable "x", `whole` or not, and the constraints "capacity" and, where a user has a limit, "limit" in CVXPY."""
     import cvxpy as cp
 
-    x = cp.Variable(instance.A, nonneg=True, name="x")
-    x.value = instance.arcs.gamma / instance.N  # where nonlinear solvers start
+    x = cp.Variable(instance.A, nonneg=True, integer=whole, name="x")
+    if not whole:
+        x.value = instance.arcs.gamma / instance.N  # where nonlinear solvers start
     return x, [(instance.arcs.load @ x <= 1).set_label("capacity"), *cvxpy_limit(instance, x)]
 
 
@@ -60,8 +61,8 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 
 
 @checked
-def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
-    """A Pyomo model with the tasks `x[user, variant, server]` >= 0 and constraints by name.
+def pyomo_tasks(instance: Instance, full: Floats | None = None, whole: bool = False) -> Any:
+    """A Pyomo model with the tasks `x[user, variant, server]` >= 0, `whole` or not, and constraints by name.
 
     - capacity[server, resource]: the load is at most 1
     - limit[user]: tasks <= max_tasks
@@ -73,6 +74,8 @@ def pyomo_tasks(instance: Instance, full: Floats | None = None) -> Any:
     size = instance.K * instance.R
     require(rows is None or rows.shape == (size,), "full is", full, f"it must be {size} numbers")
     model, load, tasks = pyomo_arcs(instance)
+    for x in model.x.values() if whole else ():
+        x.domain = pyo.NonNegativeIntegers
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
     model = pyomo_limit(model, instance, tasks)
     return model if rows is None else pyomo_full(model, instance, rows)
@@ -102,9 +105,13 @@ def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dic
     model.arcs = pyo.Set(initialize=keys, dimen=3)
     alone = dict(zip(keys, (arcs.gamma / instance.N).tolist(), strict=True))
     model.x = pyo.Var(model.arcs, domain=pyo.NonNegativeReals, initialize=alone)
-    x, rows = list(model.x.values()), server_resources(instance)
-    load = {row: part for row, part in zip(rows, linear_rows(arcs.load, x), strict=True) if part is not None}
-    return model, load, by_user(instance, linear_rows(arcs.owner, x))
+    parts = zip(server_resources(instance), linear_rows(arcs.load, list(model.x.values())), strict=True)
+    return model, {row: part for row, part in parts if part is not None}, tasks_of(model, instance)
+
+
+def tasks_of(model: Any, instance: Instance) -> dict[str, Any]:
+    """The tasks of each user in a Pyomo model with `x[user, variant, server]`."""
+    return by_user(instance, linear_rows(instance.arcs.owner, list(model.x.values())))
 
 
 def pyomo_limit(model: Any, instance: Instance, tasks: dict[str, Any]) -> Any:

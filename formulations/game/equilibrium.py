@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from fairalloc.formulations.common.tasks import canonical
+from fairalloc.formulations.common.tasks import tasks_in_units
 from fairalloc.formulations.game.game import Game, monopolies
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -19,12 +19,9 @@ class Equilibrium(Mechanism):
 
     linear, integer, convex = False, False, False
     merges_users = True
+    chooses = False
+    """Whether an objective chooses one of its answers: methods that end at one of them do not compute that."""
     _last: Game | None = None
-
-    @property
-    def chooses(self) -> bool:
-        """Whether an objective chooses one of its answers: methods that end at one of them do not compute that."""
-        return False
 
     @abstractmethod
     def write_game(self, instance: Instance) -> Game:
@@ -44,8 +41,7 @@ class Equilibrium(Mechanism):
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Tasks in units of the best server; the weights stay, for prices are levels and those have the weights' scale."""
-        scaled, unit = canonical(instance)
-        return scaled.rescaled(instance.weights), unit
+        return tasks_in_units(instance)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The "deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""

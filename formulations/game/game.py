@@ -35,7 +35,7 @@ from fairalloc.formulations.game.marginal import Marginals, OwnPart, Utility
 from fairalloc.formulations.game.parameters import by_name, per_server
 from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_candidates
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, relative_gains
-from fairalloc.formulations.game.residual import gaps, infinite_gaps
+from fairalloc.formulations.game.residual import gaps
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import slack_of
@@ -224,14 +224,6 @@ class Game:
         """How far the allocation is from an equilibrium (residual.py); 1 where a user has no task or there is no point."""
         x = self.shrunk(np.maximum(allocation.x, 0.0)) if allocation.has_point else None
         return float(gaps(self, x, allocation.prices).max()) if x is not None and self.defined(x) else 1.0
-
-    def gaps(self, x: Floats, kappa: Floats | None = None) -> Floats:
-        """(K,) the residual of each server at a feasible x, with kappa (K, R) as a hint."""
-        return gaps(self, x, kappa)
-
-    def infinite_gaps(self, x: Floats) -> Floats:
-        """(K,) the residual of each server with alpha = infinity at feasible tasks x (A,); 0 for others."""
-        return infinite_gaps(self, x)
 
     def proves(self, x: Floats, tau: float) -> bool:
         """Whether the residual of every server with alpha = infinity is at most tau at feasible tasks x (A,)."""

@@ -92,6 +92,16 @@ class LP:
         return bool(len(entries) and entries.max() > 1e10 * entries.min())
 
 
+def program_as_lp(instance: Instance, cost: Floats, rows: sp.csr_array, lower: Floats) -> LP:
+    """Max cost @ z over capacities, limits, and `rows` (M, A + ..) @ z >= `lower` (M,); variables beyond tasks are the rows'."""
+    arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
+    tasks = sp.vstack([arcs.load, arcs.owner[capped]], format="csc")
+    most = np.concatenate([np.ones(arcs.load.shape[0]), instance.max_tasks[capped]])
+    matrix = sp.vstack([sp.hstack([tasks, sp.csc_array((len(most), len(cost) - len(arcs)))]), rows], format="csc")
+    sides = np.append(np.full(len(most), -np.inf), lower), np.append(most, np.full(len(lower), np.inf))
+    return LP(cost, matrix, *sides, np.full(len(cost), np.inf))
+
+
 def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002
     """The round as sparse arrays: capacity rows, then fairness, then limits; written column by column. `rate` (N,) as above."""
     arcs, load, rows = instance.arcs, instance.arcs.load.tocsc(), instance.K * instance.R

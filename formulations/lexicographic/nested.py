@@ -23,7 +23,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
@@ -128,15 +127,26 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
     return w, z
 
 
-def proved_rounds(tree: Tree, now: NestedRound, solver: "Solver", tolerance: float) -> Iterator[tuple[Floats, Floats, float]]:
-    """Tasks, prices, and the most that a node fixed in the round can rise, of each round; at least one node a round is fixed."""
+def proved_rounds(tree: Tree, now: NestedRound, solver: "Solver", tolerance: float) -> Iterator[tuple[Floats, Floats]]:
+    """Tasks and prices of each round that is solved; all that its prices prove at its tasks are fixed, and at least one node."""
     while now.active.any():
         x, prices = solver(now)
-        levels = tree.levels(feasible(tree.instance, x))
+        yield x, prices
+        now, _ = _settled(tree, now, tree.levels(feasible(tree.instance, x)), prices, tolerance, np.inf)
+
+
+def _settled(
+    tree: Tree, now: NestedRound, levels: Floats, prices: Floats, tolerance: float, most: float
+) -> tuple[NestedRound, float]:
+    """The round after all that these prices prove, at first up to a rise of `most`; the largest rise of a node that is fixed."""
+    worst = 0.0
+    while now.active.any():
         rise = rises(tree, now, levels, prices)
-        fixed = now.active & (rise <= max(tolerance, 2.0 * rise.min()))
-        yield x, prices, float(rise[fixed].max(initial=0.0))
-        now = now.after(tree, fixed, levels)
+        fixed = now.active & (rise <= max(tolerance, min(2.0 * rise.min(), most)))
+        if not fixed.any():
+            break
+        now, worst, most = now.after(tree, fixed, levels), max(worst, float(rise[fixed].max())), 0.0
+    return now, worst
 
 
 def least_rise(tree: Tree, first: NestedRound, x: Floats, layers: Floats) -> float:
@@ -153,35 +163,12 @@ def least_rise(tree: Tree, first: NestedRound, x: Floats, layers: Floats) -> flo
 
 def _repeated(tree: Tree, now: NestedRound, x: Floats, layers: Floats, tolerance: float) -> float:
     """The largest rise of a node when it is fixed; 1 where a node is left of which no layer proves anything."""
-    levels, worst, unused = tree.levels(x), 0.0, list(layers)
-    turns, idle = 3 * len(unused), 0
-    while now.active.any() and turns and idle < len(unused):
-        rise = rises(tree, now, levels, unused[0])
-        fixed = now.active & (rise <= max(tolerance, min(2.0 * rise.min(), MOST)))
-        if fixed.any():
-            worst = max(worst, float(rise[fixed].max()))
-            now, idle = now.after(tree, fixed, levels), 0
-        else:
-            unused, idle = [*unused[1:], unused[0]], idle + 1
-        turns -= 1
+    levels, worst = tree.levels(x), 0.0
+    for layer in (*layers, *layers):
+        now, rise = _settled(tree, now, levels, layer, tolerance, MOST)
+        worst = max(worst, rise)
     return 1.0 if now.active.any() else worst / (1.0 + worst)
 
 
 Solver = Callable[[Any], tuple[Floats, Floats]]
 """Gives tasks (A,) and prices (K, R) of a round."""
-
-
-def nested_round_as_lp(tree: Tree, now: NestedRound) -> LP:
-    """A round as sparse arrays: capacity rows, kept nodes, active nodes, limits; g is the last column."""
-    instance, arcs, capped = tree.instance, tree.instance.arcs, np.isfinite(tree.instance.max_tasks)
-    V = sp.csr_array(tree.shares @ arcs.owner)
-    parts = [arcs.load, V[now.kept], V[now.active], arcs.owner[capped]]
-    matrix = sp.vstack(parts, format="csr")
-    first = sum(part.shape[0] for part in parts[:2])
-    rows = np.arange(first, first + parts[2].shape[0])
-    g = sp.csr_array((-np.ones(len(rows)), (rows, np.zeros(len(rows), int))), shape=(matrix.shape[0], 1))
-    free, limits = np.full(parts[0].shape[0], np.inf), instance.max_tasks[capped]
-    lower = [-free, now.floor[now.kept], now.base[now.active], np.full(len(limits), -np.inf)]
-    upper = [np.ones(len(free)), np.full(first - len(free) + len(rows), np.inf), limits]
-    cost, whole = np.append(np.zeros(len(arcs)), 1.0), sp.hstack([matrix, g], format="csc")
-    return LP(cost, whole, np.concatenate(lower), np.concatenate(upper), np.full(len(cost), np.inf))

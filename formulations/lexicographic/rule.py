@@ -19,7 +19,7 @@ import numpy as np
 
 from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
-from fairalloc.formulations.lexicographic.linear_program import LP, ParametricRound, Round, cvxpy_round, pyomo_round, round_as_lp
+from fairalloc.formulations.lexicographic.linear_program import LP, Round, cvxpy_round, pyomo_round, round_as_lp
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -147,10 +147,6 @@ class Leximin(Mechanism):
         model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
         model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
         return pyomo_round(pyomo_limit(model, instance, tasks), instance, round)
-
-    def parametric_round(self, instance: Instance) -> ParametricRound:
-        """One CVXPY problem for all rounds."""
-        return ParametricRound.of(instance, self.write_cvxpy(instance))
 
     def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002
         """The LP of a round, by default the first, as sparse arrays."""

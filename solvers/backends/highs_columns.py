@@ -1,5 +1,7 @@
 """`highs` for nested max-min fairness with many arcs: generated columns, and later rounds on the face of earlier ones.
 
+0. Without guarantees and limits the first round is answered by an interior-point method (interior_point/first_level.py), whose
+   prices say which columns may carry anything; else these are near, and the cheapest columns are those to start with.
 1. A round starts with few columns, and gets those whose reduced cost is positive, dearest first, until there are none.
 2. Columns whose reduced cost is negative then carry nothing in any later round, where the levels of this one are kept: they are
    left out. By themselves the prices of a later round say nothing of them, so those of earlier rounds are added as often as it
@@ -17,6 +19,8 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.highs_session import COLD, HighsSession, pass_lp
+from fairalloc.solvers.interior_point.first_level import first_level
+from fairalloc.solvers.interior_point.iterates import ENOUGH
 from fairalloc.solvers.method import Stopped
 
 MANY = 20_000
@@ -33,6 +37,12 @@ BATCH = 4_000
 
 FRESH = 300
 """Columns from which on dual simplex from no basis is quicker than primal simplex from the last."""
+
+EACH = 2
+"""Columns of a start, in parts of the rows that can be tight in the first round."""
+
+OPEN = 1e-8
+"""By what part an arc may be dearer than the cheapest and carry something."""
 
 REFINED, CLOSE = 3, 1e-4
 """Solves with the basis, and how near the first solution must be."""
@@ -52,8 +62,10 @@ class ColumnsSession(HighsSession):
         """One round; fewer arcs than MANY are one program."""
         if self.instance.A < MANY or not isinstance(round, NestedRound):
             return super().solve(round)
+        if self.columns is None and (answer := self._first(round)) is not None:
+            return answer
         with self.phase("build"):
-            self._start(round) if self.columns is None else self._modify(round)
+            self._start(round) if self.highs is None else self._modify(round)
         while True:
             y, z = self._solved()
             p, reduced, more = self._lifted(y[: self.instance.K * self.instance.R], self._reduced(y))
@@ -78,23 +90,24 @@ class ColumnsSession(HighsSession):
         """The level at tasks x; where the last x has it too, that stays, so that no level drifts."""
         return float((self.tree.levels(x) - now.base)[now.active].min())
 
-    def _first(self) -> Any:
-        """The cheapest arc of each child of the root on each server, at one price of all capacities."""
-        arcs, tree, servers = self.instance.arcs, self.tree, self.instance.K
-        top = np.argmax(tree.groups.members.tocsc()[tree.groups.depth == 1].toarray(), axis=0)
-        share = tree.shares[len(tree.groups) :].diagonal()
-        cost, pair = arcs.by_arc.sum(axis=1) / share[arcs.user], top[arcs.user] * servers + arcs.server
-        order = np.lexsort((cost, pair))
-        result = np.zeros(len(arcs), dtype=bool)
-        result[order[np.append(True, pair[order][1:] != pair[order][:-1])]] = True
-        return result
+    def _first(self, now: NestedRound) -> tuple[Floats, Floats] | None:
+        """The first round by an interior-point method where that answers it; else the columns to start with."""
+        with self.phase("solve"):
+            found = first_level(self.tree, self.limits)
+        few, arcs = EACH * (self.instance.K * self.instance.R + now.active.sum()), self.instance.arcs
+        self.columns = found.kept | (found.above <= max(OPEN, float(np.sort(found.above)[min(few, len(arcs)) - 1])))
+        if found.error > ENOUGH or now.floor.any() or np.isfinite(self.instance.max_tasks).any():
+            return None
+        self.x, self.columns = found.x, found.above <= OPEN
+        dear = -found.above * (arcs.by_arc @ found.prices) / (1.0 + found.above)
+        self.earlier = found.prices / found.prices.sum(), dear / found.prices.sum()
+        return self.x, found.prices.reshape(self.instance.K, self.instance.R)
 
     def _start(self, now: NestedRound) -> None:
         """A model of few columns, g first, with a row for every node, and one more for guarantees of nodes that may be active."""
         import highspy
 
         arcs, instance = self.instance.arcs, self.instance
-        self.columns = self._first()
         self.inside = np.flatnonzero(self.columns)
         self.promised, capped = np.flatnonzero(now.kept), np.isfinite(instance.max_tasks)
         self.rows = [self.instance.K * instance.R, len(now.active), len(self.promised), int(capped.sum())]
@@ -113,6 +126,7 @@ class ColumnsSession(HighsSession):
         pass_lp(self.highs, self.part)
         self.rising = np.zeros(len(now.active), dtype=bool)
         self._modify(now)
+        self._set(COLD)
 
     def _modify(self, now: NestedRound) -> None:
         """Make the model that of another round: the last tasks stay feasible, so primal simplex goes on from their basis."""

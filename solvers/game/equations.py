@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.residual import definition_gap, level_gap
+from fairalloc.formulations.game.residual import definition_gap, gaps, infinite_gaps, level_gap
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
@@ -220,7 +220,7 @@ class LevelEquations:
             return 1.0
         with np.errstate(over="ignore"):
             smooth = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
-        return float(np.where(game.finite, smooth, game.infinite_gaps(x)).max())
+        return float(np.where(game.finite, smooth, infinite_gaps(game, x)).max())
 
 
 class NewtonSession(GameSession):
@@ -266,7 +266,7 @@ class NewtonSession(GameSession):
         """Whether tasks (A,) prove the target without prices, in a game with alpha = infinity; they are kept then."""
         if not (np.all(np.isfinite(x)) and self.game.defined(x) and self.game.proves(x, self.target)):
             return False
-        self.keep(float(self.game.gaps(x).max()), x, np.zeros((self.levels.K, self.levels.R)))
+        self.keep(float(gaps(self.game, x).max()), x, np.zeros((self.levels.K, self.levels.R)))
         return True
 
 

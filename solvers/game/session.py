@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.residual import gaps
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -96,7 +97,7 @@ class GameSession(Iteration):
     def judge(self, x: Floats, kappa: Floats | None = None) -> float:
         """The residual of game/residual.py at tasks x (A,), scaled down where a server is overloaded; 1 where one has nothing."""
         x = self.game.shrunk(np.maximum(x, 0.0))
-        return float(self.game.gaps(x, kappa).max()) if self.game.defined(x) else 1.0
+        return float(gaps(self.game, x, kappa).max()) if self.game.defined(x) else 1.0
 
 
 class GameMethod(Method):

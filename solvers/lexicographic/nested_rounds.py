@@ -15,6 +15,5 @@ def solve_nested_rounds(
     mechanism: NestedMaxMin, instance: Instance, solver: Callable[[NestedRound], tuple[Floats, Floats]], tolerance: float
 ) -> tuple[Floats, Floats]:
     """All rounds of groups and users: tasks of the last, (rounds, K, R) prices."""
-    rounds = proved_rounds(Tree.of(instance), mechanism.first(instance), solver, tolerance)
-    answers = [(x, prices) for x, prices, _ in rounds]
+    answers = list(proved_rounds(Tree.of(instance), mechanism.first(instance), solver, tolerance))
     return answers[-1][0], np.array([prices for _, prices in answers])

@@ -9,7 +9,7 @@ from tolerances import DEGENERATE, EXACT, RESIDUAL, SHARES
 
 import fairalloc as fa
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.formulations.floors import WithFloors
+from fairalloc.formulations.edited import Edited
 from fairalloc.models import FairallocError, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.feasibility import infeasibility
@@ -125,7 +125,7 @@ def test_a_floor_is_never_left_out():
     assert not fa.certify(fa.solve(PAIR, "drfh"))
     with pytest.raises(FairallocError, match="knows no min_tasks"):
         mechanism("ps-dsf").cvxpy(PAIR)
-    assert isinstance(mechanism("nb").kept(PAIR), WithFloors)
+    assert isinstance(mechanism("nb").kept(PAIR), Edited)
     assert len(fa.solve_many([PAIR, PAIR], "lmmf")) == 2
     np.testing.assert_allclose(fa.solve_many([PAIR, PAIR], "drfh")[1].tasks, [0.5, 0.125], rtol=EXACT)
 

@@ -16,7 +16,7 @@ from tolerances import RECOVERED, RESIDUAL, ROUNDING, VISIBLE
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.prices import recovered_prices
-from fairalloc.formulations.game.residual import bottleneck_gap, definition_gap, level_gap
+from fairalloc.formulations.game.residual import bottleneck_gap, definition_gap, gaps, level_gap
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.feasibility import infeasibility
@@ -152,7 +152,7 @@ def test_a_wasteful_point_with_two_empty_resources_is_seen():
     game, x = Game(instance, 2.0), np.array([1.0, 0.0, 1.0])
     prices = np.array([[1.5, 1.5], [9.0, 9.0]])
     assert level_gap(game, x, prices)[1] == 1
-    assert game.gaps(x).max() > 0.4
+    assert gaps(game, x).max() > 0.4
 
 
 def test_prices_are_hints_and_not_believed():

@@ -12,8 +12,13 @@ import fairalloc as fa
 from fairalloc.analysis.certificates.nested import NestedCertificate
 from fairalloc.formulations.nested_nb import parts
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
+from fairalloc.models.examples import generators
 from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+from fairalloc.models.tree import Tree
+from fairalloc.solvers.backends import highs_columns
+from fairalloc.solvers.interior_point.first_level import first_level
+from fairalloc.solvers.method import Limits
 
 TREE = {"A": [0, 1], "B": {"users": [2], "weight": 2, "guarantee": "1/4", "groups": {"C": {"users": [3], "weight": "1/2"}}}}
 FOUR = fa.Instance([[1, 2], [2, 1], [1, 1], [3, 1]], [[9, 9]], groups=TREE)
@@ -174,6 +179,30 @@ def test_three_routes_agree(seed):
 def test_three_routes_agree_on_2000_instances(part):
     for seed in range(100 * part, 100 * part + 100):
         agree(seed, "all" if seed % 2 else "borrowed")
+
+
+@pytest.mark.parametrize("family", ["generic", "placement", "tied"])
+def test_with_columns_and_departments_as_users_the_answer_is_the_same(family, monkeypatch):
+    made = getattr(generators, family)(24, 6, 3, 1)
+    instance = made.replace(groups={f"d{k}": list(range(k, 24, 4)) for k in range(4)})
+    whole = fa.solve(instance, "nested-leximin", "highs")
+    monkeypatch.setattr(highs_columns, "MANY", 1)
+    found = fa.solve(instance.replace(name="again"), "nested-leximin", "highs")
+    assert found.claims_success
+    assert found.tasks == pytest.approx(whole.tasks, abs=1e-6)
+    level = first_level(Tree.of(instance), Limits())
+    assert Tree.of(instance).levels(level.x)[:4] == pytest.approx(found.values["g"], rel=1e-8)
+    assert level.error < 1e-9
+    assert (instance.arcs.load @ level.x).max() <= 1 + 1e-9
+
+
+@pytest.mark.deep
+def test_columns_agree_with_rationals_on_200_instances(monkeypatch):
+    monkeypatch.setattr(highs_columns, "MANY", 1)
+    for seed in range(200):
+        found = answers(drawn(seed), "nested-leximin", ("exact", "highs"))
+        if not isinstance(found, str) and found[1].claims_success:
+            assert found[1].tasks == pytest.approx(found[0].tasks, abs=1e-6), seed
 
 
 def test_without_groups_it_is_drfh():

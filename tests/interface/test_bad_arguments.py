@@ -160,9 +160,9 @@ OWN = {
 """Good values of single functions."""
 
 HOOKS = {
-    "Mechanism": "check_complete check_groups kept settled domain home canonical parametric_round unwritten prices model_prices"
+    "Mechanism": "check_complete check_groups kept settled domain home canonical unwritten prices model_prices"
     " values marginal residual user_errors measured cvxpy pyomo write_cvxpy write_pyomo",
-    "Leximin": "domain rate exact_rate canonical model_prices proofs write_cvxpy write_pyomo parametric_round lp values residual",
+    "Leximin": "domain rate exact_rate canonical model_prices proofs write_cvxpy write_pyomo lp values residual",
     "Method": "computes applies open compile starts missing is_available versions run compute",
     "Property": "verdict",
     "Instance": "chosen rescaled",
