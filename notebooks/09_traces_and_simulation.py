@@ -85,7 +85,9 @@ print(made)
 # quanta, 5 % over 10,000. The generators go through these points.
 
 # %%
-activity, quanta = fitted.activity_and_quanta(20_000, np.random.default_rng(0))
+rng = np.random.default_rng(0)
+activity = fitted.ACTIVITY.at(rng.random(20_000))
+quanta = fitted.quanta_for(activity, rng)
 found = {
     "end within 5 minutes (38 %)": (activity <= 300).mean(),
     "last over 24 hours (16 %)": (activity > 86400).mean(),
@@ -123,7 +125,7 @@ class MostRoom(Scheduler):
     id = "most-room"
 
     def server(self, state, job):
-        there = state.with_room(job).nonzero()[0]
+        there = state.machines(job)
         return int(there[state.free[there].sum(axis=1).argmax()]) if len(there) else -1
 
 

@@ -43,7 +43,7 @@ def code_behind(*objects: Any, versions: Mapping[str, str] | None = None) -> str
     behind = modules_behind(*(item if any(True for _ in _homes(item)) else type(item) for item in objects))
     parts = {
         "modules": sorted(map(_digest, behind)),  # a file of one's own has another name each time
-        "state": sorted({text for item in objects if isinstance(item, Mechanism | Method) for text in _state(item)}),
+        "state": sorted({text for item in objects if not inspect.isclass(item) for text in _state(item)}),
         "versions": {
             "python": platform.python_version(),
             **{name: installed_version(name) for name in ("numpy", "scipy")},
@@ -76,9 +76,9 @@ def _homes(item: Any) -> Iterator[str]:
             yield from _homes(value)
 
 
-def _state(item: Mechanism | Method) -> Iterator[str]:
+def _state(item: Any) -> Iterator[str]:
     """The options of an object and of those it holds, as texts; functions whose code is in no file count by themselves."""
-    for name, value in vars(item).items():
+    for name, value in getattr(item, "__dict__", {}).items():
         if name in TEXTS or name.startswith("_"):
             continue
         if isinstance(value, Mechanism | Method):

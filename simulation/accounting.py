@@ -23,8 +23,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.simulation.fluid import FluidLog
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
 
-__all__ = ["Accounts", "account"]
-
 ROUNDING = 1e-9  # parts of a capacity, of a duration or of all work that are rounding: sums of many floats
 
 
@@ -190,15 +188,14 @@ def _completions(log: FluidLog) -> Iterator[str]:
 
 def _rates(log: FluidLog) -> Iterator[str]:
     """Rule 4: what the steps' tasks add up to is what was done, and the resources they say are those of their tasks."""
-    of = np.arange(len(log.workload)) if log.each_job else log.workload.job_user
-    size = len(log.workload) if log.each_job else len(log.workload.users)
+    size = len(log.workload.users)
     served, spent = np.zeros(size), np.zeros(len(log.cluster.resources))
     for step in log.steps:
         served[step.users] += step.tasks * (step.end - step.start)
         spent += step.used.sum(axis=0) * (step.end - step.start)
-    done = np.bincount(of, weights=log.done, minlength=size)
+    done = np.bincount(log.workload.job_user, weights=log.done, minlength=size)
     for n in np.flatnonzero(np.abs(served - done) > ROUNDING * np.maximum(done, 1.0) * max(len(log.steps), 1))[:1]:
-        yield f"user or job {n} ran {served[n]:.9g} seconds of tasks, but {done[n]:.9g} of its work is done"
+        yield f"user {n} ran {served[n]:.9g} seconds of tasks, but {done[n]:.9g} of its work is done"
     expected = log.done @ log.workload.demand
     if np.any(np.abs(spent - expected) > ROUNDING * np.maximum(expected, 1.0) * max(len(log.steps), 1)):
         yield f"the steps use {spent.tolist()} in all, but the work that was done takes {expected.tolist()}"

@@ -35,8 +35,6 @@ from fairalloc.models.transformations.aggregation import pooled
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Arrival", "arrival_model", "arrivals"]
-
 
 class Arrival(NamedTuple):
     """What an arrival changes.

@@ -1,4 +1,4 @@
-"""Workloads and machines of one's own from files, and what reads parquet.
+"""Workloads and machines of one's own from files.
 
 Jobs stand one a row in a .csv, .csv.gz or .parquet file with the columns
 
@@ -28,17 +28,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotInstalled
-from fairalloc.models.files.trace_files import csv_table
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.files.trace_files import csv_table, parquet_table
 from fairalloc.simulation.workload import OF_USERS, Cluster, DescribedWorkload, Workload
-
-__all__ = ["ENDINGS", "is_file", "parquet_table", "pyarrow", "read_cluster", "read_table", "read_workload"]
 
 ENDINGS = (".csv", ".parquet", ".swf")
 """Of files of jobs; .gz may follow .csv and .swf."""
 
-SUBMIT, RUN, USED, ASKED, USER = 1, 3, 4, 7, 11
-"""Fields of the Standard Workload Format: seconds of submission and of running, processors, processors asked, user."""
+FIELDS, SUBMIT, RUN, USED, ASKED, USER = 18, 1, 3, 4, 7, 11
+"""Of the Standard Workload Format: how many, and seconds of submission and of running, processors, processors asked, user."""
 
 
 def is_file(name: str) -> bool:
@@ -77,7 +75,7 @@ def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, flo
     """
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix
     if ending == ".parquet":
-        found = parquet_table(Path(path))
+        found = parquet_table(path)
         return {name: found[name].to_numpy() for name in found.column_names}
     if ending not in (".csv", ".csv.gz"):
         raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
@@ -91,38 +89,22 @@ def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, flo
     return result
 
 
-def parquet_table(path: Path) -> Any:
-    """A whole parquet file as a table of pyarrow."""
-    found = pyarrow()
-    try:
-        with path.open("rb") as file:
-            return found.parquet.read_table(file)
-    except (OSError, found.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or "it is not a whole parquet file"
-        raise InstanceError(f"{path} cannot be read: {reason}") from None
-
-
-def pyarrow() -> Any:
-    """The package of parquet files; NotInstalled where it is missing."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise NotInstalled('parquet files need pyarrow: pip install "fairalloc[traces]"') from None
-    return pyarrow
-
-
 def _swf(path: Path) -> DescribedWorkload:
     """A file in the Standard Workload Format."""
-    header, rows = dict[str, str](), []
-    for number, line in enumerate(_lines(path), 1):
-        name, colon, value = line.lstrip("; ").partition(":")
-        if line.startswith(";"):
-            header |= {name.strip(): value.strip()} if colon else {}
-        elif line:
-            rows.append(_fields(line, number, path))
-    if not rows:
-        raise InstanceError(f"{path} has no jobs")
-    table = np.array(rows)
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8", errors="replace") as file:
+            lines = [line.strip() for line in file]
+        rows = [line for line in lines if line and not line.startswith(";")]
+        table = np.loadtxt(rows, ndmin=2) if rows else np.zeros((0, FIELDS))
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if table.shape[1] != FIELDS or not len(table):
+        raise InstanceError(
+            f"{path} has {len(table)} jobs of {table.shape[1]} fields, but it must have jobs, of {FIELDS} fields each"
+        )
+    told = (line.lstrip("; ").partition(":") for line in lines if line.startswith(";"))
+    header = {name.strip(): value.strip() for name, _, value in told}
     processors = np.where(table[:, USED] > 0, table[:, USED], table[:, ASKED])
     ran, wide = table[:, RUN] > 0, processors > 0
     left_out = {"jobs that never ran": int((~ran).sum()), "jobs without processors": int((ran & ~wide).sum())}
@@ -151,23 +133,3 @@ def _machines(header: Mapping[str, str], path: Path) -> Cluster | None:
     whole, more = divmod(processors, nodes)
     sizes = [(whole + 1, more), (whole, nodes - more)] if more else [(whole, nodes)]
     return Cluster(["cpu"], [[size] for size, _ in sizes], [count for _, count in sizes])  # type: ignore[arg-type]
-
-
-def _lines(path: Path) -> list[str]:
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8", errors="replace") as file:
-            return [line.strip() for line in file]
-    except (OSError, EOFError, zlib.error) as error:
-        raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _fields(line: str, number: int, path: Path) -> list[float]:
-    """The 18 numbers of a job."""
-    fields = line.split()
-    if len(fields) != 18:
-        raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but a job of the Standard Workload Format has 18")
-    try:
-        return [float(field) for field in fields]
-    except ValueError:
-        raise InstanceError(f"line {number} of {path} is {line!r}, but its fields must be numbers") from None

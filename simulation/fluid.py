@@ -12,7 +12,7 @@ A mechanism may have several answers, PS-DSF in particular, with limits and with
 chooses: it starts each allocation anew and draws nothing, so equal instances have equal answers. For PS-DSF `continuation`, the
 default, takes the one at the end of its central path. The option `method` chooses another, and the log names what was used.
 
-With `each_job`, jobs take part instead of users, each with the weight of its user, as in K 6.1 ("each user only submits one
+Jobs take part instead of users where `Workload.by_job` makes each of them a user, as in K 6.1 ("each user only submits one
 job"). Classes of machines are pools; identical users are merged by `solve` where that pays (solvers/symmetry.py).
 """
 
@@ -25,16 +25,14 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.arguments import Duration, checked
+from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.simulation.log import ServerEvents
 from fairalloc.simulation.memory import Memory
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.solvers import solve
-
-__all__ = ["FluidLog", "FluidStep", "simulate_fluid"]
 
 DONE = 1e-12  # parts of a job's work below which nothing is left of it: rounding
 
@@ -46,7 +44,7 @@ class FluidStep:
     Attributes
     ----------
     start, end : seconds
-    users : (n,) the numbers of users, or of jobs with `each_job`, that take part
+    users : (n,) the numbers of users that take part
     tasks : (n,) tasks that each runs
     rates : (n, R) what they take of all machines together
     used : (K, R) what they take of each class of machines
@@ -72,7 +70,6 @@ class FluidLog:
     ----------
     workload, cluster, events : what was simulated
     mechanism : its id
-    each_job : whether jobs took part, not users
     until : seconds at which it ended
     steps : in the order of time
     done : (J,) work done of each job, in seconds of tasks
@@ -87,7 +84,6 @@ class FluidLog:
     cluster: Cluster
     events: ServerEvents
     mechanism: str
-    each_job: bool
     until: float
     steps: tuple[FluidStep, ...]
     done: Floats
@@ -103,10 +99,9 @@ def simulate_fluid(
     workload: Workload,
     cluster: Cluster,
     mechanism: str | Mechanism | type[Mechanism],
-    until: float | None = None,
-    every: float | None = None,
+    until: Duration | None = None,
+    every: Duration | None = None,
     *,
-    each_job: bool = False,
     limited: bool = True,
     events: ServerEvents | None = None,
     memory: Memory | None = None,
@@ -123,7 +118,6 @@ def simulate_fluid(
     until : seconds at which to stop; default when all is done
     every : seconds between allocations: jobs that arrive wait for the next, jobs that end leave their part idle until then, and
         only users that leave and machines that come and go change it in between. Default: a new one whenever something happens
-    each_job : whether jobs take part instead of users
     limited : whether a user runs at most as many tasks as it has; without it, its work is done the sooner the more it gets
     events : machines that come and go
     memory : how past use lowers weights; they change at each allocation, and with `every` at least so often
@@ -133,7 +127,7 @@ def simulate_fluid(
     Raises
     ------
     InstanceError : a task fits on no machine, an argument breaks a rule, or there was no allocation
-    NotApplicable : the jobs of one user may run on different machines (then `each_job`), or the mechanism places nothing
+    NotApplicable : the jobs of one user may run on different machines (then `Workload.by_job`), or the mechanism places nothing
 
     Examples
     --------
@@ -142,13 +136,47 @@ def simulate_fluid(
     >>> log.completed.tolist(), [(step.start, step.tasks.tolist()) for step in log.steps]
     ([15.0, 20.0], [(0.0, [4.0]), (5.0, [2.0, 2.0]), (15.0, [4.0])])
     """
-    for name, value in (("until", until), ("every", every)):
-        if value is not None and not value > 0:
-            raise InstanceError(f"{name} is {shown(value)}, but it must be positive")
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
-    fluid = _Fluid(workload, cluster, turns, (mechanism, options), each_job, limited, every, memory, measures or {})
+    fluid = _Fluid(workload, cluster, turns, (mechanism, options), limited, every, memory, measures or {})
     return fluid.run(np.inf if until is None else float(until))
+
+
+def instance_of(
+    workload: Workload,
+    cluster: Cluster,
+    jobs: NDArray[np.intp],
+    tasks: Floats,
+    machines: NDArray[np.int64],
+    weights: Floats,
+    limited: bool = True,
+) -> tuple[NDArray[np.intp], Floats, Instance] | None:
+    """Step 1: the users of jobs with so many tasks, which machines of so many each class can run; None where there are none.
+
+    Their numbers (n,), numbers of tasks (n,), and the instance, whose servers are the classes with machines.
+    """
+    classes = np.flatnonzero(machines)
+    who, of = np.unique(workload.job_user[jobs], return_inverse=True)
+    total = np.bincount(of, weights=tasks)
+    taken = np.column_stack([np.bincount(of, weights=tasks * column) for column in workload.demand[jobs].T])
+    lacks = (taken > 0).astype(float) @ (cluster.capacities[classes] == 0).T.astype(float) > 0
+    allowed = ~lacks if workload.user_eligible is None else ~lacks & workload.user_eligible[who][:, classes]
+    can = allowed.any(axis=1)
+    if not can.any():
+        return None
+    who, total, taken = who[can], total[can], taken[can]
+    instance = Instance(
+        taken / total[:, None],
+        cluster.capacities[classes],
+        counts=machines[classes],
+        weights=weights[who],
+        max_tasks=total if limited else None,
+        eligible=None if workload.eligible is None else allowed[can],
+        users=[workload.users[n] for n in who.tolist()],
+        servers=[cluster.names[k] for k in classes.tolist()],
+        resources=cluster.resources,
+    )
+    return who, total, instance
 
 
 class _Rates(NamedTuple):
@@ -172,23 +200,19 @@ class _Fluid:
         cluster: Cluster,
         events: ServerEvents,
         solver: tuple[str | Mechanism | type[Mechanism], Mapping[str, Any]],
-        each_job: bool,
         limited: bool,
         every: float | None,
         memory: Memory | None,
         measures: Mapping[str, Callable[[Allocation], Any]],
     ) -> None:
         workload.check_on(cluster)
-        self.workload, self.cluster, self.events, self.each_job, self.limited = workload, cluster, events, each_job, limited
+        self.workload, self.cluster, self.events, self.limited = workload, cluster, events, limited
         self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
         self.methods: set[str] = set()
         self.memory, self.use = memory, np.zeros(len(workload.users))
         self.id = solver[0] if isinstance(solver[0], str) else ""
-        self.of_job = np.arange(len(workload)) if each_job else workload.job_user
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
-        size = len(workload if each_job else workload.users)
-        self.eligible = workload.eligible_by(self.of_job, size, len(cluster.counts), ": allocate to each_job")
         self.left = np.array(workload.work)
         self.completed, self.cancelled = np.full(len(workload), np.nan), np.zeros(len(workload))
         self.up = events.first_up(len(cluster.server_class))
@@ -211,7 +235,7 @@ class _Fluid:
             until = self.steps[-1].end if self.steps else 0.0
         arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
         counts: tuple[Any, ...] = (self.solves, tuple(sorted(self.methods)), self.residual)
-        facts = (self.id, self.each_job, until, tuple(self.steps), *arrays, *counts)
+        facts = (self.id, until, tuple(self.steps), *arrays, *counts)
         return FluidLog(self.workload, self.cluster, self.events, *facts)
 
     def _rates(self, machines: NDArray[np.int64], time: float) -> _Rates:
@@ -222,28 +246,12 @@ class _Fluid:
         return self._before[1]
 
     def _solved(self, machines: NDArray[np.int64], time: float) -> _Rates:
-        """For those that have an unfinished job and can run it, on the classes with machines."""
-        workload, jobs, classes = self.workload, self.active, np.flatnonzero(machines)
-        who, of = np.unique(self.of_job[jobs], return_inverse=True)
-        total = np.bincount(of, weights=self.tasks[jobs])
-        taken = np.column_stack([np.bincount(of, weights=column) for column in self.taken[jobs].T])
-        lacks = (taken > 0).astype(float) @ (self.cluster.capacities[classes] == 0).T.astype(float) > 0
-        can = (self.eligible[who][:, classes] & ~lacks).any(axis=1)
-        if not can.any():
+        """For those that have an unfinished job and can run it."""
+        weights = self.workload.weights if self.memory is None else self.memory.weights(self.workload.weights, self.use)
+        made = instance_of(self.workload, self.cluster, self.active, self.tasks[self.active], machines, weights, self.limited)
+        if made is None:
             return NOBODY
-        who, total, taken = who[can], total[can], taken[can]
-        weights = workload.weights if self.memory is None else self.memory.weights(workload.weights, self.use)
-        instance = Instance(
-            taken / total[:, None],
-            self.cluster.capacities[classes],
-            counts=machines[classes],
-            weights=weights[workload.job_user[who] if self.each_job else who],
-            max_tasks=total if self.limited else None,
-            eligible=None if workload.eligible is None else self.eligible[who][:, classes],
-            users=[f"job {n}" if self.each_job else workload.users[n] for n in who.tolist()],
-            servers=[self.cluster.names[k] for k in classes.tolist()],
-            resources=self.cluster.resources,
-        )
+        who, total, instance = made
         mechanism, options = self.solver
         answer = solve(instance, mechanism, **options)
         if not answer.has_point:
@@ -255,7 +263,7 @@ class _Fluid:
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
         self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))
-        place[:, classes] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
+        place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
 
     def _update(self, time: float) -> None:
@@ -283,8 +291,9 @@ class _Fluid:
 
     def _serve(self, time: float, following: float, rates: _Rates, machines: NDArray[np.int64]) -> float:
         """Run at these rates up to `following`, or to a completion where that asks for another allocation; the time then."""
-        jobs = self.active[np.isin(self.of_job[self.active], rates.who)]
-        at = np.searchsorted(rates.who, self.of_job[jobs])
+        user = self.workload.job_user
+        jobs = self.active[np.isin(user[self.active], rates.who)]
+        at = np.searchsorted(rates.who, user[jobs])
         rate = rates.part[at] * self.tasks[jobs]
         while time < following:
             running = self.left[jobs] > 0
@@ -313,14 +322,8 @@ class _Fluid:
         for array in (tasks, taken, used, machines):
             frozen(array)
         if self.memory is not None:
-            own, totals = used_by_user(self.workload, rates.who, taken, self.each_job), self.cluster.totals
-            shares = np.divide(own, totals, out=np.zeros_like(own), where=totals > 0)
-            self.use = self.memory.after(self.use, shares.max(axis=1, initial=0.0), end - start)
+            shares, totals = np.zeros(len(self.use)), self.cluster.totals
+            parts = np.divide(taken, totals, out=np.zeros_like(taken), where=totals > 0)
+            shares[rates.who] = parts.max(axis=1, initial=0.0)
+            self.use = self.memory.after(self.use, shares, end - start)
         self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, machines, rates.measures))
-
-
-def used_by_user(workload: Workload, who: NDArray[np.intp], taken: Floats, each_job: bool) -> Floats:
-    """(N, R) resource that each user takes, where those that take part, users or jobs, take so much (n, R)."""
-    result = np.zeros((len(workload.users), len(workload.resources)))
-    np.add.at(result, workload.job_user[who] if each_job else who, taken)
-    return result

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.files.trace_files import parquet_table, pyarrow
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.models.tables import pandas
-from fairalloc.simulation.files import parquet_table, pyarrow
 from fairalloc.simulation.workload import Cluster, Workload
-
-__all__ = ["FINISHED", "LEFT", "LOST", "RUNNING", "ServerEvents", "TaskLog", "data_hash"]
 
 RUNNING, FINISHED, LOST, LEFT = range(4)
 """Outcomes: it runs when the simulation ends; it ran to its end; its machine went down; its user left."""
@@ -142,7 +140,7 @@ class TaskLog:
         path : of the file
         workload, cluster, events : what was simulated; InstanceError is raised where the log is of others, or the file has none
         """
-        table = parquet_table(Path(path))
+        table = parquet_table(path)
         try:
             rest = json.loads((table.schema.metadata or {})[WHAT])
             columns = [table[name].to_numpy() for name in COLUMNS]

@@ -16,10 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.arguments import Duration, check_fields
 from fairalloc.models.numbers import Floats
-
-__all__ = ["Memory"]
 
 LEAST = 1e-3
 """The smallest factor of a weight: a user with weight 0 would have no share to compare."""
@@ -36,17 +34,12 @@ class Memory:
     strength : k
     """
 
-    half_life: float
+    half_life: Duration
     rule: Literal["exponential", "linear"] = "exponential"
-    strength: float = 1.0
+    strength: Duration = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("half_life", "strength"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | float) and 0 < value < np.inf):
-                raise InstanceError(f"{name} is {shown(value)}, but it must be a positive, finite number")
-        if self.rule not in ("exponential", "linear"):
-            raise InstanceError(f"rule is {shown(self.rule)}, but it must be 'exponential' or 'linear'")
+        check_fields(self)
 
     def after(self, use: Floats, shares: Floats, seconds: float) -> Floats:
         """(N,) past use U after some seconds with the same dominant shares.

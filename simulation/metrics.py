@@ -11,11 +11,11 @@ r"""What a simulation is judged by, from its log alone.
 | `slowdowns` of jobs: completion time / duration of a task | yes | yes |
 | `finish_time_fairness` of jobs: completion time / that of the job alone on its user's part | yes | yes |
 
-over_time.py has the share deficit against DRFH, fragmentation, and frames and figures of all of them.
+over_time.py has the share deficit against DRFH, fragmentation, and frames of all of them; study.py draws them.
 
 Over time every metric is a mean over intervals, exact for what is constant between events. Of shares, `jain` is the index of
 Jain, K's deviation (58) is `deviation` of formulations/game/equilibrium.py, a measure for
-`simulate_fluid`; `cdf`, `reduction_by_size` and `violations` compare what these give.
+`simulate_fluid`; `cdf` is the distribution of what these give.
 """
 
 from collections.abc import Sequence
@@ -26,25 +26,9 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.fluid import FluidLog, used_by_user
+from fairalloc.simulation.fluid import FluidLog
 from fairalloc.simulation.log import FINISHED, TaskLog
 from fairalloc.simulation.workload import Cluster, Workload
-
-__all__ = [
-    "cdf",
-    "completion_ratios",
-    "completion_times",
-    "delays_per_quantum",
-    "dominant_shares",
-    "fair_durations",
-    "finish_time_fairness",
-    "jain",
-    "reduction_by_size",
-    "slowdowns",
-    "utilisation",
-    "violations",
-    "waiting_times",
-]
 
 Log = TaskLog | FluidLog
 
@@ -59,7 +43,7 @@ def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = Fals
     if isinstance(log, TaskLog):
         used = _mean_of_groups(log, bounds, log.cluster.server_class[log.server], len(log.cluster.counts))
     else:
-        used = _mean_of_steps(log, bounds, [step.used for step in log.steps], len(log.cluster.counts))
+        used = _mean_of_steps(log, bounds, False, len(log.cluster.counts))
     capacity = log.cluster.counts[:, None] * log.cluster.capacities
     if not by_class:
         used, capacity = used.sum(axis=1), capacity.sum(axis=0)
@@ -80,8 +64,7 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
     if isinstance(log, TaskLog):
         used = _mean_of_groups(log, bounds, log.workload.job_user[log.job], users)
     else:
-        own = [used_by_user(log.workload, step.users, step.rates, log.each_job) for step in log.steps]
-        used = _mean_of_steps(log, bounds, own, users)
+        used = _mean_of_steps(log, bounds, True, users)
     shares = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
     return shares if resources else shares.max(axis=2, initial=0.0)
 
@@ -111,13 +94,14 @@ def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp], size: in
     return np.maximum(np.diff(total, axis=0) / np.diff(bounds)[:, None, None], 0.0)  # differences of sums: rounding
 
 
-def _mean_of_steps(log: FluidLog, bounds: Floats, values: Sequence[Floats], size: int) -> Floats:
-    """(T, size, R) means of what is constant in each step."""
+def _mean_of_steps(log: FluidLog, bounds: Floats, by_user: bool, size: int) -> Floats:
+    """(T, size, R) mean resource that users take, or that is taken of classes."""
     result = np.zeros((len(bounds) - 1, size, len(log.cluster.resources)))
-    for step, value in zip(log.steps, values, strict=True):
+    for step in log.steps:
+        rows, value = (step.users, step.rates) if by_user else (np.arange(size), step.used)
         first, last = int(np.searchsorted(bounds, step.start, side="right")) - 1, int(np.searchsorted(bounds, step.end))
         for t in range(max(first, 0), min(last, len(result))):
-            result[t] += value * (min(step.end, bounds[t + 1]) - max(step.start, bounds[t]))
+            result[t, rows] += value * (min(step.end, bounds[t + 1]) - max(step.start, bounds[t]))
     return np.asarray(result / np.diff(bounds)[:, None, None])
 
 
@@ -159,15 +143,14 @@ def completion_ratios(log: Log) -> Floats:
 def waiting_times(log: Log) -> Floats:
     """(J,) seconds from a job's arrival until the first of its tasks starts; nan where none did.
 
-    Of divisible tasks it is until the first step in which its user, or the job with `each_job`, runs any.
+    Of divisible tasks it is until the first step in which its user runs any.
     """
     jobs, first = log.workload, np.full(len(log.workload), np.inf)
     if isinstance(log, TaskLog):
         np.minimum.at(first, log.job, log.start)
     else:
-        of = np.arange(len(jobs)) if log.each_job else jobs.job_user
         for step in log.steps:
-            served = np.isin(of, step.users[step.tasks > 0]) & (jobs.arrival <= step.start) & np.isinf(first)
+            served = np.isin(jobs.job_user, step.users[step.tasks > 0]) & (jobs.arrival <= step.start) & np.isinf(first)
             first[served & ~(log.completed <= step.start)] = step.start
     return np.where(np.isfinite(first), first - jobs.arrival, np.nan)
 
@@ -210,28 +193,3 @@ def cdf(values: NDArray[Any]) -> tuple[Floats, Floats]:
     """
     there = np.sort(values[np.isfinite(values)])
     return there, np.arange(1, len(there) + 1) / max(len(values), 1)
-
-
-def reduction_by_size(times: Floats, baseline: Floats, tasks: NDArray[np.int64], bounds: Sequence[float]) -> Floats:
-    """How much less the mean completion time is, by the size of jobs (W Fig. 7b), of jobs completed both times.
-
-    The completion times (J,) are compared with the baseline (J,), such as that of `slots`. The bounds (C + 1,) ascend: class c
-    holds the jobs with bounds[c] < tasks <= bounds[c + 1]. The result is (C,) 1 - mean time / mean baseline; it is nan where
-    there are no such jobs.
-    """
-    both = np.isfinite(times) & np.isfinite(baseline)
-    result = np.full(len(bounds) - 1, np.nan)
-    for c in range(len(result)):
-        here = both & (tasks > bounds[c]) & (tasks <= bounds[c + 1])
-        if here.any():
-            result[c] = 1.0 - times[here].mean() / baseline[here].mean()
-    return result
-
-
-def violations(shared: Floats, dedicated: Floats, slack: float = 0.0) -> NDArray[np.bool_]:
-    """(N,) whether a user completes less in the shared system than in a dedicated cloud of its own (W 6.3, Fig. 9).
-
-    Completion ratios (N,) where all share the machines are compared with those of each user alone on its part of them. Less by
-    the slack at most is no violation; neither is nan, which stands for a user that submitted nothing.
-    """
-    return np.asarray(shared < dedicated - slack)

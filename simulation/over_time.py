@@ -1,30 +1,26 @@
-"""Metrics of simulations of tasks over time, and all metrics in frames of pandas and in figures.
+"""Metrics of simulations of tasks over time, and all metrics in frames of pandas.
 
 | at instants | what it is |
 | --- | --- |
 | `share_deficits` of users | the dominant share that DRFH would give each user now, less what its tasks take, if that is less |
 | `fragmentation` by class | part of what is free that stands where a task of the workload, drawn at random, has no room |
 
-`job_frame` has a row for each job, `time_frame` one for each interval, and `panels` draws both for several logs.
+`job_frame` has a row for each job, `time_frame` one for each interval; the figures of study.py draw both.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.panels import Panel
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.tables import pandas
 from fairalloc.simulation import metrics
+from fairalloc.simulation.fluid import instance_of
 from fairalloc.simulation.log import FINISHED, RUNNING, TaskLog
 from fairalloc.solvers import solve
-
-__all__ = ["fragmentation", "jain_over_time", "job_frame", "panels", "share_deficits", "time_frame"]
 
 
 def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any) -> Floats:
@@ -49,32 +45,20 @@ def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any
 
 def _deficit(log: TaskLog, time: float, options: Mapping[str, Any]) -> Floats:
     jobs, cluster = log.workload, log.cluster
-    allowed = jobs.eligible_by(jobs.job_user, len(jobs.users), len(cluster.counts))
     finished = (log.outcome == FINISHED) & (log.end <= time)
     there = (jobs.arrival <= time) & (jobs.leave[jobs.job_user] > time)
     left = there * (jobs.tasks - np.bincount(log.job[finished], log.tasks[finished], len(jobs)))
-    count = np.bincount(jobs.job_user, left, len(jobs.users))
-    columns = [np.bincount(jobs.job_user, left * column, len(count)) for column in jobs.demand.T]
     machines = np.bincount(cluster.server_class[_up(log, time)], minlength=len(cluster.counts))
-    who, classes = np.flatnonzero(count), np.flatnonzero(machines)
-    result = np.zeros(len(count))
-    if not len(who) or not len(classes):
-        return result
-    mean, totals = np.column_stack(columns)[who] / count[who, None], machines @ cluster.capacities
-    instance = Instance(
-        mean,
-        cluster.capacities[classes],
-        counts=machines[classes],
-        weights=jobs.weights[who],
-        max_tasks=count[who],
-        eligible=None if jobs.eligible is None else allowed[who][:, classes],
-    )
-    fair = solve(instance, "drfh", **options).tasks[:, None] * mean
-    runs = _running(log, time)
-    taken = np.zeros((len(count), len(totals)))
-    np.add.at(taken, jobs.job_user[log.job[runs]], log.tasks[runs, None] * jobs.demand[log.job[runs]])
-    scale = np.where(totals > 0, totals, np.inf)
-    result[who] = np.maximum(0.0, (fair / scale).max(axis=1) - (taken[who] / scale).max(axis=1))
+    some, result = np.flatnonzero(left), np.zeros(len(jobs.users))
+    made = instance_of(jobs, cluster, some, left[some], machines, jobs.weights)
+    if made is not None:
+        who, _, instance = made
+        runs, totals = _running(log, time), machines @ cluster.capacities
+        taken = np.zeros((len(result), len(totals)))
+        np.add.at(taken, jobs.job_user[log.job[runs]], log.tasks[runs, None] * jobs.demand[log.job[runs]])
+        shares = (taken / np.where(totals > 0, totals, np.inf)).max(axis=1)
+        fair = solve(instance, "drfh", **options).tasks * global_dominant_share(instance)
+        result[who] = np.maximum(0.0, fair - shares[who])
     return result
 
 
@@ -187,35 +171,3 @@ def jain_over_time(log: metrics.Log, times: Sequence[float] | Floats) -> Floats:
         there = np.unique(jobs.job_user[(jobs.arrival < bounds[t + 1]) & (ends > bounds[t])])
         result.append(float(metrics.jain(row[there])) if len(there) else np.nan)
     return np.array(result)
-
-
-def panels(logs: Mapping[str, TaskLog], times: Sequence[float] | Floats) -> list[Panel]:
-    """Distributions over jobs and curves over time; `write_panels([*logs], panels, file)` of analysis/plots/panels.py draws them.
-
-    Parameters
-    ----------
-    logs : by the names in the legend
-    times : (T + 1,) seconds, ascending
-    """
-    names = tuple(logs)
-    found = {name: {metric: metrics.cdf(of(log)) for metric, of in BY_JOB.items()} for name, log in logs.items()}
-    frames = {name: time_frame(log, times) for name, log in logs.items()}
-    made = [
-        Panel(metric, names, partial(_lines, {name: found[name][metric] for name in names}, (unit, "part of jobs"), "post"))
-        for metric, unit in zip(
-            BY_JOB, ("seconds", "seconds", "times the duration of a task", "times the time alone"), strict=True
-        )
-    ]
-    resources = next(iter(logs.values())).cluster.resources
-    for column in (*(f"{resource} in use" for resource in resources), "Jain's index", "largest share deficit"):
-        curves = {name: (frames[name].index / 3600.0, frames[name][column]) for name in names}
-        made.append(Panel(column, names, partial(_lines, curves, ("hours", ""), "pre")))
-    return made
-
-
-def _lines(curves: Mapping[str, tuple[Any, Any]], axes: tuple[str, str], where: str, ax: Any) -> None:
-    for k, (right, up) in enumerate(curves.values()):
-        ax.plot(right, up, **{**style.line(k), "markevery": 0.2}, drawstyle=f"steps-{where}")
-    style.tidy(ax)
-    ax.set_xlabel(axes[0], fontsize=style.LABEL)
-    ax.set_ylabel(axes[1], fontsize=style.LABEL)

@@ -36,26 +36,7 @@ import numpy as np
 
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.state import TaskState
-
-__all__ = [
-    "FIFO",
-    "SCHEDULERS",
-    "BestFitDRFH",
-    "BestFitPSDSF",
-    "FinishTimeFair",
-    "FirstFitDRFH",
-    "LeastAttainedService",
-    "Random",
-    "Scheduler",
-    "ShortestJobFirst",
-    "Slots",
-    "TwoChoiceDRFH",
-    "as_scheduler",
-    "find_scheduler",
-]
-
-NOWHERE = -1  # the machine of a task that no machine has room for
+from fairalloc.simulation.state import NOWHERE, TaskState
 
 
 class Scheduler:
@@ -73,8 +54,9 @@ class Scheduler:
     def begin(self, state: TaskState) -> None:
         """Called once, before anything happens."""
 
-    def job_order(self, state: TaskState) -> Sequence[int] | None:
-        """All jobs in the order in which those of a user go first, asked after `begin`; None, the default: as they arrived."""
+    def job_order(self, state: TaskState) -> Sequence[int]:
+        """All jobs in the order in which those of a user go first, asked once, after `begin`; default: as they arrived."""
+        return range(len(state.workload))
 
     def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
         """Called when tasks of a user have started or stopped.
@@ -121,7 +103,7 @@ class BestFitDRFH(Scheduler):
 
     def server(self, state: TaskState, job: int) -> int:
         """The first of those with the least H(i, l)."""
-        return state.best_fit(job) if len(state.machines(job)) else NOWHERE
+        return state.best_fit(job)
 
 
 class TwoChoiceDRFH(Scheduler):
@@ -247,19 +229,13 @@ class FIFO(BestFitDRFH):
 
     id = "fifo"
 
-    def begin(self, state: TaskState) -> None:
-        """Find the order of all jobs."""
-        order = self.job_order(state)
-        self._rank = [*range(len(state.workload))] if order is None else np.argsort(order).tolist()
-
     def priority(self, state: TaskState, user: int) -> float:  # noqa: ARG002
         """None is known before the job is."""
         return -math.inf
 
     def job_priority(self, state: TaskState, user: int, job: int) -> float:  # noqa: ARG002
         """The place of the job in the order."""
-        result: float = self._rank[job]
-        return result
+        return state.job_rank[job]
 
 
 class ShortestJobFirst(FIFO):
@@ -279,14 +255,10 @@ class Random(FIFO):
 
     id = "random"
 
-    def begin(self, state: TaskState) -> None:
-        """Draw the order."""
-        self._drawn: list[int] = state.rng.permutation(len(state.workload)).tolist()
-        super().begin(state)
-
-    def job_order(self, state: TaskState) -> Sequence[int]:  # noqa: ARG002
-        """That which was drawn."""
-        return self._drawn
+    def job_order(self, state: TaskState) -> Sequence[int]:
+        """Draw it."""
+        order: list[int] = state.rng.permutation(len(state.workload)).tolist()
+        return order
 
     def server(self, state: TaskState, job: int) -> int:
         """Any with room."""

@@ -7,6 +7,7 @@ are equal. Jobs with the same size and the same machines are of one *shape*.
 """
 
 import math
+from array import array
 from fractions import Fraction
 from operator import mul
 from typing import Any
@@ -18,26 +19,23 @@ from fairalloc.models.numbers import Floats, frozen
 from fairalloc.simulation.log import ServerEvents
 from fairalloc.simulation.workload import Cluster, Workload
 
-__all__ = ["DOWN", "TaskState"]
-
 DIGITS = 15  # of the largest machine
 LONGEST = 1 << 12  # bits of a common multiple of all weights; where they have more, shares are compared as floats
 CLOSE = 1e-9  # H(i, l) that differ by less are compared in rationals
-FEW = 16  # starts that the machines with room for a shape follow one by one; after more they are looked for again
-NONE = np.zeros(0, dtype=np.intp)
+NOWHERE = -1  # the machine of a task that no machine has room for
 DOWN = -1  # the room of a machine that is down: less than any task takes
 
 
 class Hosts:
-    """The machines with room for tasks of one shape while tasks only start, ascending; H(i, l) of each, if that is asked for.
+    """Machines, ascending, while tasks only start: whether each has room for a task of one shape, and H(i, l), if asked for.
 
-    `seen` of the tasks that started are taken into account.
+    H(i, l) is inf where there is no room. `seen` of the tasks that started are taken into account.
     """
 
-    __slots__ = ("fitness", "seen", "servers")
+    __slots__ = ("fitness", "has_room", "seen", "servers")
 
-    def __init__(self, servers: NDArray[np.intp], seen: int) -> None:
-        self.servers, self.seen = servers, seen
+    def __init__(self, servers: NDArray[np.intp], has_room: NDArray[np.bool_], seen: int) -> None:
+        self.servers, self.has_room, self.seen = servers, has_room, seen
         self.fitness: Floats | None = None
 
 
@@ -60,6 +58,7 @@ class TaskState:
     room : (Q, S) units that are free on each machine; negative where it is down
     used : for each user a list of Q units that its running tasks take
     waiting : for each job the number of tasks that wait
+    job_rank : for each job its place in the scheduler's order of jobs
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class TaskState:
         self._unit = np.maximum(np.gcd.reduce(np.concatenate([whole, sizes])), 1)
         self.capacities = whole // self._unit
         self._shapes(sizes // self._unit, workload.fitting(cluster))
-        self.server_class = cluster.server_class
+        self.server_class, self._every = cluster.server_class, np.arange(len(cluster.server_class))
         self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
         self.room[:, ~events.first_up(len(self.server_class))] = DOWN
         self._cell: Any = self.room.data  # single numbers of it, without an array for each
@@ -87,10 +86,9 @@ class TaskState:
         N, Q = len(workload.users), len(total)
         self.used = [[0] * Q for _ in range(N)]
         self._ranks: list[Any] = [0] * N
-        self.waiting = [0] * len(workload)
+        self.waiting, self.job_rank = [0] * len(workload), list[int]()
         self._of_heuristic(total)
         self._waits = np.zeros(len(self.sizes), dtype=bool)
-        self._waiting: tuple[NDArray[np.intp], list[NDArray[np.int64]]] | None = None
         self.look_for_room([], set())
 
     def _shapes(self, sizes: NDArray[np.int64], fitting: NDArray[np.bool_]) -> None:
@@ -137,55 +135,35 @@ class TaskState:
 
     def waits(self, shape: int, now: bool) -> None:
         """Whether tasks of a shape wait that no machine has room for."""
-        if self._waits[shape] != now:
-            self._waits[shape], self._waiting = now, None
+        self._waits[shape] = now
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
-        self._started: list[int] = []
+        self._started = array("q")
         self._freed = np.array(sorted(freed), dtype=np.intp)
-        self._hosts = {f: Hosts(found, 0) for f in new if len(found := self._scanned(f))}
-        self._one = len(freed) == 1 and not self._hosts
-        self._open, self._machines = self._on_freed() if freed else (NONE, NONE)
-        shapes: list[int] = self._open.tolist()
-        if self._hosts:
-            shapes += self._hosts
-            counts = [len(hosts.servers) for hosts in self._hosts.values()]
-            self._open, self._machines = np.array(shapes), np.array(self._machines.tolist() + counts)
-        self._open_sizes = [column[self._open] for column in self._columns] if len(shapes) > 1 else []
-        return shapes
-
-    def _on_freed(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Those of the waiting shapes that have room on freed machines, and on how many."""
-        if self._waiting is None:
-            shapes = self._waits.nonzero()[0]
-            self._waiting = shapes, [column[shapes] for column in self._columns]
-        shapes, sizes = self._waiting
-        if self._one:
-            s = self._freed[0]
-            found = self._within(shapes, sizes, s, self.room[:, s]).nonzero()[0]
-            return shapes[found], np.ones(len(found), dtype=np.intp)
-        columns = [size[:, None] for size in sizes]
-        machines = self._within(shapes[:, None], columns, self._freed, self.room[:, self._freed]).sum(axis=1)
-        found = machines.nonzero()[0]
-        return shapes[found], machines[found]
+        found = ((f, self._has_room(f, self._every)) for f in new)
+        self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
+        shapes = self._waits.nonzero()[0]
+        sizes = [column[shapes, None] for column in self._columns]
+        machines = self._within(shapes[:, None], sizes, self._freed, self.room[:, self._freed]).sum(axis=1)
+        kept = machines.nonzero()[0]
+        counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
+        self._open = np.concatenate([shapes[kept], np.array([*self._hosts], dtype=np.intp)])
+        self._machines = np.concatenate([machines[kept], np.array(counts, dtype=np.intp)])
+        self._open_sizes = [column[self._open] for column in self._columns]
+        shapes_with_room: list[int] = self._open.tolist()
+        return shapes_with_room
 
     def started(self, shape: int, server: int) -> list[int]:
         """The shapes whose last machine with room was this one, on which a task of a shape has just started."""
         self._started.append(server)
-        if len(self._open) == 1:
-            self._machines[0] -= not self.fits(shape, server)
-            return [] if self._machines[0] else [shape]
         left = self.room[:, server]
-        there = self._within(self._open, self._open_sizes, server, left)
-        if not self._one:  # those that have room elsewhere, too
-            before = self._within(self._open, self._open_sizes, server, left + self.sizes[shape])
-            self._machines -= before & ~there
-            there = self._machines > 0
-        kept = there.nonzero()[0]
-        if len(kept) == len(there):
+        before, there = (self._within(self._open, self._open_sizes, server, room) for room in (left + self.sizes[shape], left))
+        self._machines -= before & ~there
+        kept = self._machines.nonzero()[0]
+        if len(kept) == len(self._open):
             return []
-        gone: list[int] = self._open[~there].tolist()
+        gone: list[int] = self._open[self._machines == 0].tolist()
         self._open, self._machines = self._open[kept], self._machines[kept]
         self._open_sizes = [size[kept] for size in self._open_sizes]
         return gone
@@ -201,77 +179,69 @@ class TaskState:
 
     # ---- machines with room ----------------------------------------------------------------------------------------------
 
-    def _scanned(self, shape: int, servers: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-        """The machines with room for a task of a shape, of some or of all."""
-        if servers is None:
-            there = self._within(shape, self.size[shape], slice(None), self.room)
-            return there.nonzero()[0]
-        return servers[self._within(shape, self.size[shape], servers, self.room[:, servers])]
+    def _has_room(self, shape: int, servers: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether each of some machines has room for a task of a shape."""
+        room = self.room if servers is self._every else self.room[:, servers]
+        return self._within(shape, self.size[shape], servers, room)
 
     def _hosts_of(self, shape: int) -> Hosts:
         """The machines with room now."""
         hosts = self._hosts.get(shape)
         if hosts is None:
-            found = self._freed if len(self._freed) == 1 else self._scanned(shape, self._freed)
-            hosts = self._hosts[shape] = Hosts(found, len(self._started))
-        new = len(self._started) - hosts.seen
-        if new >= FEW:
-            hosts.servers, hosts.fitness = self._scanned(shape, hosts.servers), None
-        elif new:
-            for s in self._started[hosts.seen :]:
-                self._changed(shape, hosts, s)
-        hosts.seen = len(self._started)
+            hosts = self._hosts[shape] = Hosts(self._freed, self._has_room(shape, self._freed), len(self._started))
+        elif hosts.seen < len(self._started):
+            at = np.frombuffer(self._started, dtype=np.int64)[hosts.seen :].copy()
+            hosts.seen = len(self._started)
+            if hosts.servers is not self._every:
+                new, at = at, hosts.servers.searchsorted(at)
+                at = at[hosts.servers.take(at, mode="clip") == new]
+            hosts.has_room[at] = self._has_room(shape, hosts.servers[at])
+            if hosts.fitness is not None:
+                self._judge(shape, hosts, at)
         return hosts
 
-    def _changed(self, shape: int, hosts: Hosts, server: int) -> None:
-        """A task of any shape started on a machine, which may be one of the hosts."""
-        at = int(hosts.servers.searchsorted(server))
-        if at == len(hosts.servers) or hosts.servers[at] != server:
-            return
-        if not self.fits(shape, server):
-            hosts.servers = np.delete(hosts.servers, at)
-            hosts.fitness = None if hosts.fitness is None else np.delete(hosts.fitness, at)
-        elif hosts.fitness is not None:
-            hosts.fitness[at] = self._misfit(shape, self.room[:, server].tolist())
+    def _judge(self, shape: int, hosts: Hosts, at: NDArray[np.intp]) -> Floats:
+        """H(i, l) of all, anew at some places."""
+        fitness = hosts.fitness = np.empty(len(hosts.servers)) if hosts.fitness is None else hosts.fitness
+        there = at[hosts.has_room[at]]
+        fitness[at] = np.inf
+        fitness[there] = self._misfit(shape, self.room[:, hosts.servers[there]])
+        return fitness
 
     def machines(self, job: int) -> NDArray[np.intp]:
         """The numbers of the machines that have room for a task of the job, and may run it, ascending."""
-        return self._hosts_of(self.shape[job]).servers
-
-    def with_room(self, job: int) -> NDArray[np.bool_]:
-        """(S,) whether each machine has room for a task of the job, and may run it."""
-        result = np.zeros(len(self.server_class), dtype=bool)
-        result[self.machines(job)] = True
-        return result
-
-    def fitness(self, job: int) -> Floats:
-        """H(i, l) of W (9) for `machines`: sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c, in shares of all.
-
-        Where the task takes nothing of resource 1, the first that it does take stands in its place. `best_fit` has no rounding.
-        """
         hosts = self._hosts_of(self.shape[job])
-        if hosts.fitness is None:
-            hosts.fitness = np.asarray(self._misfit(self.shape[job], self.room[:, hosts.servers]))
-        return hosts.fitness
+        return hosts.servers[hosts.has_room]
 
-    def _misfit(self, shape: int, room: Any) -> Any:
-        """H(i, l) where so much is free: Q numbers of a machine, or (Q, M) of some."""
+    def _misfit(self, shape: int, room: NDArray[np.int64]) -> Floats:
+        """H(i, l) of W (9), sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c (Q, M), in shares of all.
+
+        Where the task takes nothing of resource 1, the first that it does take stands in its place.
+        """
         q, ratio = self._first[shape], self._ratio[shape]
-        result = room[q] * 0.0
+        result: Floats = room[q] * 0.0
         for r, scale in enumerate(self._scale[q]):
             if r != q and self.size[shape][q]:
                 result += abs(ratio[r] - room[r] / room[q] * scale)
         return result
 
-    def best_fit(self, job: int, at: Any = slice(None)) -> int:
-        """Of `machines`, or of those at some places there, the first with the least H(i, l), found without rounding."""
-        servers = self.machines(job)[at]
-        if len(servers) == 1:
-            return int(servers[0])
-        fitness = self.fitness(job)[at]
+    def best_fit(self, job: int, at: Any = None) -> int:
+        """Of `machines`, or of those at some places there, the first with the least H(i, l), without rounding; -1 of none."""
+        shape = self.shape[job]
+        hosts = self._hosts_of(shape)
+        if len(hosts.servers) == 1 and hosts.has_room[0]:
+            return int(hosts.servers[0])
+        servers, fitness = hosts.servers, hosts.fitness
+        if fitness is None:
+            fitness = self._judge(shape, hosts, np.arange(len(servers)))
+        if at is not None:
+            chosen = hosts.has_room.nonzero()[0][at]
+            fitness, servers = fitness[chosen], servers[chosen]
         first = int(fitness.argmin())
         least = float(fitness[first])
-        near = fitness <= least + CLOSE * (1.0 + least + self._spread[self.shape[job]])
+        if least == math.inf:
+            return NOWHERE
+        near = fitness <= least + CLOSE * (1.0 + least + self._spread[shape])
         if np.count_nonzero(near) > np.count_nonzero(fitness == least):
             unlike = np.sort(np.unique(fitness[near], return_index=True)[1])
             first = min(near.nonzero()[0][unlike].tolist(), key=lambda k: self._exact_fitness(job, int(servers[k])))

@@ -21,15 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.arguments import Seed, checked
+from fairalloc.models.arguments import Duration, Seed, checked
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
-from fairalloc.simulation.schedulers import NOWHERE, Scheduler, find_scheduler
-from fairalloc.simulation.state import DOWN, TaskState
+from fairalloc.simulation.schedulers import Scheduler, find_scheduler
+from fairalloc.simulation.state import DOWN, NOWHERE, TaskState
 from fairalloc.simulation.workload import Cluster, Workload
-
-__all__ = ["simulate_tasks"]
 
 
 @checked
@@ -37,7 +35,7 @@ def simulate_tasks(
     workload: Workload,
     cluster: Cluster,
     scheduler: Any,
-    until: float | None = None,
+    until: Duration | None = None,
     seed: Seed = 0,
     events: ServerEvents | None = None,
 ) -> TaskLog:
@@ -68,8 +66,6 @@ def simulate_tasks(
     >>> list(zip(log.start.tolist(), log.job.tolist(), log.tasks.tolist()))
     [(0.0, 0, 2), (10.0, 0, 1), (10.0, 1, 1), (20.0, 1, 1)]
     """
-    if until is not None and not until > 0:
-        raise InstanceError(f"until is {shown(until)}, but it must be positive")
     workload.check_on(cluster)
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
@@ -101,9 +97,8 @@ class _Simulation:
     def run(self) -> TaskLog:
         """All events up to `until`."""
         self.scheduler.begin(self.state)
-        order = self.scheduler.job_order(self.state)
-        self.at_rank: list[int] = [*range(len(self.user))] if order is None else [*order]
-        self.rank = np.argsort(self.at_rank).tolist()
+        self.at_rank = [*self.scheduler.job_order(self.state)]
+        self.rank = self.state.job_rank = np.argsort(self.at_rank).tolist()
         for time, machines, users, jobs in self._times():
             self.state.time = time
             self.freed, self.new = set[int](), set[int]()

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
 from fairalloc.models.numbers import Floats, frozen, plain
 
-__all__ = ["Cluster", "DescribedWorkload", "Workload"]
-
 COLUMNS = ("user", "arrival", "tasks", "duration")  # what a table of jobs has besides one column for each resource
 OF_USERS = {"weight": 1.0, "leave": np.inf}  # columns that it may have, the same in all rows of a user, and what stands for none
 
@@ -141,15 +139,14 @@ class Workload:
         _set(self, weights=frozen(weights), leave=frozen(leave), **{k: frozen(values[order]) for k, values in jobs.items()})
 
     @classmethod
-    def from_columns(cls, columns: Any, resources: Sequence[str] = (), weights: Mapping[str, float] | None = None) -> "Workload":
+    def from_columns(cls, columns: Any, resources: Sequence[str] = ()) -> "Workload":
         """The jobs of a table, one a row: a DataFrame, or a mapping of columns.
 
         Parameters
         ----------
         columns : name -> (J,) values: "user" (names), "arrival", "tasks", "duration" and one for each resource; it may also have
-            "weight" and "leave", which are the user's and the same in all its rows
+            "weight" and "leave", which are the user's and the same in all its rows; default 1, and never
         resources : (R,) names of the columns with what a task takes; () = all others
-        weights : user name -> weight, for those without such a column; default 1
 
         Examples
         --------
@@ -167,8 +164,6 @@ class Workload:
         for name, values in zip(wanted, demand, strict=True):
             _same_length(name, values, "jobs", len(job_user))
         phi, leave = (_of_users(columns, name, users, job_user) for name in OF_USERS)
-        if weights is not None:
-            phi = np.array([weights.get(name, w) for name, w in zip(users.tolist(), phi.tolist(), strict=True)])
         arrival, tasks, duration = (columns[name] for name in COLUMNS[1:])
         matrix = np.column_stack(demand) if demand else np.zeros((len(job_user), 0))
         return cls(wanted, users.tolist(), phi, job_user, arrival, tasks, duration, matrix, leave=leave)
@@ -208,26 +203,22 @@ class Workload:
                 f"({len(nowhere)} of {len(self)} jobs): leave these out, as workload.chosen(workload.placeable(cluster)) does"
             )
 
-    def eligible_by(self, of: NDArray[np.intp], size: int, classes: int, instead: str = "") -> NDArray[np.bool_]:
-        """(size, K) the classes of machines that each user, or each job, may use.
-
-        Parameters
-        ----------
-        of : (J,) the user, or the job itself, that each job belongs to
-        size, classes : how many of these there are, and K
-        instead : the end of the error, on what to do then
-
-        Raises
-        ------
-        NotApplicable : the jobs of one user may use different classes
-        """
-        result = np.ones((size, classes), dtype=bool)
-        given = True if self.eligible is None else self.eligible
-        result[of] = given
-        for j in np.flatnonzero(np.any(result[of] != given, axis=1))[:1]:
+    @cached_property
+    def user_eligible(self) -> NDArray[np.bool_] | None:
+        """(N, K) the classes of machines that each user may use, None = all; NotApplicable where its jobs differ in them."""
+        if self.eligible is None:
+            return None
+        result = np.ones((len(self.users), self.eligible.shape[1]), dtype=bool)
+        result[self.job_user] = self.eligible
+        for j in np.flatnonzero(np.any(result[self.job_user] != self.eligible, axis=1))[:1]:
             name = self.users[self.job_user[j]]
-            raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines{instead}")
+            raise NotApplicable(f"the jobs of user {name!r} may run on different classes of machines: make each a user by_job()")
         return result
+
+    def by_job(self) -> "Workload":
+        """The same jobs, each a user of its own with the weight of its user, and gone when that goes."""
+        own, names = self.job_user, [f"job {j}" for j in range(len(self))]
+        return replace(self, users=names, weights=self.weights[own], job_user=np.arange(len(self)), leave=self.leave[own])
 
     def chosen(self, jobs: NDArray[Any]) -> "Workload":
         """Some jobs, by number or as (J,) bool; all users stay."""

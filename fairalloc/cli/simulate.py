@@ -17,7 +17,6 @@ SEEDS = 10_000
 """The most seeds of a run."""
 
 STORE = Path("results/simulation.sqlite")
-LOGS = Path("results/simulations")
 
 
 def add_commands(commands: Any) -> None:
@@ -33,14 +32,12 @@ def add_commands(commands: Any) -> None:
     text = "where the jobs come from; see --list; default: the first one of the experiment whose samples are there; or a FILE of"
     text += " jobs, .csv, .parquet or .swf, on which schedulers and mechanisms are compared (fairalloc.simulation.files)"
     completed(command.add_argument("--workload", default="", metavar="ID", help=text), lambda: _names()[1])
-    command.add_argument(
-        "--cluster", default="", metavar="FILE", help="the machines of a workload that is a FILE: .csv or .parquet"
-    )
+    command.add_argument("--cluster", metavar="FILE", help="the machines of a workload that is a FILE: .csv or .parquet")
     command.add_argument(
         "--until", type=float, metavar="SECONDS", help="where a workload that is a FILE ends; default: when all ran"
     )
-    text = f"where the logs of a workload that is a FILE are kept, as parquet; default: {LOGS}"
-    command.add_argument("--logs", type=a_path, default=LOGS, metavar="FOLDER", help=text)
+    text = "where the logs of a workload that is a FILE are kept, as parquet; default: results/simulations"
+    command.add_argument("--logs", metavar="FOLDER", help=text)
     text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
@@ -71,6 +68,7 @@ def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.experiments.competitors import parameter
     from fairalloc.simulation.experiments.verdicts import keep_verdicts, kept_verdicts
     from fairalloc.simulation.files import is_file
+    from fairalloc.simulation.study import study
 
     if options.list:
         emit(report.listing(find_experiments(options.experiments)).text())
@@ -81,8 +79,13 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.figures is not None:
         options.figures.mkdir(parents=True, exist_ok=True)
     use_data(options.data)
+    settings = dict(parameter(text, "--set") for text in options.set)
+    settings |= {name: value for name in ("cluster", "until", "logs") if (value := getattr(options, name)) is not None}
+    wanted: list[Any] = options.experiments
     if is_file(options.workload):
-        return _study(options)
+        if wanted:
+            raise InstanceError(f"experiments are {shown(wanted)}, but with a file of jobs there must be none")
+        wanted = [study(options.workload, settings.get("cluster", ""))]
     setting = RunSetting(
         size="small" if options.small else "full",
         workload=options.workload,
@@ -91,9 +94,9 @@ def _simulate(options: argparse.Namespace) -> int:
         jobs=options.jobs,
         scheduler=options.scheduler,
         time_limit=options.time_limit,
-        settings=dict(parameter(text, "--set") for text in options.set),
+        settings=settings,
     )
-    found = run_experiments(options.experiments, options.records, setting)
+    found = run_experiments(wanted, options.records, setting)
     emit(_FORMATS[options.format](report, found, "" if options.figures is None else options.figures.as_posix()))
     if options.figures is not None:
         report.write_figures(found, options.figures)
@@ -103,29 +106,6 @@ def _simulate(options: argparse.Namespace) -> int:
     for sentence in failed if options.format != "table" else ():
         complain(f"failed: {sentence}")
     return int(bool(failed))
-
-
-def _study(options: argparse.Namespace) -> int:
-    """Jobs of one's own."""
-    from fairalloc.runs.pages import Section, markdown, page
-    from fairalloc.simulation.study import Study, run_study
-
-    if options.experiments:
-        raise InstanceError(f"experiments are {shown(options.experiments)}, but with a file of jobs there must be none")
-    asked = {"competitors": tuple(options.mechanisms), "seeds": _seeds(options.seeds) or (0,), "until": options.until}
-    found = run_study(Study(options.workload, options.cluster, folder=str(options.logs), jobs=options.jobs, **asked))
-    table, title = found.grid(), f"Simulation of {options.workload}"
-    if options.format == "json":
-        emit(json.dumps({"about": found.about, "measured": found.measured}, indent=1) + "\n")
-    elif options.format == "table":
-        emit(printable(table.text()))
-    else:
-        emit({"html": page, "markdown": markdown}[options.format](title, [Section("", table=table)]))
-    if options.figures is not None:
-        found.draw(options.figures / "metrics.svg")
-    for sentence in found.failed:
-        complain(f"failed: {sentence}")
-    return int(bool(found.failed))
 
 
 _FORMATS: Mapping[str, Callable[[Any, Any, str], str]] = {

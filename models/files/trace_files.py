@@ -80,20 +80,32 @@ def _lines(path: Path, separator: str) -> list[tuple[int, list[str]]]:
         raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def parquet_columns(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The given columns of a parquet file as arrays of finite numbers; NotInstalled without pyarrow."""
+def pyarrow(what: str = "parquet files") -> Any:
+    """The package that reads some files; NotInstalled where it is missing."""
     try:
-        from pyarrow import ArrowException, parquet
+        import pyarrow.csv
+        import pyarrow.parquet
     except ImportError:
-        raise NotInstalled('reading parquet files needs pyarrow: pip install "fairalloc[traces]"') from None
+        raise NotInstalled(f'{what} need pyarrow: pip install "fairalloc[traces]"') from None
+    return pyarrow
+
+
+def parquet_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
+    """A parquet file as a table of pyarrow, with those of the given columns that it has; None = all."""
+    found = pyarrow()
     try:
-        with path.open("rb") as file:
-            source = parquet.ParquetFile(file)
-            table = source.read(columns=[c for c in columns if c in source.schema_arrow.names])
-    except (OSError, ArrowException) as error:
+        with Path(path).open("rb") as file:
+            source = found.parquet.ParquetFile(file)
+            return source.read(columns=columns and [c for c in columns if c in source.schema_arrow.names])
+    except (OSError, found.ArrowException) as error:
         # pyarrow also raises OSError, for damaged pages, but without the system's reason.
         reason = getattr(error, "strerror", None) or "it is not a whole parquet file"
         raise InstanceError(f"{path} cannot be read: {reason}") from None
+
+
+def parquet_columns(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The given columns of a parquet file as arrays of finite numbers; NotInstalled without pyarrow."""
+    table = parquet_table(path, columns)
     for column in [column for column in columns if column not in table.column_names][:1]:
         raise InstanceError(f"{path} has no column {column!r}")
     result = {column: table[column].to_numpy() for column in columns}

@@ -13,8 +13,6 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 
-__all__ = ["ENOUGH", "ERRORS", "RULE", "SEEDS", "Check", "Judged", "Word", "agreed", "together"]
-
 Word = Literal["confirmed", "contradicted", "undecided", "cannot be compared"]
 
 ENOUGH = 10

@@ -1,32 +1,36 @@
 """Who is compared: mechanisms or schedulers by id and parameters, or objects of one's own in a file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairalloc.formulations import mechanism
-from fairalloc.models.errors import InstanceError
+from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files.jsonio import NotJson, parse_json
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
-from fairalloc.simulation.schedulers import as_scheduler, find_scheduler
-
-__all__ = ["KINDS", "Competitor", "competitor", "competitors", "parameter"]
+from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler, find_scheduler
 
 
-@dataclass(frozen=True)
-class CompetitorKind:
-    """How a kind of competitor is found by its id, configured by parameters, and read from a file."""
-
-    named: Callable[..., Any]
-    own: ObjectKind
+def _mechanism(name: str, **parameters: Any) -> Any:
+    return mechanism(name).configure(**parameters)
 
 
-KINDS = {
-    "mechanism": CompetitorKind(lambda name, **parameters: mechanism(name).configure(**parameters), MECHANISM),
-    "none": CompetitorKind(lambda name: name, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
-    "scheduler": CompetitorKind(find_scheduler, ObjectKind("scheduler", as_scheduler)),
+def _either(name: str, **parameters: Any) -> Any:
+    if name in SCHEDULERS:
+        return find_scheduler(name, **parameters)
+    known = [*SCHEDULERS, *(one for item in MECHANISMS.values() for one in (item.id, *item.aliases))]
+    if name not in known:
+        raise UnknownName(no_such("scheduler or mechanism", name, known))
+    return _mechanism(name, **parameters)
+
+
+KINDS: Mapping[str, tuple[Callable[..., Any], ObjectKind]] = {
+    "either": (_either, ObjectKind("scheduler or mechanism", lambda item: as_scheduler(item) or MECHANISM.read(item))),
+    "mechanism": (_mechanism, MECHANISM),
+    "none": (str, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
+    "scheduler": (find_scheduler, ObjectKind("scheduler", as_scheduler)),
 }
-"""What an experiment may compare."""
+"""What an experiment may compare: what finds one by its id and parameters, and what reads one from a file."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def competitor(sent: Any, kind: str) -> Any:
     if not isinstance(sent, str):
         return unpacked(sent)
     name, *given = sent.split()
-    return KINDS[kind].named(name, **dict(map(parameter, given)))
+    return KINDS[kind][0](name, **dict(map(parameter, given)))
 
 
 def parameter(text: str, what: str = "a parameter of a competitor") -> tuple[str, Any]:
@@ -82,8 +86,9 @@ def _asked(item: Any, kind: str) -> Competitor:
     if isinstance(item, str) and not is_in_file(item):
         competitor(item, kind)  # an unknown name is told now
         return Competitor(" ".join(item.split()), item)
-    found = load_object(item, KINDS[kind].own) if isinstance(item, str) else KINDS[kind].own.read(item)
+    own = KINDS[kind][1]
+    found = load_object(item, own) if isinstance(item, str) else own.read(item)
     if found is None:
-        raise InstanceError(f"{item!r} is no {KINDS[kind].own.word}")
+        raise InstanceError(f"{item!r} is no {own.word}")
     name = str(getattr(found, "id", "") or place_of(found).rpartition(":")[2])
     return Competitor(name, packed(found), True)

@@ -17,8 +17,7 @@ from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import ENOUGH, Check, Judged, agreed, together
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
-
-__all__ = ["Experiment", "Measured", "Outcomes", "PaperClaim", "Size", "only"]
+from fairalloc.simulation.files import is_file
 
 Results = Mapping[str, TrialResult]
 """Of one seed, by label."""
@@ -126,6 +125,15 @@ class Measured:
         return Check(values=self.gaps(one, other, name), low=by, **given)
 
 
+Ranges = Mapping[str, tuple[float, float]]
+"""Of numbers by name, from the one to the other."""
+
+
+def within(label: str, ranges: Ranges, **about: Any) -> Callable[[Measured], list[Check]]:
+    """That numbers of a competitor lie in ranges, with other attributes of Check."""
+    return lambda measured: [measured.check(label, name, low, high, **about) for name, (low, high) in ranges.items()]
+
+
 @dataclass(frozen=True)
 class PaperClaim:
     """What the paper says in a sentence, and the numbers that decide it: those of one variant.
@@ -195,7 +203,8 @@ class Outcomes:
     @property
     def command(self) -> str:
         """What runs it again."""
-        words = ["fairalloc", "simulate", self.experiment.id, *(["--small"] if self.size == "small" else [])]
+        name = [] if is_file(self.workload) else [self.experiment.id]
+        words = ["fairalloc", "simulate", *name, *(["--small"] if self.size == "small" else [])]
         words += ["--workload", self.workload] if self.workload else []
         given = [f"{name}={json.dumps(value)}" for name, value in self.settings.items()]
         return shlex.join([*words, *(["--set", *given] if given else [])])
@@ -206,16 +215,14 @@ class Outcomes:
         return [panel for name, part in self.variants.items() if part.labels for panel in self.experiment.panels(part, name)]
 
 
-def only(*names: str) -> Callable[[Results], Results]:
-    """What keeps these numbers alone, and all curves."""
+def only(*names: str, drawn: Sequence[str] | None = None) -> Callable[[Results], Results]:
+    """What keeps these numbers alone, and these curves; None = all."""
 
-    def kept(results: Results) -> Results:
-        return {
-            label: TrialResult({name: one.numbers[name] for name in names}, one.curves, one.counts, one.most)
-            for label, one in results.items()
-        }
+    def of(one: TrialResult) -> TrialResult:
+        columns = one.curves if drawn is None else {name: one.curves[name] for name in drawn}
+        return TrialResult({name: one.numbers[name] for name in names}, columns, one.counts, one.most)
 
-    return kept
+    return lambda results: {label: of(one) for label, one in results.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +235,7 @@ class Experiment:
     title : in a few words
     claims : of the paper
     setting : what is simulated here, and what of it is generated or of our choice, since the paper does not say
-    kind : of the competitors, "mechanism" or "scheduler", see competitors.py; "none" where nobody is compared
+    kind : of the competitors, "mechanism", "scheduler" or "either", see competitors.py; "none" where nobody is compared
     competitors : ids, with parameters such as "alpha-pf-vds alpha=3"
     sizes : "small" and "full"; the small one is for tests
     measure : one trial -> what was measured; all that it draws comes from the trial's seed
@@ -244,7 +251,7 @@ class Experiment:
     title: str
     claims: tuple[PaperClaim, ...]
     setting: str
-    kind: Literal["mechanism", "scheduler", "none"]
+    kind: Literal["mechanism", "scheduler", "either", "none"]
     competitors: tuple[str, ...]
     sizes: Mapping[str, Size]
     measure: Callable[[Trial], TrialResult]

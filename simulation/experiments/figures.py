@@ -14,8 +14,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.experiment import Measured
 from fairalloc.simulation.experiments.trial import Columns
 
-__all__ = ["SPREAD", "bars", "bubbles", "curves", "figure", "lettered"]
-
 SPREAD = "means over seeds, with a line or band from the least to the largest"
 
 POINTS = 200
@@ -56,35 +54,26 @@ def bars(
     The vertical axis shows what `upwards` says; `ticks` stand below the numbers, () = their names. What is `printed`, by label,
     "" for all, and name, is a dotted line at the mark.
     """
-    draw = partial(_bars, names, upwards, ticks or names, printed or {})
+
+    def draw(measured: Measured, ax: Any) -> None:
+        labels, number = measured.labels, list(measured.by_label)
+        width = 0.7 / max(len(labels), 1)
+        for place, label in enumerate(labels):
+            at, look = np.arange(len(names)) + (place - (len(labels) - 1) / 2) * width, style.line(number.index(label))
+            middle, low, high = np.array([_spread(measured.values(label, name)) for name in names]).T
+            told = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, middle, strict=True))
+            ax.vlines(at, low, high, color=look["color"], linewidth=1.2)
+            ax.plot(at, middle, **{**look, "linestyle": "none", "markersize": 6.5}, gid=hint(f"{label}: {told}"))
+            known = {**(printed or {}).get("", {}), **(printed or {}).get(label, {})}
+            for mark, name in zip(at, names, strict=True):
+                if name in known:
+                    ax.hlines(known[name], mark - width / 2, mark + width / 2, **PRINTED)
+        style.tidy(ax)
+        ax.set_xlim(-0.5, len(names) - 0.5)
+        style.name_ticks(ax, np.arange(len(names)), list(ticks or names), 1.0)
+        ax.set_ylabel(upwards, fontsize=style.LABEL)
+
     return lambda measured, variant: Panel(_title(title, variant), tuple(measured.labels), partial(draw, measured))
-
-
-def _bars(
-    names: Sequence[str],
-    upwards: str,
-    ticks: Sequence[str],
-    printed: Mapping[str, Mapping[str, float]],
-    measured: Measured,
-    ax: Any,
-) -> None:
-    labels, number = measured.labels, list(measured.by_label)
-    width = 0.7 / max(len(labels), 1)
-    for place, label in enumerate(labels):
-        k, at = number.index(label), np.arange(len(names)) + (place - (len(labels) - 1) / 2) * width
-        middle, low, high = np.array([_spread(measured.values(label, name)) for name in names]).T
-        look = style.line(k)
-        told = ", ".join(f"{name} {value:.4g}" for name, value in zip(names, middle, strict=True))
-        ax.vlines(at, low, high, color=look["color"], linewidth=1.2)
-        ax.plot(at, middle, **{**look, "linestyle": "none", "markersize": 6.5}, gid=hint(f"{label}: {told}"))
-        known = {**printed.get("", {}), **printed.get(label, {})}
-        for mark, name in zip(at, names, strict=True):
-            if name in known:
-                ax.hlines(known[name], mark - width / 2, mark + width / 2, **PRINTED)
-    style.tidy(ax)
-    ax.set_xlim(-0.5, len(names) - 0.5)
-    style.name_ticks(ax, np.arange(len(names)), list(ticks), 1.0)
-    ax.set_ylabel(upwards, fontsize=style.LABEL)
 
 
 def _spread(values: Floats) -> tuple[float, float, float]:
@@ -105,11 +94,33 @@ def curves(
     `printed`, (from, to, value), is a dotted line.
     """
 
+    def draw(found: Mapping[str, Sequence[Columns]], ax: Any) -> None:
+        for k, (label, seeds) in enumerate(found.items()):
+            if seeds:
+                _curve(ax, label, style.line(k), *_averaged(seeds, *scales), scales[1])
+        for begin, end, value in printed:
+            ax.hlines(value, begin, end, zorder=3, **PRINTED)
+        _name_axes(ax, axes)
+        ax.set(xscale=scales[0], yscale=scales[1])
+
     def panel(measured: Measured, variant: str) -> Panel:
         found = _by_label(measured, names)
-        return Panel(_title(title, variant), tuple(filter(found.get, found)), partial(_curves, found, axes, scales, printed))
+        return Panel(_title(title, variant), tuple(filter(found.get, found)), partial(draw, found))
 
     return panel
+
+
+def _curve(ax: Any, label: str, look: Mapping[str, Any], right: Floats, up: Floats, scale: str) -> None:
+    middle = np.exp(np.log(up).mean(axis=0)) if scale == "log" else up.mean(axis=0)
+    if len(up) > 1:
+        ax.fill_between(right, up.min(axis=0), up.max(axis=0), color=look["color"], alpha=0.18, linewidth=0)
+    ax.plot(right, middle, **{**look, "markevery": 0.2}, gid=hint(f"{label}: {middle[-1]:.4g} at {right[-1]:.4g}"))
+
+
+def _name_axes(ax: Any, axes: tuple[str, str]) -> None:
+    style.tidy(ax, "both")
+    ax.set_xlabel(axes[0], fontsize=style.LABEL)
+    ax.set_ylabel(axes[1], fontsize=style.LABEL)
 
 
 def _by_label(measured: Measured, names: str | Mapping[str, str]) -> dict[str, list[Columns]]:
@@ -119,30 +130,6 @@ def _by_label(measured: Measured, names: str | Mapping[str, str]) -> dict[str, l
         shown: next(filter(None, (measured.curves(label, name) for label in measured.labels)), [])
         for shown, name in names.items()
     }
-
-
-def _curves(
-    found: Mapping[str, Sequence[Columns]],
-    axes: tuple[str, str],
-    scales: tuple[str, str],
-    printed: Sequence[tuple[float, float, float]],
-    ax: Any,
-) -> None:
-    for k, (label, seeds) in enumerate(found.items()):
-        if not seeds:
-            continue
-        look = style.line(k)
-        right, up = _averaged(seeds, *scales)
-        middle = np.exp(np.log(up).mean(axis=0)) if scales[1] == "log" else up.mean(axis=0)
-        if len(seeds) > 1:
-            ax.fill_between(right, up.min(axis=0), up.max(axis=0), color=look["color"], alpha=0.18, linewidth=0)
-        ax.plot(right, middle, **{**look, "markevery": 0.2}, gid=hint(f"{label}: {middle[-1]:.4g} at {right[-1]:.4g}"))
-    for begin, end, value in printed:
-        ax.hlines(value, begin, end, zorder=3, **PRINTED)
-    style.tidy(ax, "both")
-    ax.set(xscale=scales[0], yscale=scales[1])
-    ax.set_xlabel(axes[0], fontsize=style.LABEL)
-    ax.set_ylabel(axes[1], fontsize=style.LABEL)
 
 
 def _averaged(seeds: Sequence[Columns], across: str, upwards: str) -> tuple[Floats, Floats]:
@@ -161,17 +148,13 @@ def bubbles(name: str, label: str, title: str, axes: tuple[str, str]) -> Part:
 
     The columns of the name are numbers to the right, numbers upwards, and tasks.
     """
-    draw = partial(_bubbles, axes)
+
+    def draw(seeds: Sequence[Columns], ax: Any) -> None:
+        ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1.2)
+        for right, up, tasks in seeds:
+            look = {"facecolor": style.INKS[0], "alpha": 0.35, "edgecolor": style.DARK, "linewidth": 0.3}
+            ax.scatter(right, up, s=8.0 * (1.0 + np.log10(np.maximum(tasks, 1.0))) ** 2, **look)
+        _name_axes(ax, axes)
+        ax.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
+
     return lambda measured, variant: Panel(_title(title, variant), (), partial(draw, measured.curves(label, name)[:1]), 4.0)
-
-
-def _bubbles(axes: tuple[str, str], seeds: Sequence[Columns], ax: Any) -> None:
-    ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1.2)
-    for right, up, tasks in seeds:
-        look = {"facecolor": style.INKS[0], "alpha": 0.35, "edgecolor": style.DARK, "linewidth": 0.3}
-        ax.scatter(right, up, s=8.0 * (1.0 + np.log10(np.maximum(tasks, 1.0))) ** 2, **look)
-    style.tidy(ax, "both")
-    ax.set_xlim(-0.05, 1.05)
-    ax.set_ylim(-0.05, 1.05)
-    ax.set_xlabel(axes[0], fontsize=style.LABEL)
-    ax.set_ylabel(axes[1], fontsize=style.LABEL)

@@ -14,12 +14,10 @@ from typing import Any
 from fairalloc.runs.store import RecordStore, only_added
 from fairalloc.simulation.experiments.trial import TrialResult
 
-__all__ = ["Asked", "ExperimentStore"]
-
 
 @dataclass(frozen=True)
 class Asked:
-    """A trial as it was asked for; of what is `sent` another process makes the competitor.
+    """A trial as it was asked for; of what is `sent` another process makes the competitor and measures it.
 
     `measure` names what is measured, which experiments may share: then a trial counts for all of them. The settings of the size
     and of the variant are JSON. `code` is the hash of the code of the experiment and the competitor (runs/fingerprint.py).

@@ -1,5 +1,6 @@
 """All experiments: those that the files of papers/ declare in EXPERIMENTS, nothing is listed by hand; and one's own in files."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -10,11 +11,7 @@ from fairalloc.models.registry import naming_the_file
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_objects
 from fairalloc.simulation.experiments.experiment import Experiment
 
-__all__ = ["all_experiments", "find_experiments", "where_found"]
-
 OWN = ObjectKind("experiment", lambda item: item if isinstance(item, Experiment) else None)
-_FILES: dict[str, str] = {}  # FILE.py of those of one's own
-
 _FOLDER = "fairalloc.simulation.experiments.papers"
 
 
@@ -29,17 +26,13 @@ def all_experiments() -> dict[str, Experiment]:
             for item in import_module(name).EXPERIMENTS:
                 if found.setdefault(item.id, item) is not item:
                     raise ValueError(f"two experiments have the id {item.id!r}")
-    return dict(sorted(found.items(), key=lambda pair: _place(pair[0])))
+    return dict(sorted(found.items(), key=lambda pair: [int(part) if part.isdigit() else part for part in PARTS.split(pair[0])]))
 
 
-def _place(name: str) -> tuple[str, str, int]:
-    """K.Fig10 after K.Fig9."""
-    paper, _, rest = name.partition(".")
-    word = rest.rstrip("0123456789")
-    return paper, word, int(rest.removeprefix(word) or 0)
+PARTS = re.compile(r"([0-9]+)")  # of an id: K.Fig10 comes after K.Fig9
 
 
-def find_experiments(wanted: Sequence[str]) -> list[Experiment]:
+def find_experiments(wanted: Sequence[str | Experiment]) -> list[Experiment]:
     """The experiments with these ids, or whose ids begin with one and a point: "K" stands for all of K; () = all.
 
     FILE.py or FILE.py:NAME stands for one's own. UnknownName is raised where there is none of a name, InstanceError where
@@ -48,12 +41,14 @@ def find_experiments(wanted: Sequence[str]) -> list[Experiment]:
     known = all_experiments()
     found: dict[str, Experiment] = {}
     for name in wanted or known:
-        if is_in_file(name):
+        if isinstance(name, Experiment):
+            fit = {name.id: name}
+        elif is_in_file(name):
             fit = _own(name)
         else:
             fit = {key: item for key, item in known.items() if key == name or key.startswith(f"{name}.")}
         if not fit:
-            raise UnknownName(no_such("experiment", name, known, "see fairalloc simulate --list"))
+            raise UnknownName(no_such("experiment", str(name), known, "see fairalloc simulate --list"))
         found |= fit
     return list(found.values())
 
@@ -64,10 +59,4 @@ def _own(name: str) -> dict[str, Experiment]:
     ids = [item.id for item in items]
     for taken in [one for one in ids if one in all_experiments() or ids.count(one) > 1][:1]:
         raise InstanceError(f"an experiment of {name} has the id {taken!r}, but another one has it")
-    _FILES.update(dict.fromkeys(ids, name))
     return dict(zip(ids, items, strict=True))
-
-
-def where_found(name: str) -> str:
-    """What `find_experiments` finds the experiment of an id by, in another process, too: the id, or the file of one's own."""
-    return name if name in all_experiments() else _FILES[name]

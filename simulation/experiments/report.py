@@ -17,17 +17,6 @@ from fairalloc.simulation.experiments.experiment import Experiment, Measured, Ou
 from fairalloc.simulation.experiments.figures import SPREAD, lettered
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 
-__all__ = [
-    "claims_table",
-    "document",
-    "listing",
-    "numbers_table",
-    "report_markdown",
-    "report_page",
-    "report_text",
-    "write_figures",
-]
-
 TITLE = "fairalloc: experiments of the papers"
 
 ABOUT = (
@@ -225,8 +214,9 @@ def _order(outcomes: Outcomes, shown: Sequence[panels.Panel]) -> list[str]:
 def _all_sections(found: Sequence[Outcomes], drawn: bool, figures: str = "") -> list[Section]:
     first = Section("Outcomes", ABOUT, replace(claims_table(found), title=""))
     rule = Section("The rule", RULE)
+    head = [first, rule] if any(one.experiment.claims for one in found) else []
     told: dict[str, str] = {}
-    return [first, rule, *(section for one in found for section in _sections(one, drawn, figures, told))]
+    return [*head, *(section for one in found for section in _sections(one, drawn, figures, told))]
 
 
 def _setting(item: Experiment, told: dict[str, str]) -> str:
@@ -242,7 +232,7 @@ def _sections(outcomes: Outcomes, drawn: bool, figures: str, told: dict[str, str
         return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], _kept_table(outcomes), outcomes.command)]
     shown = lettered(outcomes.panels)
     sections = [
-        Section(f"{item.id}: {item.title}", text, _because_table(outcomes)),
+        Section(f"{item.id}: {item.title}", text, _because_table(outcomes) if item.claims else None),
         Section("", table=numbers_table(outcomes)),
         Section("", code=outcomes.command, points=[f"failed: {sentence}" for sentence in outcomes.failed]),
     ]

@@ -20,16 +20,15 @@ from fairalloc.models.arguments import Duration, Processes, check_fields
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_behind
+from fairalloc.runs.objects import packed, unpacked
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.runs.progress import Progress
 from fairalloc.simulation.experiments.competitors import competitor, competitors
 from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes, Size
 from fairalloc.simulation.experiments.records import Asked, ExperimentStore
-from fairalloc.simulation.experiments.registry import all_experiments, find_experiments, where_found
+from fairalloc.simulation.experiments.registry import all_experiments, find_experiments
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.simulation.workloads import default_workload
-
-__all__ = ["SIZES", "RunSetting", "compared", "run_experiments"]
 
 SIZES = ("small", "full")
 
@@ -70,13 +69,13 @@ class RunSetting:
 
 
 def run_experiments(
-    wanted: Sequence[str], records: str | Path, setting: RunSetting | None = None, progress: bool = True
+    wanted: Sequence[str | Experiment], records: str | Path, setting: RunSetting | None = None, progress: bool = True
 ) -> list[Outcomes]:
     """Measure what is not on record yet, and return what is on record then.
 
     Parameters
     ----------
-    wanted : ids of experiments, or the beginnings of some; () = all
+    wanted : ids of experiments, or the beginnings of some, or experiments; () = all
     records : the file, made if it is not there
     setting : size, workload, competitors, seeds, and where it is run; None = the defaults
     progress : whether the error stream is told how far the run is
@@ -104,9 +103,12 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     workload = default_workload(item.workloads, setting.workload) if item.workloads or setting.workload else ""
     taking_part = competitors(item.competitors, setting.competitors, item.kind)
     codes = {one.label: code_behind(item.measure, competitor(one.sent, item.kind)) for one in taking_part}
-    measure = f"{item.measure.__module__}.{item.measure.__qualname__}"
+    measure, sent = f"{item.measure.__module__}.{item.measure.__qualname__}", {"measure": packed(item.measure), "kind": item.kind}
     return [
-        Asked(item.id, measure, setting.size, place, name, one.label, one.sent, seed, settings, codes[one.label])
+        Asked(
+            *(item.id, measure, setting.size, place, name, one.label, sent | {"competitor": one.sent}),
+            *(seed, settings, codes[one.label]),
+        )
         for seed in setting.seeds or size.seeds
         for name, place, settings in _variants(size, workload, workload == (item.workloads or ("",))[0])
         for one in taking_part
@@ -139,11 +141,7 @@ def _measure(
     end = time.monotonic() + (math.inf if setting.time_limit is None else setting.time_limit)
     by_key = {one.key: one for one in left}
     shown.begin(len(by_key))
-    tasks = (
-        Task(asdict(one) | {"key": key, "found": where_found(one.experiment)}, LONGEST)
-        for key, one in by_key.items()
-        if time.monotonic() < end
-    )
+    tasks = (Task(asdict(one) | {"key": key}, LONGEST) for key, one in by_key.items() if time.monotonic() < end)
     with RemotePool(setting.scheduler, __name__) if setting.scheduler else Pool(__name__, setting.jobs) as pool:
         for task, answer in pool.answers(tasks):
             one = by_key[task.request["key"]]
@@ -187,12 +185,11 @@ def prepare(_: Document) -> None:
 
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
-    """Measure one trial; the experiment and the competitor are found anew."""
-    (experiment,) = (item for item in find_experiments([request["found"]]) if item.id == request["experiment"])
-    found = competitor(request["sent"], experiment.kind)
-    start = time.perf_counter()
+    """Measure one trial; what it is made from was sent."""
+    sent = request["sent"]
+    found, start = competitor(sent["competitor"], sent["kind"]), time.perf_counter()
     trial = Trial(request["competitor"], found, request["seed"], request["workload"], json.loads(request["settings"]))
-    measured = experiment.measure(trial)
+    measured = unpacked(sent["measure"])(trial)
     numbers = {kind: {k: float(v) for k, v in getattr(measured, kind).items()} for kind in ("numbers", "counts", "most")}
     curves = {name: [[float(v) for v in values] for values in columns] for name, columns in measured.curves.items()}
     return {**numbers, "curves": curves, "seconds": time.perf_counter() - start}

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns", "Trial", "TrialResult", "thinned"]
-
 Columns = tuple[Sequence[float], ...]
 """Numbers side by side, such as those to the right and those upwards of a curve."""
 

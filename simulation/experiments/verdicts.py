@@ -13,8 +13,6 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.simulation.experiments.experiment import Outcomes
 
-__all__ = ["KEPT", "KeptVerdict", "keep_verdicts", "kept_verdicts"]
-
 KEPT = Path(__file__).parent / "verdicts.json"
 
 

@@ -1,30 +1,26 @@
 """Workloads: real samples and what is generated in the place of what they lack, distributions as printed, official raw files.
 
 clusters.py   the machines of the papers
-google.py     Google 2011 and 2019: tasks for schedulers, quanta of jobs by 5-minute intervals
-bitbrains.py  Bitbrains VMs on the data centre of K Fig. 5
+google.py     Google 2011 and 2019: tasks for schedulers, quanta of jobs by 5-minute intervals, the official raw files
+bitbrains.py  Bitbrains VMs on the data centre of K Fig. 5, also from the original files
 alibaba.py    Alibaba GPU pods, placed by GPU type
 fitted.py     distributions through printed points
-official.py   the raw files as they are published
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 from fairalloc.models.errors import NotInstalled, UnknownName, no_such
 from fairalloc.models.examples.traces import data_missing
 from fairalloc.simulation.workload import DescribedWorkload
 from fairalloc.simulation.workloads.alibaba import alibaba_pods
-from fairalloc.simulation.workloads.bitbrains import bitbrains_day, bitbrains_instant
+from fairalloc.simulation.workloads.bitbrains import bitbrains_day, bitbrains_files, bitbrains_instant
 from fairalloc.simulation.workloads.clusters import data_centre, four_classes, google_servers
-from fairalloc.simulation.workloads.google import google_intervals, google_tasks
-from fairalloc.simulation.workloads.official import bitbrains_files, google_files, google_machines
+from fairalloc.simulation.workloads.google import google_files, google_intervals, google_machines, google_tasks
 
 __all__ = [
     "WORKLOADS",
     "DescribedWorkload",
-    "WorkloadSource",
     "alibaba_pods",
     "bitbrains_day",
     "bitbrains_files",
@@ -40,31 +36,15 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class WorkloadSource:
-    """A workload by name: what it is made of, and whether it needs samples of real traces."""
-
-    id: str
-    about: str
-    real: bool
-
-    def missing(self) -> str:
-        """What is not there, as a sentence; "" where nothing is missing."""
-        if self.real and not find_spec("pyarrow"):
-            return f'the workload {self.id!r} needs pyarrow: pip install "fairalloc[traces]"'
-        return data_missing() if self.real else ""
+WORKLOADS = {"google2011": True, "google2019": True, "bitbrains": True, "generated": False}
+"""The workloads that experiments know by name, and whether they need samples of real traces."""
 
 
-WORKLOADS = {
-    source.id: source
-    for source in (
-        WorkloadSource("google2011", "jobs of Google 2011, with generated tasks, requests or quanta", True),
-        WorkloadSource("google2019", "jobs of Google 2011 with requests drawn from Google 2019", True),
-        WorkloadSource("bitbrains", "VMs of Bitbrains with generated locations", True),
-        WorkloadSource("generated", "nothing real: fitted to what the papers print and to what the samples have", False),
-    )
-}
-"""The workloads that experiments know by name."""
+def _missing(workload: str) -> str:
+    """What a workload lacks here, as a sentence; "" where nothing is missing."""
+    if WORKLOADS.get(workload) and not find_spec("pyarrow"):
+        return f'the workload {workload!r} needs pyarrow: pip install "fairalloc[traces]"'
+    return data_missing() if WORKLOADS.get(workload) else ""
 
 
 def default_workload(known: Sequence[str], wanted: str = "") -> str:
@@ -75,7 +55,7 @@ def default_workload(known: Sequence[str], wanted: str = "") -> str:
     if wanted and wanted not in known:
         has = f"has {', '.join(known)}" if known else "has its own only"
         raise UnknownName(no_such("workload", wanted, known, f"the experiment {has}"))
-    fit = [name for name in ([wanted] if wanted else known) if not WORKLOADS[name].missing()]
+    fit = [name for name in ([wanted] if wanted else known) if not _missing(name)]
     if not fit:
-        raise NotInstalled(WORKLOADS[wanted or known[0]].missing())
+        raise NotInstalled(_missing(wanted or known[0]))
     return fit[0]

@@ -9,8 +9,6 @@ from fairalloc.models.examples.traces import alibaba_nodes, found_data, pod_name
 from fairalloc.models.files.trace_files import csv_table, sample_file
 from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 
-__all__ = ["alibaba_pods"]
-
 TIMES = ("creation_time", "deletion_time", "scheduled_time")
 
 

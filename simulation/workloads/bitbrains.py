@@ -8,25 +8,35 @@ servers there and at adjacent locations, where 1-2-3 stand in a row (our choice:
 | --- | --- | --- |
 | bitbrains | VMs that used CPU in an hour drawn from July to September 2013 | real |
 | generated | each of 500 users with the mean chance of the trace | logarithmic normal with means, spreads, correlations of it |
+
+The original files, one for each VM, are read by models/examples/traces.py; their traps are handled here:
+
+| trap | what is done |
+| --- | --- |
+| the header says ms, the times are Unix seconds | they are taken as seconds |
+| a time repeats | its last row counts |
+| cores are 0 while a VM is off | it is not active then, and its row does not count in peaks |
+| weeks are missing | the VM is not active then |
 """
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Count, Rule, Seed, checked
-from fairalloc.models.examples.traces import found_data
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.examples.traces import found_data, read_bitbrains_raw
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.workload import DescribedWorkload, Workload
 from fairalloc.simulation.workloads.clusters import data_centre
+from fairalloc.simulation.workloads.google import check_times
 
-__all__ = ["SOURCES_OF_VMS", "UNITS", "bitbrains_day", "bitbrains_instant", "vm_periods"]
-
-SOURCES_OF_VMS = ("bitbrains", "generated")
-Source = Annotated[str, Rule(lambda value: value in SOURCES_OF_VMS, f"one of {', '.join(SOURCES_OF_VMS)}")]
+Source = Annotated[str, Rule(lambda value: value in ("bitbrains", "generated"), "one of bitbrains, generated")]
 
 PEAKS = (("cpu_max",), ("mem_max",), ("disk_r_max", "disk_w_max"), ("tx_max",), ("rx_max",))
 """The columns of rnd_vms.csv.gz that are added to the demand of each resource."""
@@ -58,7 +68,7 @@ def bitbrains_instant(source: Source = "bitbrains", seed: Seed = 0, users: Count
 
     Parameters
     ----------
-    source : one of SOURCES_OF_VMS
+    source : "bitbrains" or "generated"
     seed : of the instant and the locations
     users : take only so many of the active VMs, drawn; None = all
 
@@ -88,15 +98,46 @@ def bitbrains_day(seed: int = 0, minutes: int = 60) -> DescribedWorkload:
     number, demand = _peaks(found_data())
     used = (table["cpu_mhz"] > 0) & np.isin(table["vm"], number)
     when = table["ts"][used] - table["ts"].min()
-    workload = vm_periods(table["vm"][used].astype(np.int64), when, number, demand, 60.0 * minutes, seed)
+    workload = _periods(table["vm"][used].astype(np.int64), when, number, demand, 60.0 * minutes, seed)
     real = "activity and peaks of each VM: Bitbrains Rnd, 12 August 2013, with 5-minute samples"
     left_out = {"VMs that used no CPU on the day": len(number) - len(workload.users)}
     return DescribedWorkload(workload, data_centre(), real, "the location of each VM", left_out)
 
 
-def vm_periods(
-    vm: NDArray[np.int64], when: Floats, number: NDArray[np.int64], demand: Floats, step: float, seed: int
-) -> Workload:
+def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 60) -> DescribedWorkload:
+    """VMs from original GWA-T-12 files, one for each VM, as jobs on the data centre of K Fig. 5 (see `bitbrains_day`).
+
+    Parameters
+    ----------
+    files : .csv or .csv.gz; VM number k is file number k
+    seed, minutes : as for `bitbrains_day`
+    """
+    demand, vm, when = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    repeated = off = 0
+    for k, path in enumerate(files):
+        table = read_bitbrains_raw(path)
+        check_times(table["ts"], str(path))
+        order = np.argsort(table["ts"], kind="stable")
+        last = np.append(np.diff(table["ts"][order]) > 0, True)
+        rows = order[last]
+        on = rows[table["cores"][rows] > 0]
+        repeated, off = repeated + len(order) - len(rows), off + len(rows) - len(on)
+        columns = (table["cpu_mhz"], table["mem_kb"], table["disk_r"] + table["disk_w"], table["net_tx"], table["net_rx"])
+        demand.append([column[on].max(initial=0.0) for column in columns])
+        busy = on[table["cpu_mhz"][on] > 0]
+        vm.append(np.full(len(busy), k))
+        when.append(table["ts"][busy])
+    every = np.concatenate(when)
+    if not len(every):
+        raise InstanceError("no VM of these files ever used CPU")
+    peaks = np.array(demand) / UNITS
+    workload = _periods(np.concatenate(vm), every - every.min(), np.arange(len(files)), peaks, 60.0 * minutes, seed)
+    real = f"activity and peaks of each VM: {len(files)} files of GWA-T-12"
+    left_out = {"rows whose time repeats": repeated, "rows of VMs that are off": off}
+    return DescribedWorkload(workload, data_centre(), real, "the location of each VM", left_out)
+
+
+def _periods(vm: NDArray[np.int64], when: Floats, number: NDArray[np.int64], demand: Floats, step: float, seed: int) -> Workload:
     """The periods in which VMs are active, as jobs on the data centre of K Fig. 5.
 
     In each of M samples the VM `vm` (M,) was active at `when` (M,) seconds. VMs have ascending numbers (V,) and demands (V, 5).

@@ -3,9 +3,8 @@
 import numpy as np
 
 from fairalloc.models.arguments import Count, Seed, checked
+from fairalloc.models.examples.traces import BITBRAINS_SERVERS, BITBRAINS_SPLIT
 from fairalloc.simulation.workload import Cluster
-
-__all__ = ["CLASSES", "TABLE1", "data_centre", "four_classes", "google_servers"]
 
 TABLE1 = (
     (6732, 0.5, 0.5),
@@ -23,9 +22,6 @@ TABLE1 = (
 
 CLASSES = ((8, 1.0, 1.0), (68, 0.5, 0.5), (33, 0.5, 0.25), (11, 0.5, 0.75))
 """P Fig. 5: servers, CPU and memory of the classes A to D. K Fig. 4 has the same classes and as many servers, 120, together."""
-
-SPLIT = ((25, 25, 25), (33, 34, 33), (25, 25, 25))
-"""Servers of types 1 to 3 of K Fig. 5 at the locations 1 to 3: our choice, for only their sums are printed."""
 
 
 @checked
@@ -54,12 +50,12 @@ def data_centre() -> Cluster:
     The 75, 100 and 75 servers of types 1 to 3 have (4 GHz, 12 GB), (8 GHz, 8 GB) and (16 GHz, 4 GB). "Each type of servers at
     each location is connected to a storage device and also is equipped with a network connection", so they are one server of
     this cluster, with the resources cpu (GHz), memory (GB), disk (MB/s), send and receive (Mb/s). The disks have 32 MB/s at
-    locations 1 and 3, 100 MB/s at 2. How many servers of a type stand at a location (SPLIT), and that the slower network (100
-    Mb/s to send and 1 Gb/s to receive) is where the slower disks are and the faster one (1 and 2 Gb/s) at location 2, are our
-    choices: only the drawing says it.
+    locations 1 and 3, 100 MB/s at 2. Our choices, for only the drawing says it: how many servers of a type stand at a location
+    (BITBRAINS_SPLIT), and that the slower network (100 Mb/s to send and 1 Gb/s to receive) is where the slower disks are and the
+    faster one (1 and 2 Gb/s) at location 2.
     """
-    kinds = ((4.0, 12.0), (8.0, 8.0), (16.0, 4.0))
-    outside = ((32.0, 100.0, 1000.0), (100.0, 1000.0, 2000.0), (32.0, 100.0, 1000.0))
-    rows = [(SPLIT[t][p] * kinds[t][0], SPLIT[t][p] * kinds[t][1], *outside[p]) for t in range(3) for p in range(3)]
+    inside = BITBRAINS_SPLIT[:, :, None] * BITBRAINS_SERVERS[:, None, :]
+    outside = np.tile([[32.0, 100.0, 1000.0], [100.0, 1000.0, 2000.0], [32.0, 100.0, 1000.0]], (3, 1))
+    rows = np.column_stack([inside.reshape(9, 2), outside])
     names = [f"type{t + 1}-location{p + 1}" for t in range(3) for p in range(3)]
-    return Cluster(["cpu", "memory", "disk", "send", "receive"], np.array(rows), names=names)
+    return Cluster(["cpu", "memory", "disk", "send", "receive"], rows, names=names)

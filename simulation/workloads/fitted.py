@@ -13,18 +13,6 @@ from scipy.special import ndtr, ndtri
 
 from fairalloc.models.numbers import Floats
 
-__all__ = [
-    "ACTIVITY",
-    "DEPENDENCE",
-    "QUANTA",
-    "TASKS",
-    "Printed",
-    "activity_and_quanta",
-    "demand_vectors",
-    "quanta_for",
-    "task_numbers",
-]
-
 
 @dataclass(frozen=True)
 class Printed:
@@ -40,11 +28,6 @@ class Printed:
         """The values below which these parts of all are."""
         values, parts = np.array(self.points).T
         return np.asarray(np.exp(np.interp(np.asarray(part, dtype=float), parts, np.log(values))))
-
-    def below(self, value: float) -> float:
-        """The part of all that is at most a value."""
-        values, parts = np.array(self.points).T
-        return float(np.interp(np.log(value), np.log(values), parts))
 
 
 DAY = 86400.0
@@ -64,12 +47,6 @@ TASKS = Printed(
 
 REQUEST = np.array([-3.46, -4.01]), np.array([1.30, 1.31]), 0.61
 """Mean and standard deviation of the logarithms of CPU and memory that a task of these jobs requests, and their correlation."""
-
-
-def activity_and_quanta(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """(count,) seconds of activity and (count,) quanta of so many jobs, with the marginals of K Fig. 8."""
-    activity = ACTIVITY.at(rng.random(count))
-    return activity, quanta_for(activity, rng)
 
 
 def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:

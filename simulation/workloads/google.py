@@ -1,4 +1,4 @@
-"""Workloads from the Google 2011 and 2019 traces: tasks for schedulers (W 6), and jobs by 5-minute intervals (K 6).
+"""Workloads from the Google 2011 and 2019 traces: tasks for schedulers (W 6), jobs by 5-minute intervals (K 6), raw files.
 
 What the samples have: of every job of the 29 days its user, scheduling class, arrival and end; of 1,145 jobs that ran at the
 start their tasks and requests; of 2019 a pool of requests. What they lack is generated, and every workload says so:
@@ -8,26 +8,30 @@ start their tasks and requests; of 2019 a pool of requests. What they lack is ge
 | google2011 | real | of a job of the same class at the start of the trace | of the same job |
 | google2019 | real, of 2011 | of a job of the same class at the start of the 2011 trace | of a row of 2019 |
 | generated | Poisson arrivals, run times by K Fig. 8 | quantiles of those at the start | fitted to those at the start |
+
+The official raw files of 2011 (task_events, machine_events) have no header; the fields are those of the format + schema document,
+in its order. Rows may stand in any order and in several files.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Duration, Rule, Seed, checked
-from fairalloc.models.examples.traces import found_data, google2019_demands
-from fairalloc.models.files.trace_files import parquet_columns, sample_file
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.examples.traces import GOOGLE_TABLES, TEXT, found_data, google2019_demands
+from fairalloc.models.files.trace_files import parquet_columns, pyarrow, sample_file
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import DescribedWorkload, Workload
+from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 from fairalloc.simulation.workloads import fitted
 from fairalloc.simulation.workloads.clusters import four_classes
 
-__all__ = ["SOURCES_OF_JOBS", "google_intervals", "google_tasks"]
-
-SOURCES_OF_JOBS = ("google2011", "google2019", "generated")
-Source = Annotated[str, Rule(lambda value: value in SOURCES_OF_JOBS, f"one of {', '.join(SOURCES_OF_JOBS)}")]
+SOURCES = ("google2011", "google2019", "generated")
+Source = Annotated[str, Rule(lambda value: value in SOURCES, f"one of {', '.join(SOURCES)}")]
 
 START, END = 600.0, 2506198.0  # seconds at which the window of the trace starts and its last event is
 HOUR, INTERVAL = 3600.0, 300.0
@@ -61,7 +65,7 @@ def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: f
 
     Parameters
     ----------
-    source : one of SOURCES_OF_JOBS
+    source : "google2011", "google2019" or "generated"
     hours : of the window
     share : part of the jobs that is drawn
     seed : of all that is drawn
@@ -194,3 +198,116 @@ _TOLD = {
         "everything: Poisson arrivals, run times by K Fig. 8, tasks and requests fitted to the start of Google 2011",
     ),
 }
+
+
+# ---- official raw files --------------------------------------------------------------------------------------------------
+
+SUBMIT, SCHEDULE = 0, 1
+ENDS = (2, 3, 4, 5, 6)  # of tasks: evicted, failed, finished, killed, lost
+REMOVE = 1  # of machines; 0 adds one, 2 updates one
+NEVER = 2.0**63  # the mark 2**63 - 1 for after the end of the trace, as a float
+
+
+def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str | Path] = ()) -> DescribedWorkload:
+    """The jobs of some parts of task_events; needs pyarrow (extra traces).
+
+    A job arrives when its first task is submitted, has as many tasks as there are task indexes, each of which demands the mean
+    request of the submissions and runs for the mean time from a task's first start to its last end; a task that has not ended
+    runs until the last event of the files. Times are relative to the first event after time 0, the mark for before the window.
+
+    The files are .csv or .csv.gz; without machine_events the workload has no cluster. InstanceError is raised where a file cannot
+    be read, has another number of fields, or a time is negative; NotInstalled where pyarrow is not there.
+    """
+    wanted = ("time_us", "job_id", "task", "event_type", "user", "cpu_req", "mem_req")
+    table = _joined(task_events, "task_events", wanted)
+    time = table["time_us"] / 1e6
+    inside = time[(time > 0) & (table["time_us"] < NEVER)]
+    zero, last = (float(inside.min()), float(inside.max())) if len(inside) else (0.0, 1.0)
+    time = np.clip(time, zero, last) - zero
+    jobs, of = np.unique(table["job_id"], return_inverse=True)
+    submitted = _least(of, np.where(table["event_type"] == SUBMIT, time, np.inf), len(jobs))
+    arrival = np.where(np.isfinite(submitted), submitted, _least(of, time, len(jobs)))
+    counts = (table["event_type"] == SUBMIT) | ~np.isfinite(submitted)[of]
+    demand = np.column_stack([_mean(of[counts], table[name][counts], len(jobs)) for name in ("cpu_req", "mem_req")])
+    tasks, duration = _runs(of, table["task"], time, table["event_type"], last - zero, len(jobs))
+    users, user_of_row = np.unique(np.array([name or "" for name in table["user"]]), return_inverse=True)
+    first = np.unique(of, return_index=True)[1]
+    starts, asks = duration > 0, (np.nan_to_num(demand) > 0).any(axis=1)
+    columns: tuple[Any, ...] = (user_of_row[first], arrival, tasks, duration, np.nan_to_num(demand))
+    each = (column[starts & asks] for column in columns)
+    workload = Workload(["cpu", "memory"], users.tolist(), np.ones(len(users)), *each)
+    cluster = google_machines(machine_events) if machine_events else None
+    left_out = {"jobs that request nothing": int((starts & ~asks).sum()), "jobs that never run": int((~starts).sum())}
+    return DescribedWorkload(workload, cluster, f"{len(task_events)} files of task_events", "", left_out)
+
+
+def google_machines(machine_events: Sequence[str | Path]) -> Cluster:
+    """The machines that are there at the end of some parts of machine_events, by CPU and memory; needs pyarrow (extra traces).
+
+    Machines without a CPU or memory capacity in their last row are left out.
+    """
+    table = _joined(machine_events, "machine_events", ("time_us", "machine_id", "event_type", "cpu", "memory"))
+    order = np.argsort(table["time_us"], kind="stable")
+    machine = table["machine_id"][order]
+    last = order[len(order) - 1 - np.unique(machine[::-1], return_index=True)[1]]
+    there = last[table["event_type"][last] != REMOVE]
+    sizes = np.column_stack([table["cpu"][there], table["memory"][there]])
+    kinds, counts = np.unique(sizes[np.isfinite(sizes).all(axis=1)], axis=0, return_counts=True)
+    if len(kinds) == 0:
+        raise InstanceError("the files of machine_events leave no machine with a CPU and a memory capacity")
+    return Cluster(["cpu", "memory"], kinds, counts, [f"cpu{cpu:g}-mem{memory:g}" for cpu, memory in kinds])
+
+
+def _joined(paths: Sequence[str | Path], table: str, wanted: Sequence[str]) -> dict[str, Any]:
+    """These columns of all files, with checked times: numbers with nan where a field is empty, hashes as texts."""
+    if not paths:
+        raise InstanceError("no files were given, but there must be at least one")
+    found, names = pyarrow("raw files"), GOOGLE_TABLES[table].split()
+    kinds = {name: found.string() if name in TEXT else found.float64() for name in names}
+    convert = {"column_types": kinds, "include_columns": list(wanted), "strings_can_be_null": True}
+    asked = found.csv.ReadOptions(column_names=names), None, found.csv.ConvertOptions(**convert)
+    parts = []
+    for path in paths:
+        try:
+            parts.append(found.csv.read_csv(path, *asked))
+        except (OSError, found.ArrowException) as error:
+            reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+            raise InstanceError(f"{path} cannot be read as {table}, which has {len(names)} fields in a row: {reason}") from None
+    joined = found.concat_tables(parts)
+    check_times(joined["time_us"].to_numpy(), table)
+    return {name: joined[name].to_numpy() for name in wanted}
+
+
+def check_times(times: Floats, what: str) -> None:
+    wrong = np.flatnonzero(~(times >= 0))
+    for k in wrong[:1]:
+        where = f"the time in row {k + 1} of {what}"
+        raise InstanceError(f"{where} is {times[k]:g}, but it must not be negative ({len(wrong)} such rows)")
+
+
+def _least(of: NDArray[np.intp], values: Floats, count: int) -> Floats:
+    result = np.full(count, np.inf)
+    np.minimum.at(result, of, values)
+    return result
+
+
+def _mean(of: NDArray[np.intp], values: Floats, count: int) -> Floats:
+    """Of what is not missing; nan where all is."""
+    there = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.bincount(of[there], values[there], count) / np.bincount(of[there], minlength=count)
+
+
+def _runs(
+    of: NDArray[np.intp], task: Floats, time: Floats, event: Floats, until: float, count: int
+) -> tuple[NDArray[np.int64], Floats]:
+    """(J,) tasks of each job, and the mean seconds that those which started ran; 0 where none did."""
+    pairs, row_of = np.unique(np.column_stack([of, task]), axis=0, return_inverse=True)
+    row_of = row_of.ravel()
+    job = pairs[:, 0].astype(np.int64)
+    start = _least(row_of, np.where(event == SCHEDULE, time, np.inf), len(pairs))
+    end = -_least(row_of, np.where(np.isin(event, ENDS), -time, np.inf), len(pairs))
+    ran = np.isfinite(start)
+    seconds = np.where(end >= start, end, until) - start
+    total = np.bincount(job[ran], np.maximum(seconds[ran], 1.0), count)
+    return np.bincount(job, minlength=count), total / np.maximum(np.bincount(job[ran], minlength=count), 1)

@@ -50,7 +50,7 @@ def test_a_missing_package_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.lib", None)
     from fairalloc.models.files.trace_files import parquet_columns
 
-    with pytest.raises(NotInstalled, match="reading parquet files needs pyarrow"):
+    with pytest.raises(NotInstalled, match="parquet files need pyarrow"):
         parquet_columns(Path("nowhere.parquet"), ("a",))
 
 

@@ -160,7 +160,7 @@ def test_a_damaged_parquet_file(tmp_path: Path) -> None:
 def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "google2011/machine_mix.csv", MIX)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with fails('reading parquet files needs pyarrow: pip install "fairalloc[traces]"'):
+    with fails('parquet files need pyarrow: pip install "fairalloc[traces]"'):
         traces.google2011(tmp_path)
 
 

@@ -27,15 +27,14 @@ def test_nothing_is_lost_run_twice_or_over_capacity(scheduler, made):
     assert abs(books.work - books.done - books.left - books.killed) <= ROUNDING * books.work
 
 
-@pytest.mark.parametrize("each_job", [False, True])
+@pytest.mark.parametrize("by_job", [False, True])
 @pytest.mark.parametrize("every", [None, 1.5])
 @settings(max_examples=drawn(15), deadline=None)
 @given(made=simulations())
-def test_divisible_work_is_conserved(each_job, every, made):
+def test_divisible_work_is_conserved(by_job, every, made):
     workload, cluster, events, until = made
-    if not each_job:
-        workload = replace(workload, eligible=None)
-    log = simulate_fluid(workload, cluster, "drfh", until, every, each_job=each_job, events=events)
+    workload = workload.by_job() if by_job else replace(workload, eligible=None)
+    log = simulate_fluid(workload, cluster, "drfh", until, every, events=events)
     books = account(log)
     assert books.violations == ()
     assert abs(books.work - books.done - books.left - books.killed) <= ROUNDING * books.work

@@ -361,7 +361,7 @@ def test_competitors_have_parameters():
         competitor("slot", "scheduler")
     with pytest.raises(InstanceError, match="the scheduler 'slots' has not the parameters many"):
         competitor("slots many=3", "scheduler")
-    assert set(KINDS) == {"mechanism", "scheduler", "none"}
+    assert set(KINDS) == {"mechanism", "scheduler", "either", "none"}
 
 
 def test_ones_own_stands_beside_the_others_and_names_replace_them(tmp_path):

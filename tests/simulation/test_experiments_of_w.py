@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from fairalloc.cli import main
+from fairalloc.simulation import Cluster, Workload
 from fairalloc.simulation.experiments import Trial, TrialResult, all_experiments
-from fairalloc.simulation.experiments.measures.w_cluster import system
+from fairalloc.simulation.experiments.measures.w_cluster import _dedicated, system
 from fairalloc.simulation.experiments.papers.w_cluster import COVERED, ONE_EACH, TABLE2
 from fairalloc.simulation.experiments.papers.w_joining import POOL, hundred_servers
 from fairalloc.simulation.experiments.runner import compared
@@ -42,6 +43,14 @@ def test_best_fit_approaches_the_exact_shares_as_tasks_get_smaller_and_first_fit
     assert best[0] == [1, 1 / 2, 1 / 4, 1 / 8, 1 / 16]
     assert best[1][-1] < min(0.02, best[1][0] / 5)
     assert first[1][-1] > 2 * best[1][-1]
+
+
+def test_a_user_alone_completes_its_own_tasks():
+    """Of two users with two servers for each, the second has tasks that do not end within the hour."""
+    jobs = Workload(["cpu"], ["quick", "slow"], [1, 1], [0, 1], [0, 0], [4, 2], [60, 7200], [[0.5], [0.5]])
+    trial = Trial("first-fit-drfh", FirstFitDRFH(), 0, "", {"hours": 1})
+    ratios = _dedicated(jobs, Cluster(["cpu"], [[1]], [4]), np.arange(2), np.array([4.0, 2.0]), trial)
+    assert ratios.tolist() == [1.0, 0.0]
 
 
 def test_the_servers_have_the_printed_totals():
@@ -200,7 +209,7 @@ class LastFit(Scheduler):
     id = "last-fit"
 
     def server(self, state, job):
-        there = state.with_room(job).nonzero()[0]
+        there = state.machines(job)
         return there[-1] if len(there) else -1
 """
 

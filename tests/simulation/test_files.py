@@ -82,10 +82,10 @@ WRONG = {
     "b.csv": ("user,arrival,tasks,duration,cpu\nann,0,1,x,1\n", "duration in line 2 .* is 'x'"),
     "c.csv": ("user,arrival,tasks,duration,cpu,weight\nann,0,1,1,1,1\nann,0,1,1,1,2\n", "weight of user 'ann' is 1 and 2"),
     "d.csv": ("user,arrival,tasks,duration,cpu\nann,0,1.5,1,1\n", "tasks.* must be positive integers"),
-    "e.swf": ("; MaxProcs: 3\n1 2 3\n", "line 2 of .* has 3 fields"),
-    "f.swf": (SWF.replace("60", "sixty"), "line 4 .* must be numbers"),
+    "e.swf": ("; MaxProcs: 3\n1 2 3\n", "1 jobs of 3 fields, .* 18 fields each"),
+    "f.swf": (SWF.replace("60", "sixty"), "cannot be read: could not convert string .sixty."),
     "g.swf": (SWF.replace("MaxNodes: 3", "MaxNodes: 9"), "MaxNodes and MaxProcs"),
-    "h.swf": ("; Version: 2\n", "has no jobs"),
+    "h.swf": ("; Version: 2\n", "has 0 jobs .* must have jobs"),
     "i.txt": ("", "must end in .csv, .parquet, .swf"),
     "j.parquet": ("no parquet", "not a whole parquet file"),
 }

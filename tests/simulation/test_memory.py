@@ -28,16 +28,15 @@ def test_weights_fall_with_the_part_of_past_use(rule: str, expected: list[float]
     assert same[1] == pytest.approx(3 * same[0])
 
 
-def log_of(memory: Memory | None, **options: object) -> FluidLog:
+def log_of(memory: Memory | None) -> FluidLog:
     """User ann works alone for 100 seconds, then bob comes."""
     jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 100], [10**4, 10**4], [10, 10], [[0.1], [0.1]])
-    return simulate_fluid(jobs, Cluster(["cpu"], [[1.0]]), "drfh", 200.0, 5.0, memory=memory, **options)  # type: ignore[arg-type]
+    return simulate_fluid(jobs, Cluster(["cpu"], [[1.0]]), "drfh", 200.0, 5.0, memory=memory)
 
 
-@pytest.mark.parametrize("each_job", [False, True])
 @pytest.mark.parametrize("rule", ["exponential", "linear"])
-def test_who_had_more_gets_less_and_in_the_long_run_all_have_the_same(rule: str, each_job: bool) -> None:
-    with_it, without = log_of(Memory(1000.0, rule), each_job=each_job), log_of(None)  # type: ignore[arg-type]
+def test_who_had_more_gets_less_and_in_the_long_run_all_have_the_same(rule: str) -> None:
+    with_it, without = log_of(Memory(1000.0, rule)), log_of(None)  # type: ignore[arg-type]
     first = dominant_shares(with_it, [100.0, 105.0])[0]
     assert first[1] > 1.5 * first[0] > 0
     assert dominant_shares(without, [100.0, 105.0])[0] == pytest.approx([0.5, 0.5])

@@ -2,15 +2,16 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from fairalloc.cli import main
+from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError, UnknownName
-from fairalloc.simulation import Cluster, Workload, simulate_tasks, study
-from fairalloc.simulation.experiments import find_experiments, report, run_experiments
+from fairalloc.simulation import Cluster, TaskLog, Workload, simulate_tasks
+from fairalloc.simulation.experiments import Measured, RunSetting, Trial, find_experiments, report, run_experiments
+from fairalloc.simulation.metrics import utilisation
 from fairalloc.simulation.schedulers import Slots
-from fairalloc.simulation.study import Study, answer, kept_simulation, run_study
+from fairalloc.simulation.study import study
 
 JOBS = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1, 0], [0, 1, 3], [6, 2, 1], [10, 5, 2], [[0.5], [0.5], [1]])
 MACHINES = Cluster(["cpu"], [[1]], [2])
@@ -27,46 +28,41 @@ class Last(Scheduler):
 """
 
 
-def test_a_simulation_that_is_kept_is_not_run_again(tmp_path, monkeypatch):
-    first = kept_simulation(tmp_path, JOBS, MACHINES, Slots(4), 20)
-    others = [kept_simulation(tmp_path, JOBS, MACHINES, *asked) for asked in ((Slots(3), 20), (Slots(4), 21), (Slots(4), 20, 1))]
-    assert len(list(tmp_path.iterdir())) == 4
-    assert first.start.tolist() == simulate_tasks(JOBS, MACHINES, Slots(4), 20).start.tolist()
-    assert others[1].until == 21
-    monkeypatch.setattr(study, "simulate_tasks", None)  # what is kept needs none
-    monkeypatch.setattr(study, "code_behind", lambda *_: "")
-    with pytest.raises(TypeError):
-        kept_simulation(tmp_path, JOBS, MACHINES, Slots(4), 20)
-
-
 def files(folder):
     (folder / "jobs.csv").write_text(TABLE)
     (folder / "machines.csv").write_text("count,cpu\n2,1\n")
     return str(folder / "jobs.csv"), str(folder / "machines.csv")
 
 
-def test_a_trial_that_is_kept_is_answered_from_its_file(tmp_path):
-    workload, cluster = files(tmp_path)
-    request = {"workload": workload, "cluster": cluster, "sent": "fifo", "kind": "scheduler", "seed": 0, "until": None}
-    request["folder"] = str(tmp_path / "kept")
-    found = answer(request, lambda: None)
-    assert found["numbers"]["jobs completed"] == 1
-    assert found["numbers"]["waiting, mean"] == pytest.approx(np.mean([0, 9, 12]))
-    (kept,) = (tmp_path / "kept").glob("*.json")
-    kept.write_text(json.dumps({"numbers": {"told": 1.0}, "log": ""}))
-    assert answer(request, lambda: None)["numbers"] == {"told": 1.0}
+def test_a_trial_keeps_its_log_and_its_metrics(tmp_path):
+    found, logs = study(*files(tmp_path), str(tmp_path / "kept")), []
+    for until in (None, 20.0):
+        settings = found.sizes["full"].settings | {"until": until}
+        one = found.measure(Trial("slots/4", Slots(4), 1, found.workloads[0], settings))
+        logs += [path for path in (tmp_path / "kept").rglob("*.parquet") if path not in logs]
+    assert [path.name for path in logs] == ["slots-4 seed 1.parquet", "slots-4 seed 1 until 20.parquet"]
+    log = TaskLog.load(logs[1], JOBS, MACHINES)
+    assert log.start.tolist() == simulate_tasks(JOBS, MACHINES, Slots(4), 20, 1).start.tolist()
+    assert one.numbers["cpu in use"] == pytest.approx(utilisation(log, [0, 20])[0, 0])
+    assert [panel.title for panel in found.panels(Measured({"slots/4": {1: one}}), "")][-2:] == [
+        "Jain's index",
+        "largest share deficit",
+    ]
+    whole = found.measure(Trial("drfh", mechanism("drfh"), 0, found.workloads[0], found.sizes["full"].settings))
+    assert whole.numbers["jobs completed"] == 1
+    assert "mean share deficit" not in whole.numbers
 
 
 def test_what_cannot_be_compared_is_one_sentence(tmp_path):
     workload, cluster = files(tmp_path)
     with pytest.raises(InstanceError, match=r"jobs.csv has no machines"):
-        run_study(Study(workload))
-    with pytest.raises(InstanceError, match="names must differ"):
-        run_study(Study(workload, cluster, ("fifo", "fifo")))
-    with pytest.raises(UnknownName, match=r"no scheduler or mechanism 'best-fit'.*best-fit-drfh"):
-        run_study(Study(workload, cluster, ("best-fit",)))
-    with pytest.raises(InstanceError, match="until is -1"):
-        Study(workload, cluster, until=-1.0)
+        study(workload)
+    for wanted, error, words in ((("fifo", "fifo"), InstanceError, "two competitors are named 'fifo'"), *UNKNOWN):
+        with pytest.raises(error, match=words):
+            run_experiments([study(workload, cluster)], tmp_path / "records.sqlite", RunSetting(competitors=wanted))
+
+
+UNKNOWN = ((("best-fit",), UnknownName, r"no scheduler or mechanism 'best-fit'.*best-fit-drfh"),)
 
 
 @pytest.mark.deep
@@ -77,13 +73,18 @@ def test_the_command_compares_schedulers_mechanisms_and_ones_own(tmp_path, monke
     command = ["simulate", "--workload", workload, "--cluster", cluster, "--mechanisms", "random", "drfh", "own.py:Last"]
     assert main([*command, "--seeds", "0-1", "--jobs", "2", "--format", "json", "--figures", "drawn"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [(label, *seeds) for label, seeds in found["measured"].items()] == [(x, "0", "1") for x in ("random", "drfh", "last")]
-    assert [label for label, seeds in found["measured"].items() if seeds["0"]["log"]] == ["random", "last"]
-    assert "Jain" in (tmp_path / "drawn" / "metrics.svg").read_text()
-    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.*")}
+    trials = [(one["competitor"], one["seed"]) for one in found[0]["trials"]]
+    assert trials == [(label, seed) for label in ("random", "drfh", "last") for seed in (0, 1)]
+    logs = sorted(path.name for path in (tmp_path / "results").rglob("*.parquet"))
+    assert logs == [f"{label} seed {seed}.parquet" for label in ("last", "random") for seed in (0, 1)]
+    assert "Jain" in (tmp_path / "drawn" / "jobs.csv.svg").read_text()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.parquet")}
     assert main([*command, "--seeds", "0-1", "--jobs", "2", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == found
-    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.*")} == before
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    (tmp_path / "jobs.csv").write_text(TABLE.replace("ann,3,1", "ann,3,2"))
+    assert main([*command, "--seeds", "0", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["trials"] != found[0]["trials"][::2]
 
 
 EXPERIMENT = """

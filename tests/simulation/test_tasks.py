@@ -152,7 +152,7 @@ class LastFit(Scheduler):
     id = "last-fit"
 
     def server(self, state, job):
-        there = state.with_room(job).nonzero()[0]
+        there = state.machines(job)
         assert np.all(state.free[there] >= state.workload.demand[job])
         return there[-1] if len(there) else -1
 

@@ -90,8 +90,8 @@ def test_a_bad_cluster_is_refused_in_one_sentence(arguments, sentence):
 
 
 def test_a_table_of_jobs():
-    columns = {"user": ["b", "a"], "arrival": [5, 3], "tasks": [1, 2], "duration": [9, 9], "cpu": [1, 0.5]}
-    jobs = Workload.from_columns(columns, ["cpu"], weights={"b": 3})
+    columns = {"user": ["b", "a"], "arrival": [5, 3], "tasks": [1, 2], "duration": [9, 9], "cpu": [1, 0.5], "weight": [3, 1]}
+    jobs = Workload.from_columns(columns, ["cpu"])
     assert jobs.users == ("a", "b")
     assert jobs.weights.tolist() == [1, 3]
     assert jobs.job_user.tolist() == [0, 1]

@@ -206,12 +206,12 @@ def test_a_sum_over_servers_is_refuted_by_its_parts():
     assert found == [({("x0",): 1, ("y0",): -1}, [1, 3]), ({("x1",): 1, ("y1",): -1}, [2, 4])]
 
 
-def test_a_square_is_found_by_the_sign_of_what_is_squared():
+def test_a_square_is_found_by_the_signs_of_what_is_squared():
     formulas = [[">=", {"s": 1}], ["=", {"s s": 1, "x x": -1, "y y": -1}], [">", {"x": 1, "s": -1}]]
     text = {"formulas": formulas, "questions": [["a root is not smaller", [0, 1], [2]]]}
     found = certified(text, 10.0)
     assert checked(found, hash_of(text), "x <= s").startswith("accepted")
-    assert ["cut", {"y": 1}] in [tree[:2] for tree in trees(found["certificates"][0][1])]
+    assert {"y"} in [set(tree[1]) for tree in trees(found["certificates"][0][1]) if tree[0] == "cut"]
 
 
 def test_the_command_writes_and_checks(tmp_path, capsys):
@@ -239,7 +239,7 @@ def test_every_proof_on_record_has_a_line_in_the_index():
     proved = {name: [kept["size"] for kept in items if kept["verdict"] == "proved"] for name, items in recorded().items()}
     assert {name: [one["size"] for one in entries] for name, entries in index().items()} == {k: v for k, v in proved.items() if v}
     complete = [name for name, entries in index().items() if all("sha256" in one for one in entries)]
-    assert len(complete) >= 78
+    assert len(complete) >= 85
     assert all(("sha256" in one) != bool(one.get("reason")) for entries in index().values() for one in entries)
 
 

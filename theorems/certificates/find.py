@@ -220,7 +220,7 @@ class CertificateSearch:
 
     def _by_cases(self, head: Any, cases: Sequence[list[Fact]], rest: dict[Any, Fact], needed: frozenset[Any]) -> Tree:
         """The tree of what has so many cases, or that of one in which its own facts are not used."""
-        parts, used = [], frozenset(head[1:] if head[0] == "or" else ())
+        parts, used = [], frozenset[Any](head[1:] if head[0] == "or" else ())
         for case in cases:
             new = {next(self.keys): f for f in case}
             below, own = self._node(rest | new, needed | _alternatives(new))

@@ -51,11 +51,11 @@ def _solved(facts: Mapping[Any, Fact]) -> tuple[list[tuple[Any, str]], list[tupl
         _, _, k, v = min(choices, key=lambda one: (one[0], one[3]))
         p = left.pop(k)
         lets.append((k, v))
-        swaps.append(_swap(p, v))
+        swaps.append(swap(p, v))
     return lets, swaps
 
 
-def _swap(p: Polynomial, v: str) -> tuple[str, Polynomial]:
+def swap(p: Polynomial, v: str) -> tuple[str, Polynomial]:
     """What v is where p = 0."""
     scale = -p[(v,)] if p[(v,)] in (1, -1) else -1 / Fraction(p[(v,)])
     return v, plus({(v,): 1}, p, scale)
@@ -193,7 +193,7 @@ def _holds(facts: Mapping[Any, Fact], lets: Sequence[tuple[Any, str]], terms: Se
         p = inserted(facts[k][1], swaps)
         if not _alone(p, v):
             return False
-        swaps.append(_swap(p, v))
+        swaps.append(swap(p, v))
     total: Polynomial = {}
     for p, keys in terms:
         product = p if isinstance(p, dict) else {(): p}

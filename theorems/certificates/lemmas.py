@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairalloc.theorems.certificates.check_certificate import inserted, plus
-from fairalloc.theorems.certificates.leaf import Fact, Polynomial
+from fairalloc.theorems.certificates.check_certificate import inserted
+from fairalloc.theorems.certificates.leaf import Fact, Polynomial, swap
+from fairalloc.theorems.certificates.written import names_in
 
 NAME = re.compile(r"([a-z]+)(~?)([0-9]+)(.*)")
 """Of an unknown: the kind, whether it is reported, the user or server, what else."""
@@ -28,34 +29,24 @@ def lemmas(facts: Mapping[Any, Fact], refuting: Mapping[Any, Fact]) -> Iterator[
             yield from _multiples(p, base)
 
 
-def unknowns(f: Fact) -> set[str]:
+def _unknowns(f: Fact) -> set[str]:
     """The names in a fact."""
-    if f[0] != "or":
-        return {v for m in f[1] for v in m}
-    return _written(f[1])
-
-
-def _written(parts: Any) -> set[str]:
-    """The names in formulas as a text has them."""
-    return {
-        v for kind, inner in parts for v in (_written(inner) if kind in ("and", "or") else {v for m in inner for v in m.split()})
-    }
+    return {v for part in f[1] for v in names_in(part)} if f[0] == "or" else {v for m in f[1] for v in m}
 
 
 def _parts(goal: Polynomial, base: Mapping[Any, Fact]) -> Iterator[Lemma]:
     """Of a sum > 0: each part <= 0, over unknowns that are > 0."""
     totals = dict(_totals(base, 2))
     whole = inserted(goal, [(v, p) for v, p in totals.items() if any(v in m for m in goal)])
-    names = {k: unknowns(f) for k, f in base.items()}
+    if () in whole:
+        return
+    names = {k: _unknowns(f) for k, f in base.items()}
     local = {k: own for k, own in names.items() if not own & totals.keys()}
-    groups = _components(local.values())
+    groups = _components([*local.values(), *map(set, whole)])
     of = {v: n for n, group in enumerate(groups) for v in group}
     parts: dict[Any, Polynomial] = {}
     for m, c in whole.items():
-        places = {of.get(v) for v in m}
-        if len(places) != 1 or None in places:
-            return
-        parts.setdefault(places.pop(), {})[m] = -c
+        parts.setdefault(of[m[0]], {})[m] = -c
     if len(parts) > 1:
         for n, p in sorted(parts.items()):
             yield _primitive(p, base), {k: base[k] for k, own in local.items() if own <= groups[n]}
@@ -65,9 +56,9 @@ def _totals(base: Mapping[Any, Fact], fewest: int) -> Iterator[tuple[str, Polyno
     """Unknowns that an equation makes a sum of so many products of others."""
     for sign, p in base.values():
         for (v,) in (m for m in p if sign == "=" and len(m) == 1):
-            rest = {m: c for m, c in p.items() if m != (v,)}
+            rest = p.keys() - {(v,)}
             if len(rest) >= fewest and all(len(m) > 1 and v not in m for m in rest):
-                yield v, plus({}, rest, -1 / p[(v,)] if p[(v,)] not in (1, -1) else -p[(v,)])
+                yield swap(p, v)
 
 
 def _components(sets: Any) -> list[set[str]]:
@@ -94,16 +85,18 @@ def _multiples(p: Polynomial, base: Mapping[Any, Fact]) -> Iterator[Lemma]:
     high, low = [m for m in p if len(m) == 2 and p[m] < 0], [m for m in p if len(m) == 1 and p[m] > 0]
     if (len(high), len(low), len(p)) != (1, 1, 2):
         return
-    names = {v for f in base.values() for v in unknowns(f)}
-    (other,) = low[0]
+    names = {v for f in base.values() for v in _unknowns(f)}
     for t, own in (high[0], high[0][::-1]):
-        a, b = NAME.fullmatch(own), NAME.fullmatch(other)
-        if a is None or b is None or (a[1], a[4]) != (b[1], b[4]):
-            continue
-        for u in sorted(names):
-            found = NAME.fullmatch(u)
-            if found is None or found[1] == a[1] or (found[2], found[3]) != (a[2], a[3]):
-                continue
-            v = f"{found[1]}{b[2]}{b[3]}{found[4]}"
-            if v in names:
-                yield {(u,): 1, tuple(sorted((t, v))): -1}, dict(base)
+        for u, v in _owned(own, low[0][0], names):
+            yield {(u,): 1, tuple(sorted((t, v))): -1}, dict(base)
+
+
+def _owned(own: str, other: str, names: set[str]) -> Iterator[tuple[str, str]]:
+    """Other unknowns that are named as these two are: (m0_1, m1_1) for a0_2 and a1_2."""
+    a, b = NAME.fullmatch(own), NAME.fullmatch(other)
+    if a is None or b is None or (a[1], a[4]) != (b[1], b[4]):
+        return
+    for u in (found for name in sorted(names) if (found := NAME.fullmatch(name))):
+        v = f"{u[1]}{b[2]}{b[3]}{u[4]}"
+        if u[1] != a[1] and (u[2], u[3]) == (a[2], a[3]) and v in names:
+            yield u[0], v

@@ -22,7 +22,7 @@ def proof_texts(name: str, form: str) -> Iterator[str]:
 
 def smt_lib(text: Text) -> str:
     """The questions for any solver: the first answer to each is sat where its assumptions hold somewhere, the second unsat."""
-    names = sorted({v for f in text["formulas"] for v in _unknowns(f)})
+    names = sorted({v for f in text["formulas"] for v in names_in(f)})
     lines = [f"; sha256 of the text of the certificate: {hash_of(text)}", "(set-logic QF_NRA)"]
     lines += [f"(declare-const {name} Real)" for name in names]
     lines += [f"(define-fun formula{k} () Bool {_written(f)})" for k, f in enumerate(text["formulas"])]
@@ -33,9 +33,10 @@ def smt_lib(text: Text) -> str:
     return "\n".join([*lines, ""])
 
 
-def _unknowns(formula: Any) -> set[str]:
+def names_in(formula: Any) -> set[str]:
+    """The names of the unknowns in a formula of a text."""
     if formula[0] in ("and", "or"):
-        return {v for part in formula[1] for v in _unknowns(part)}
+        return {v for part in formula[1] for v in names_in(part)}
     return {v for m in formula[1] for v in m.split()}
 
 

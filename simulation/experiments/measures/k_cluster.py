@@ -20,8 +20,6 @@ from fairalloc.simulation.metrics import cdf, delays_per_quantum, utilisation
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.simulation.workloads import google_intervals, google_tasks
 
-__all__ = ["CLASSES", "marginals", "over_a_day", "over_an_hour", "system"]
-
 DRAWS = 100
 """Of each seed, at most."""
 

@@ -16,8 +16,6 @@ from fairalloc.simulation.tasks import simulate_tasks
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.simulation.workloads import google_servers, google_tasks
 
-__all__ = ["MINUTES", "RESOURCES", "over_a_day", "system"]
-
 RESOURCES = ("CPU", "memory")
 
 MINUTES = 10

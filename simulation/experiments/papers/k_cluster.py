@@ -8,8 +8,6 @@ from fairalloc.simulation.experiments.experiment import Experiment, Measured, Pa
 from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.experiments.measures.k_cluster import marginals, over_a_day, over_an_hour
 
-__all__ = ["EXPERIMENTS"]
-
 ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")  # K's variants; PS-DSF is that for alpha = infinity
 OTHERS = ("drfh", "tsf")
 

@@ -16,8 +16,6 @@ from fairalloc.simulation.workloads import bitbrains_instant
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import Merit
 
-__all__ = ["EXPERIMENTS"]
-
 RESOURCES = ("cpu", "memory", "disk", "send", "receive")
 
 _instance = cache(bitbrains_instant)

@@ -9,13 +9,11 @@ from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import gamma
 from fairalloc.simulation.experiments.claims import Check
-from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size, within
 from fairalloc.simulation.experiments.figures import bars, curves, figure
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.psdsf_distributed import Event, cluster, simulate
-
-__all__ = ["EXPERIMENTS", "TABLE3", "TABLE4"]
 
 PARTS = ("A and B", "C", "D")
 """Of the classes of servers; A and B are alike, and only their sum is unique."""
@@ -139,10 +137,6 @@ def _more_cpu(name: str, measured: Measured) -> list[Check]:
     ]
 
 
-def _prompt(measured: Measured) -> list[Check]:
-    return [measured.check("ps-dsf", "seconds to rest", high=PROMPT, form=".1f")]
-
-
 def _tasks_of_users(columns: Sequence[str], printed: Mapping[str, Mapping[str, float]]) -> Callable[[Measured, str], list[Panel]]:
     names = {n: [f"user {n} on {name}" for name in columns] for n in range(1, 5)}
     return figure(*(bars(of, f"user {n}", "tasks", columns, printed) for n, of in names.items()))
@@ -188,7 +182,9 @@ EXPERIMENTS = (
             PaperClaim("C", "PS-DSF uses more CPU of the servers of class C than TSF and C-DRFH.", partial(_more_cpu, "C")),
             PaperClaim("D", "PS-DSF uses more CPU of the servers of class D than TSF and C-DRFH.", partial(_more_cpu, "D")),
             PaperClaim(
-                "prompt", "PS-DSF, executed by the servers themselves, converges promptly when users come and go.", _prompt
+                "prompt",
+                "PS-DSF, executed by the servers themselves, converges promptly when users come and go.",
+                within("ps-dsf", {"seconds to rest": (-np.inf, PROMPT)}, form=".1f"),
             ),
         ),
         f"{HERE} but the order of the servers in a period, which is drawn. TSF, C-DRFH and mechanisms of one's own are computed "

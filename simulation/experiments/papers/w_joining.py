@@ -14,8 +14,6 @@ from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.simulation.workloads.clusters import TABLE1
 from fairalloc.solvers import solve
 
-__all__ = ["EXPERIMENTS", "POOL", "hundred_servers"]
-
 DEMAND = np.array([[0.2, 0.3], [0.5, 0.1], [0.1, 0.3]])  # CPU and memory of a task of users 1 to 3, as printed
 
 JOIN, LEAVE = np.array([0.0, 200.0, 500.0]), np.array([1080.0, 1400.0, 1700.0])
