@@ -97,25 +97,25 @@ class AlphaFamily(Mechanism):
 
 def _checked(given: Any) -> Any:
     """A float, or floats for each user in a tuple or by name; InstanceError for what is no alpha."""
-    if isinstance(given, Mapping) or is_vector(given):
-        values = list(given.values() if isinstance(given, Mapping) else given)
-        for value in values:
-            sound = 0 < number(value, "alpha of a user") <= sys.float_info.max
-            require(sound, "alpha of a user is", value, "it must be positive and finite where users have alphas of their own")
-        numbers = [float(value) for value in values]
-        return dict(zip(given, numbers, strict=True)) if isinstance(given, Mapping) else tuple(numbers)
-    alpha = number(given, "alpha")
-    require(alpha >= 0, "alpha is", given, "it must be a number of at least 0, or inf")
-    return alpha
+    if isinstance(given, Mapping):
+        return dict(zip(given, _checked(list(given.values())), strict=True))
+    if not is_vector(given):
+        alpha = number(given, "alpha")
+        require(alpha >= 0, "alpha is", given, "it must be a number of at least 0, or inf")
+        return alpha
+    for value in given:
+        sound = 0 < number(value, "alpha of a user") <= sys.float_info.max
+        require(sound, "alpha of a user is", value, "it must be positive and finite where users have alphas of their own")
+    return tuple(map(float, given))
 
 
 class End(Mechanism):
     """An end of the line: `of` has its name and its parameters."""
 
-    of: AlphaFamily
+    def __init__(self, of: AlphaFamily) -> None:
+        self.of, self.id, self.title, self.source = of, of.id, of.title, of.source
 
     def configure(self, /, **parameters: Any) -> Mechanism:
-        """As for the others, from these parameters."""
         return self.of.configure(**parameters)
 
     @property
@@ -125,10 +125,6 @@ class End(Mechanism):
 
 class LargestSum(End, Utilitarian):
     """The end alpha = 0: utilitarian on the instance whose weights are the shares of a task."""
-
-    def __init__(self, of: AlphaFamily) -> None:
-        self.of, self.id, self.title, self.source = of, of.id, of.title, of.source
-        self.home, self.worth, self.exact_worth = of.domain, of.share, of.exact_share  # type: ignore[method-assign]
 
     def domain(self, instance: Instance) -> Instance:
         """The instance with these weights, in rationals; the allocation is given on that with its own."""
@@ -140,10 +136,19 @@ class LargestSum(End, Utilitarian):
         result: Instance = memo[key]
         return result
 
+    def home(self, instance: Instance) -> Instance:
+        return self.of.domain(instance)
+
+    def worth(self, instance: Instance) -> Floats:
+        return self.of.share(instance)
+
+    def exact_worth(self, instance: Instance) -> tuple[Fraction, ...]:
+        return self.of.exact_share(instance)
+
 
 class LexicographicEnd(End, Leximin):
     """The end alpha = inf: lmmf, tsf or drfh, by the share."""
 
     def __init__(self, of: AlphaFamily) -> None:
-        super().__init__(of.id, of.share, exact_share=of.exact_share, title=of.title, source=of.source, domain=of.domain)
-        self.of = of
+        End.__init__(self, of)
+        Leximin.__init__(self, of.id, of.share, exact_share=of.exact_share, title=of.title, source=of.source, domain=of.domain)

@@ -11,14 +11,14 @@ and DRFH finds the largest weighted share g that all users can have (W (6), in K
 The models write `>= g`: the optimal g is the same, and users may hold more than g. W's single LP is the whole answer when
 demands are positive, tasks unlimited and every user may use every server. Otherwise some users cannot be raised any more while
 others can (K Fig. 1), and the answer is the lexicographic one: later rounds keep the levels of users who are stuck (`cvxpy_round`
-and `pyomo_round` of lexicographic/linear_program.py make them of first ones). With placement constraints P and K call it
+and `pyomo_round` of lexicographic/linear_program.py make them of the models below). With placement constraints P and K call it
 C-DRFH, here an alias: the shares are the same, for they ignore the constraints, and there are fewer arcs.
 """
 
 from typing import TYPE_CHECKING
 
-from fairalloc.formulations.common.tasks import cvxpy_limit
-from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round
+from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
@@ -26,6 +26,7 @@ from fairalloc.models.shares import global_dominant_share
 
 if TYPE_CHECKING:
     import cvxpy as cp
+    import pyomo.environ as pyo
 
 
 class DominantResourceFairness(Leximin):
@@ -44,6 +45,21 @@ class DominantResourceFairness(Leximin):
 
         problem = cp.Problem(cp.Maximize(g), [capacity, fairness, *cvxpy_limit(instance, x)])
         return cvxpy_round(problem, instance, round)
+
+    def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
+        """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY, by names."""
+        import pyomo.environ as pyo
+
+        model, load, tasks = pyomo_arcs(instance)  # sum_n x_ni d_nr / c_ir and sum_i x_ni
+        sigma, phi = by_user(instance, global_dominant_share(instance)), by_user(instance, instance.weights)
+
+        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+        model.share = pyo.Expression(instance.users, rule=lambda _, n: sigma[n] / phi[n] * tasks[n])
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
+        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+
+        return pyomo_round(pyomo_limit(model, instance, tasks), instance, round)
 
 
 mechanism = DominantResourceFairness(

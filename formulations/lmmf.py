@@ -7,8 +7,8 @@ In iteration t (Z III-A) a linear program gives the largest a_t such that
 
     u_n = a_s for n in p_s, s < t,     u_n = a_t for all others,     sum_nv x_nv d_nvr <= c_r                   (Z 4)
 
-and p_t are the users among "all others" who can have no more. The models, those of lexicographic/rule.py, write >= for =. With
-weights phi_n, which Z does not have, u_n / phi_n stands for u_n, and every server has its own capacities.
+and p_t are the users among "all others" who can have no more. The models write >= in the place of =. With weights phi_n, which
+Z does not have, u_n / phi_n stands for u_n, and every server has its own capacities.
 
 **Z's test for p_t as printed does not end.** For t >= 2 it asks whether u_n can be increased "without decreasing the utility of
 users in p_i for i < t", which forbids a decrease of users of earlier rounds only. If two users share what is left, each can be
@@ -20,19 +20,59 @@ every optimal answer (complementary slackness), and one price is positive. solve
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
+from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
+from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import count
 
+if TYPE_CHECKING:
+    import cvxpy as cp
+    import pyomo.environ as pyo
+
 PRICED = 1e-6
 """A dual price counts as positive above this part of the largest one."""
+
+
+class LexicographicMaxMin(Leximin):
+    """The linear program of an iteration of Z III-A."""
+
+    def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
+        """Variables "x" (A,) and "g", which is a_t, constraints "capacity", "fairness" and, where users have limits, "limit"."""
+        import cvxpy as cp
+
+        arcs, phi = instance.arcs, instance.weights
+
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        u = arcs.owner @ x
+        a = cp.Variable(nonneg=True, name="g")
+        capacity = (arcs.load @ x <= 1).set_label("capacity")
+        fairness = (cp.multiply(1 / phi, u) >= a).set_label("fairness")
+
+        problem = cp.Problem(cp.Maximize(a), [capacity, fairness, *cvxpy_limit(instance, x)])
+        return cvxpy_round(problem, instance, round)
+
+    def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
+        """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY, by names."""
+        import pyomo.environ as pyo
+
+        model, load, u = pyomo_arcs(instance)  # the used parts of capacities, and u_n
+        phi = by_user(instance, instance.weights)
+
+        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+        model.share = pyo.Expression(instance.users, rule=lambda _, n: 1 / phi[n] * u[n])
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
+        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+
+        return pyomo_round(pyomo_limit(model, instance, u), instance, round)
 
 
 def iterations(instance: Instance, solver: str = "HIGHS") -> Iterator[tuple[float, NDArray[np.intp], Floats]]:
@@ -51,7 +91,7 @@ def iterations(instance: Instance, solver: str = "HIGHS") -> Iterator[tuple[floa
         now = replace(now, active=now.active & ~p, level=np.where(p, a, now.level))
 
 
-mechanism = Leximin(
+mechanism = LexicographicMaxMin(
     "lmmf",
     share=count,
     exact_share=rationals.count,

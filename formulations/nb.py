@@ -20,7 +20,7 @@ import numpy as np
 
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import first_order_gain
-from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks, pyomo_tasks, tasks_of
+from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
@@ -46,18 +46,24 @@ class NashBargaining(AlphaFair):
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
         import cvxpy as cp
 
-        x, constraints = cvxpy_tasks(instance)  # (Z 4): sum_n x_ni d_nr / c_ir <= 1
-        u, w = instance.arcs.owner @ x, instance.weights  # (Z 1)
-        return cp.Problem(cp.Maximize(w @ cp.log(u)), constraints)
+        arcs, w = instance.arcs, instance.weights
+
+        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        u = arcs.owner @ x  # (Z 1)
+        capacity = (arcs.load @ x <= 1).set_label("capacity")  # (Z 4): sum_n x_ni d_nr / c_ir <= 1
+
+        x.value = arcs.gamma / instance.N  # where nonlinear solvers start
+        return cp.Problem(cp.Maximize(w @ cp.log(u)), [capacity, *cvxpy_limit(instance, x)])
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `limit`."""
         import pyomo.environ as pyo
 
-        model = pyomo_tasks(instance)
-        tasks = tasks_of(model, instance)
+        model, load, tasks = pyomo_arcs(instance)  # sum_n x_ni d_nr / c_ir, and the sums of x of each user
         start, w = instance.arcs.owner @ (instance.arcs.gamma / instance.N), by_user(instance, instance.weights)
 
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        pyomo_limit(model, instance, tasks)
         model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=by_user(instance, start))
         model.tasks = pyo.Constraint(instance.users, rule=lambda m, n: tasks[n] - m.u[n] == 0)
         model.objective = pyo.Objective(expr=sum(w[n] * pyo.log(model.u[n]) for n in instance.users), sense=pyo.maximize)
@@ -66,6 +72,11 @@ class NashBargaining(AlphaFair):
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Other units of tasks add a constant to the objective."""
         return canonical(instance)
+
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """In units of the weights, for canonical weights are divided by their mean; parameters as in `Mechanism.model_prices`."""
+        result: Floats = given[-1] * (domain.weights[0] / scaled.weights[0])
+        return result
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n w_n log u_n; where a user has no task, only the certainty equivalent, 0."""

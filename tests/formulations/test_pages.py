@@ -15,15 +15,15 @@ from small_jobs import jobs
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
 import fairalloc as fa
-from fairalloc.formulations import MECHANISMS, lmmf, mechanism
+from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.game.printed import covers, printed_functions
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
+from fairalloc.formulations.lmmf import iterations
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models import FairallocError, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES, example
-from fairalloc.models.shares import count, global_dominant_share
 from fairalloc.solvers.backends.pyomo import ipopt
 
 ROOM = Path(__file__).resolve().parents[2] / "formulations"
@@ -69,10 +69,7 @@ LEVEL = [("cvxpy", ">= g)", ">= 2 * g)"), ("pyomo", ">= m.g)", ">= 2 * m.g)")]
 
 @pytest.mark.parametrize(("layer", "old", "new"), LEVEL, ids=["cvxpy", "pyomo"])
 def test_another_coefficient_in_drfh_is_another_level(tmp_path, layer, old, new):
-    if layer == "cvxpy":
-        item = altered(tmp_path, "drfh.py", old, new).mechanism
-    else:  # one text for all max-min rules
-        item = altered(tmp_path, "lexicographic/rule.py", old, new).Leximin("drfh", global_dominant_share)
+    item = altered(tmp_path, "drfh.py", old, new).mechanism
     for rule, level in ((mechanism("drfh"), 5 / 7), (item, 5 / 14)):
         model = getattr(rule, layer)(WANG)
         tasks_in(model, layer)
@@ -81,11 +78,10 @@ def test_another_coefficient_in_drfh_is_another_level(tmp_path, layer, old, new)
     assert fa.solve(WANG, half, "cvxpy:highs").tasks == pytest.approx([5, 5], rel=RESIDUAL), "solve takes the text"
 
 
-def test_another_coefficient_in_lmmf_is_another_answer(tmp_path, monkeypatch):
-    assert [(round(a, 6), p.tolist()) for a, p, _ in lmmf.iterations(ROUNDS)] == [(1.0, [0, 1]), (2.0, [2])]
-    rule = altered(tmp_path, "lexicographic/rule.py", "fairness = (v >= g)", "fairness = (v >= 2 * g)")
-    monkeypatch.setattr(lmmf, "mechanism", rule.Leximin("lmmf", count))
-    assert next(a for a, _, _ in lmmf.iterations(ROUNDS)) == pytest.approx(0.5, rel=EXACT)
+def test_another_coefficient_in_lmmf_is_another_answer(tmp_path):
+    module = altered(tmp_path, "lmmf.py", "(cp.multiply(1 / phi, u) >= a)", "(cp.multiply(1 / phi, u) >= 2 * a)")
+    assert next(a for a, _, _ in module.iterations(ROUNDS)) == pytest.approx(0.5, rel=EXACT)
+    assert [(round(a, 6), p.tolist()) for a, p, _ in iterations(ROUNDS)] == [(1.0, [0, 1]), (2.0, [2])]
 
 
 OTHERS = [
