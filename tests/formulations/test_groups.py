@@ -169,7 +169,7 @@ def agree(seed, compared):
         assert exact.tasks == pytest.approx(fa.solve(instance, "drfh").tasks)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, 2, 334])  # in the last one w of rounding size would prove what is false
 def test_three_routes_agree(seed):
     agree(seed, "all" if seed % 2 else "borrowed")
 
