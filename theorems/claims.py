@@ -57,7 +57,7 @@ def claim(
 
     Where a mechanism has several answers, all of them are judged where they can be listed, else the one that its method computes;
     the finding says which (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in
-    floating point. Where the search finds none, the witnesses of the package against the same property are tried.
+    floating point. The witnesses of the package against the same property are tried first, and count where it finds none.
 
     Parameters
     ----------
