@@ -28,6 +28,7 @@ from fairalloc.models import FairallocError, Instance, InstanceError, NotApplica
 from fairalloc.models.examples.published import example
 from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.solvers import solve
+from fairalloc.solvers.running.time_limits import alarm
 from fairalloc.theorems import registry as claims
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.checkers import trials
@@ -41,6 +42,7 @@ from fairalloc.theorems.search.findings import FindingStore
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.search import Limit, Search, seeded
+from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import (
     WitnessRecord,
@@ -515,16 +517,25 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
     assert [*changes(several, found, WitnessRecord())] == ["K.1: refuted (to the letter); not on record before"]
 
 
+FAR = Case(Instance([[0, 1], [0, 3]], [[1, 1]]))
+
+
+def endless(_):
+    time.sleep(600)
+
+
+def test_a_search_tries_the_known_witnesses_first_so_that_no_limit_leaves_them_out():
+    kept = []
+    with alarm(0.2):
+        finding, _ = Sought(planted(trial=endless), known=lambda: [("K.1", FAR)]).searched(AMPLE, None, (0,), kept.append)
+    for one in (finding, kept[0]):
+        assert (one.status, one.case, one.searched["source"]) == ("refuted", FAR, "on record for K.1")
+
+
 def test_what_a_related_case_refutes_stays_so_where_the_search_does_not_end():
-    """In this process and in others, which are asked for what they have before they are ended."""
-
-    def endless(_):
-        time.sleep(600)
-
-    case = Case(Instance([[0, 1], [0, 1]], [[1, 1]]))
     item = planted(trial=endless)
-    found = investigate(item, seconds=AMPLE, known={RELATED: [case]}, ends=0.2)
-    assert (found.status, found.case, found.finished) == ("refuted", case, True)
+    found = investigate(item, seconds=AMPLE, known={RELATED: [FAR]}, ends=0.2)
+    assert (found.status, found.case, found.finished) == ("refuted", FAR, True)
     stopped = investigate(item, seconds=AMPLE, ends=0.1)
     assert (stopped.trials, stopped.finished) == (0, False)
 
