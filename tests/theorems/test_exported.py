@@ -8,6 +8,7 @@ import pytest
 from latex_text import well_formed
 
 import fairalloc as fa
+from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.runs.objects import MECHANISM, load_object
 from fairalloc.theorems.claims import ClaimResult
@@ -17,7 +18,6 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.our_cells import known_cases
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.sources import defined
-from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
 
@@ -116,15 +116,12 @@ def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, ca
 
 
 def test_the_latex_of_a_claim_says_who_hides_a_server():
-    """As that of the statement does, whose witness it is."""
     claim = fa.claim("PS-DSF is strategyproof", "ps-dsf", "strategyproofness", "equal weights")
     case = dict(known_cases("ps-dsf", "strategyproofness"))["P.T2.eligible"]
-    verdict = claim.check(case)
-    finding = Finding(claim.id, Status.REFUTED, verdict.sentence, 1, {}, case, verdict)
-    out = _latex(ClaimResult(claim, finding))
-    told = re.search(r"Every user may use every server.*", StandaloneScript.of("P.T2.eligible").latex())[0]
-    assert "As it is reported: Every user may use every server, but not user 1 server 2" in told
-    assert told in out
+    verdict = Verdict("strategyproofness", False, 0.1, "so it is", "rational arithmetic")
+    out = _latex(ClaimResult(claim, Finding(claim.id, Status.REFUTED, "so it is", 1, {}, case, verdict)))
+    told = "As it is reported: Every user may use every server, but not user 1 server 2, user 3 server 2."
+    assert f"Every user may use every server, but not user 3 server 2. {told}" in out
     assert "d'" not in out
     assert "Closed" not in out
     assert well_formed(out)
