@@ -121,7 +121,7 @@ def _searched(
 def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], found: list[tuple[str, Violation]]) -> int:
     """Add the known cases that are violations to `found`, each with its source; how many stored or printed ones are none.
 
-    Those of related statements are tried where no other is a violation.
+    Those of related statements are tried where no other is a violation, the smallest first.
     """
     given = [("stored", case) for case in known.get("", ())]
     given += [("printed", case) for case in [statement.printed] if case is not None]
@@ -129,7 +129,8 @@ def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], fo
         made = confirmed_case(statement, case)
         found += [] if made is None else [(name, made)]
     failed = len(given) - len(found)
-    for case in known.get(RELATED, ()) if not found else ():
+    related = () if found else known.get(RELATED, ())
+    for case in sorted(related, key=lambda one: measure(Draft.of(one))):
         made = confirmed_case(statement, case)
         found += [] if made is None else [("related", made)]
     return failed
