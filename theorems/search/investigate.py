@@ -9,6 +9,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -121,7 +122,7 @@ def _searched(
 def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], found: list[tuple[str, Violation]]) -> int:
     """Add the known cases that are violations to `found`, each with its source; how many stored or printed ones are none.
 
-    Those of related statements are tried where no other is a violation, the smallest first.
+    The smallest of related statements counts where no other is a violation.
     """
     given = [("stored", case) for case in known.get("", ())]
     given += [("printed", case) for case in [statement.printed] if case is not None]
@@ -129,10 +130,9 @@ def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], fo
         made = confirmed_case(statement, case)
         found += [] if made is None else [(name, made)]
     failed = len(given) - len(found)
-    related = () if found else known.get(RELATED, ())
-    for case in sorted(related, key=lambda one: measure(Draft.of(one))):
-        made = confirmed_case(statement, case)
-        found += [] if made is None else [("related", made)]
+    related = () if found else sorted(known.get(RELATED, ()), key=lambda one: measure(Draft.of(one)))
+    confirmed = (made for case in related if (made := confirmed_case(statement, case)) is not None)
+    found += [("related", made) for made in islice(confirmed, 1)]
     return failed
 
 
