@@ -107,7 +107,7 @@ def _searched(
     except KeyboardInterrupt:
         if not rung[0]:
             raise
-        found += [("search", main.smallest)] * (main.smallest is not None)
+        found += [] if main.smallest is None else [("search", main.smallest)]
         stopped = not found
     # 3.
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
