@@ -179,7 +179,8 @@ class Claim(ClaimTerms):
     @property
     def sought(self) -> Sought:
         """The search of the claim in one process."""
-        return Sought(self.statement, known=self._on_record)
+        known = self._on_record()  # here, so that the child process of a later search need not read it again
+        return Sought(self.statement, known=lambda: known)
 
     def _on_record(self) -> list[tuple[str, Case]]:
         """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""
