@@ -17,7 +17,7 @@ from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends import highs_columns
-from fairalloc.solvers.interior_point.first_level import first_level
+from fairalloc.solvers.backends.first_level import first_level
 from fairalloc.solvers.method import Limits
 
 TREE = {"A": [0, 1], "B": {"users": [2], "weight": 2, "guarantee": "1/4", "groups": {"C": {"users": [3], "weight": "1/2"}}}}
