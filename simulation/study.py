@@ -45,9 +45,14 @@ def study(workload: str, cluster: str = "", logs: str = "results/simulations") -
     return Experiment(Path(workload).name, about, (), about, "either", DEFAULT, sizes, measured, panels, workloads=own)
 
 
-@lru_cache(maxsize=1)
 def _data(workload: str, cluster: str) -> tuple[Workload, Cluster, str]:
-    """Jobs, machines, and a sentence on them."""
+    """Jobs, machines, and a sentence on them; files that changed are read again."""
+    files = [Path(name) for name in (workload, cluster) if Path(name).is_file()]
+    return _read(workload, cluster, *((file.stat().st_mtime_ns, file.stat().st_size) for file in files))
+
+
+@lru_cache(maxsize=1)
+def _read(workload: str, cluster: str, *_: tuple[int, int]) -> tuple[Workload, Cluster, str]:
     found = read_workload(workload)
     machines = read_cluster(cluster) if cluster else found.cluster
     if machines is None:
