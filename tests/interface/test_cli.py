@@ -400,6 +400,8 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/2'" in said.err
     assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
     assert "answer-drfh" not in said.out
+    asked = f"fairalloc bench run {tmp_path} --mechanism drfh --mechanism nb --method highs "
+    assert fa.benchmarks.report("r.sqlite").again.startswith(asked)
 
 
 def test_words_may_stand_between_options(run):
