@@ -30,7 +30,7 @@ class ModelPage:
 
     @property
     def formula(self) -> str:
-        """The opening text of the mechanism's file, or what its class says where it is one of one's own; an edit's is its base's."""
+        """The opening text of the mechanism's file, or what the class of one's own says; an edit's is its base's."""
         item = self._base
         file = sys.modules.get(f"fairalloc.formulations.{item.id.replace('-', '_')}")
         return inspect.getdoc(type(item) if file is None else file) or ""
@@ -69,7 +69,7 @@ class ModelPage:
 
     @cached_property
     def _settled(self) -> tuple[Mechanism, Instance | None]:
-        """The mechanism with its kind, and the first published example on which its model is written; None where there is none."""
+        """The mechanism with its kind, and the first published example on which it is read off, or None."""
         for example in EVERY_EXAMPLE:
             if self._base.id in example.answers:
                 with suppress(FairallocError):  # an edit may be of another instance
