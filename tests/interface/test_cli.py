@@ -404,6 +404,18 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     assert fa.benchmarks.report("r.sqlite").again.startswith(asked)
 
 
+def test_an_edit_is_not_said_to_be_solved_by_no_method(tmp_path, monkeypatch, capsys):
+    """Its kind is read off its model on the case."""
+    monkeypatch.chdir(tmp_path)
+    fa.write_instance(fa.Instance([[1]], [[2]]), "one.json")
+    edit = fa.mechanism("drfh").edited("mine", cvxpy=lambda problem, _: problem)
+    cases = fa.benchmarks.suite_of(["one.json"], [edit, "drfh"]).cases
+    cli.bench._say_what_is_not_computed(cases, ["cvxpy:clarabel", "highs:leximin"])
+    assert capsys.readouterr().err == ""
+    cli.bench._say_what_is_not_computed(cases, ["highs:leximin"])
+    assert "mine is not solved: none of the methods that are named computes it (highs:leximin)" in capsys.readouterr().err
+
+
 def test_words_may_stand_between_options(run):
     code, out, _ = run("theorems", "export", "--format", "latex", "W.L1.step")
     assert code == 0
