@@ -24,7 +24,7 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
-from fairalloc.theorems.statement import FAILED, Finding, Statement
+from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import Status
 
 HOLDS, BY_MACHINE, VIOLATED, WITH_ZEROS, BOTH, TRIED, IN_FLOATS, OPEN, NOT_EXAMINED = "✓M✗⊗±○~?·"
@@ -325,8 +325,17 @@ def _resting_on(item: Evidence, symbol: str, noted: Sequence[Evidence]) -> Cell:
 
 
 def _note(item: Evidence, mark: str) -> str:
-    """Such as "✓ if simplex", "120 trials" or "the check failed on 3: KeyError: 'a'"."""
+    """Such as "✓ if simplex", "120 trials", "2 cases, then the time was over" or "the check failed on 3: KeyError: 'a'"."""
     trials = [f"{item.finding.trials:,} trials"] * (item.mark == TRIED)
+    trials += [_tried(item.finding)] * (item.mark == OPEN and item.finding.searched.get("source") != "record")
     condition = [f"if {item.condition}"] * bool(item.condition)
     failed = ["".join(item.finding.sentence.partition(FAILED)[1:])] * (FAILED in item.finding.sentence)
     return " ".join([*([mark] if mark else []), *trials, *failed, *condition])
+
+
+def _tried(finding: Finding) -> str:
+    """What was tried without a decision."""
+    if finding.searched.get(UNFINISHED) == "not begun":
+        return "not begun when the time was over"
+    over = bool(finding.searched.get("time over")) or not finding.finished
+    return f"{finding.trials:,} case{'s' * (finding.trials != 1)}" + ", then the time was over" * over

@@ -57,7 +57,7 @@ def claim(
 
     Where a mechanism has several answers, all of them are judged where they can be listed, else the one that its method computes;
     the finding says which (`answers`). Without rational answers a violation is confirmed at the answers of two methods, in
-    floating point. Where the search finds none, the witnesses of the package against the same property are tried.
+    floating point. The witnesses of the package against the same property are tried first, and count where it finds none.
 
     Parameters
     ----------
@@ -179,7 +179,8 @@ class Claim(ClaimTerms):
     @property
     def sought(self) -> Sought:
         """The search of the claim in one process."""
-        return Sought(self.statement, known=self._on_record)
+        known = self._on_record()  # here, so that the child process of a later search need not read it again
+        return Sought(self.statement, known=lambda: known)
 
     def _on_record(self) -> list[tuple[str, Case]]:
         """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""

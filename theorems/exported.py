@@ -10,9 +10,10 @@ from typing import Any
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.claims import Claim, ClaimResult
 from fairalloc.theorems.code import method_of, solved_instances
-from fairalloc.theorems.latex import Numbers, example, plain, prose, tabular
+from fairalloc.theorems.latex import Numbers, example, open_servers, plain, prose, reported, tabular
 from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status, with_reading
@@ -77,10 +78,10 @@ def _latex(found: ClaimResult) -> str:
     exact, counts = case.instance.exact, case.instance.counts.tolist()
     pools = [[q * c for c in row] for q, row in zip(counts, exact.capacities, strict=True)]
     grids = [_demands("d", case.instance, numbers), tabular("c", "ir", pools, numbers)]
-    grids += [_demands("d'", case.reported, numbers)] * (case.misreport is not None)
+    grids += [_demands("d'", case.reported, numbers)] * (case.reported.exact.demands != exact.demands)
     with_ = (f"With ${prose(k).strip('$')} = {v}$." for k, v in case.parameters.items())
     parts = [f"Claim: {prose(claim.text)}. Assumed: {prose(assumed)}.".replace("..", "."), _centred(grids)]
-    parts.append(" ".join([*_words(case.instance), *with_]))
+    parts.append(" ".join([*_words(case), *with_]))
     if "answer" in verdict.witness:
         tasks = [list(row) for row in _by_server(case.instance, verdict.witness["answer"])]
         parts.append(f"The answer that violates it:\n\n{_centred([tabular('x', 'ni', tasks, numbers)])}")
@@ -112,16 +113,19 @@ def _demands(letter: str, instance: Instance, numbers: Numbers) -> str:
     return tabular(letter, "nvr", rows, numbers)
 
 
-def _words(instance: Instance) -> list[str]:
-    """Weights, eligible servers and limits as sentences."""
-    exact, numbers = instance.exact, Numbers()
-    equal = all(w == 1 for w in exact.weights)
-    said = ["All weights are 1." if equal else f"With {tabular(chr(92) + 'varphi', 'n', list(exact.weights), numbers)}."]
-    closed = [(n + 1, i + 1) for n in range(instance.N) for i in range(instance.K) if not instance.placement[n, i]]
-    pairs = f"Closed are, as (user, server): {', '.join(map(str, closed))}."
-    said.append(pairs if closed else "Every user may use every server.")
-    limits = [(n + 1, most) for n, most in enumerate(exact.max_tasks) if most is not None]
-    return [*said, *(f"User {n} has {most} tasks at most." for n, most in limits)]
+def _words(case: Case) -> list[str]:
+    """Weights, and what a misreport may change beside demands, as sentences."""
+    weights = case.instance.exact.weights
+    equal = all(w == 1 for w in weights)
+    said = "All weights are 1." if equal else f"With {tabular(chr(92) + 'varphi', 'n', list(weights), Numbers())}."
+    own, told = _places_and_limits(case.instance), _places_and_limits(case.reported)
+    return [said, *own, *reported(own, told)]
+
+
+def _places_and_limits(instance: Instance) -> list[str]:
+    """Eligible servers and limits as sentences."""
+    limits = [(n + 1, most) for n, most in enumerate(instance.exact.max_tasks) if most is not None]
+    return [open_servers(instance.placement.tolist()), *(f"User {n} has {most} tasks at most." for n, most in limits)]
 
 
 def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, numbers: Numbers) -> list[str]:

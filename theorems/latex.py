@@ -130,6 +130,25 @@ def _rows(value: Any) -> Any:
             yield (k,), part if isinstance(part, list | tuple) else [part]
 
 
+# ---- in words -----------------------------------------------------------------------------------------------------------
+
+
+def open_servers(places: Sequence[Sequence[int]]) -> str:
+    """Who may use which server.
+
+    >>> open_servers([[1, 0], [1, 1]])
+    'Every user may use every server, but not user 1 server 2.'
+    """
+    closed = [(n + 1, i + 1) for n, row in enumerate(places) for i, may in enumerate(row) if not may]
+    but = ", but not " + ", ".join(f"user {n} server {i}" for n, i in closed) if closed else ""
+    return f"Every user may use every server{but}."
+
+
+def reported(own: Sequence[str], told: Sequence[str]) -> list[str]:
+    """What sentences become where a user misreports; nothing where they stay as they are."""
+    return [f"As it is reported: {' '.join(told)}"] if told != own else []
+
+
 # ---- text and letters -------------------------------------------------------------------------------------------------
 
 _NAMES = "|".join(sorted(GREEK, key=len, reverse=True))

@@ -481,10 +481,10 @@ def _said(item: Statement, finding: Finding, claim: ClaimTerms | None) -> str:
 
 def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
     """How many of each paper have which status, what was left out, and what changed against the record."""
-    lines = []
+    lines = ["A longer --time-limit tries more cases."] * any(not one.finished for one in findings.values())
     for why in ("stopped", "not begun"):
         left = {name: one for name, one in findings.items() if one.searched.get(UNFINISHED) == why}
-        open_ = [name for name, one in left.items() if one.status == Status.NOT_DECIDED]
+        open_ = [name for name, one in left.items() if one.status not in (Status.PROVED, Status.BY_MACHINE)]
         names = f"; without a proof: {', '.join(open_)}" if open_ else ", all of them proved"
         line = f"{why} when the budget ended: {len(left)}{names}"
         lines += wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) if left else []

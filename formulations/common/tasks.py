@@ -62,11 +62,13 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 
 @checked
 def pyomo_tasks(instance: Instance, full: Floats | None = None, whole: bool = False) -> Any:
-    """A Pyomo model with the tasks `x[user, variant, server]` >= 0, `whole` or not, and constraints by name.
+    """A Pyomo model with the tasks `x[user, variant, server]` >= 0 and the constraints `capacity`, `limit` and `full`, by name.
 
-    - capacity[server, resource]: the load is at most 1
-    - limit[user]: tasks <= max_tasks
-    - full[server, resource]: the load equals a finite entry of `full` (K R,); nan = a capacity, inf = no row
+    Parameters
+    ----------
+    instance : its arcs are the tasks
+    full : (K R,) loads that are equalities, `full[server, resource]`; nan = a capacity, inf = no row
+    whole : whether tasks are integers
     """
     import pyomo.environ as pyo
 

@@ -39,6 +39,9 @@ MOST = 1e-2
 LARGEST = 1e6
 """Of the w of nodes where limits have prices too, whose rays are worth nothing but for rounding."""
 
+ROUNDING = 1e-14
+"""Of a sum of prices, in parts: a node whose w is as small is proved nothing."""
+
 PREFERRED = 1e-8
 """How much more the nodes at the level of a round count where several w prove as much."""
 
@@ -94,9 +97,10 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
     at_level = now.active & (levels <= kept * (1.0 + NOTHING))
     w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
     limited = z > 0
-    gap = float(np.maximum(prices, 0.0).sum() + z[limited] @ tree.instance.max_tasks[limited] - w @ kept)
+    paid = float(np.maximum(prices, 0.0).sum() + z[limited] @ tree.instance.max_tasks[limited])
+    gap = max(paid - float(w @ kept), 0.0) + ROUNDING * paid
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        rise = (kept - now.base - g + max(gap, 0.0) / w) / unit
+        rise = (kept - now.base - g + gap / w) / unit
     return np.where(now.active & (w > 0), rise, np.inf)
 
 

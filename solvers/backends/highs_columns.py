@@ -1,6 +1,6 @@
 """`highs` for nested max-min fairness with many arcs: generated columns, and later rounds on the face of earlier ones.
 
-0. Without guarantees and limits the first round is answered by an interior-point method (interior_point/first_level.py), whose
+0. Without guarantees and limits the first round is answered by an interior-point method (backends/first_level.py), whose
    prices say which columns may carry anything; else these are near, and the cheapest columns are those to start with.
 1. A round starts with few columns, and gets those whose reduced cost is positive, dearest first, until there are none.
 2. Columns whose reduced cost is negative then carry nothing in any later round, where the levels of this one are kept: they are
@@ -18,8 +18,8 @@ from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
+from fairalloc.solvers.backends.first_level import first_level
 from fairalloc.solvers.backends.highs_session import COLD, HighsSession, pass_lp
-from fairalloc.solvers.interior_point.first_level import first_level
 from fairalloc.solvers.interior_point.iterates import ENOUGH
 from fairalloc.solvers.method import Stopped
 

@@ -416,7 +416,7 @@ FIGURES = {
 }
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_text_is_whole_and_apart(name):
     figure = FIGURES[name]().figure

@@ -17,7 +17,7 @@ from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends import highs_columns
-from fairalloc.solvers.interior_point.first_level import first_level
+from fairalloc.solvers.backends.first_level import first_level
 from fairalloc.solvers.method import Limits
 
 TREE = {"A": [0, 1], "B": {"users": [2], "weight": 2, "guarantee": "1/4", "groups": {"C": {"users": [3], "weight": "1/2"}}}}
@@ -169,7 +169,7 @@ def agree(seed, compared):
         assert exact.tasks == pytest.approx(fa.solve(instance, "drfh").tasks)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, 2, 334])  # in the last one w of rounding size would prove what is false
 def test_three_routes_agree(seed):
     agree(seed, "all" if seed % 2 else "borrowed")
 

@@ -167,7 +167,7 @@ def test_edited_documents(name, run, tmp_path):
     assert [fault for fault in found if fault] == []
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_bad_words(command, run, files):
     words = [word.format(**files) for word in command.split()]

@@ -78,7 +78,7 @@ def test_the_instance_in_json_is_read():
 
 
 def test_several_ways_are_for_the_mechanisms_that_are_named():
-    (named,) = re.findall(r"Several ways are for (.*?)\.", INSTANCE, re.DOTALL)
+    (named,) = re.findall(r"Users with several ways to run a task are for (.*?)\.", INSTANCE, re.DOTALL)
     solved, instance = [], json_instance()
     for name in MECHANISMS:
         with contextlib.suppress(FairallocError):

@@ -434,6 +434,7 @@ def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     assert "user 3 on C" in text
 
 
+@pytest.mark.deep
 def test_settings_of_a_size_have_other_values_and_no_trial_is_begun_after_the_time_limit(tmp_path):
     given = RunSetting("small", workload="generated", settings={"users": 12})
     (found,) = run_experiments(["K.Fig7"], tmp_path / "r.sqlite", given, progress=False)

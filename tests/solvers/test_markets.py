@@ -77,6 +77,7 @@ def solved_to(arrow, accuracy):
     return arrow.solve(Session(mechanism("nb"), arrow.instance, Limits(accuracy)))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("seed", range(3))
 def test_small_markets_agree_with_clarabel_and_prove_their_gap(kind, seed):

@@ -34,6 +34,7 @@ EXACT = 10
 """Up to so many iterations are what they are on every machine; of more, a twentieth may be rounding."""
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("run", KNOWN, ids=lambda run: "-".join(map(str, run)))
 def test_the_iterations_are_what_they_were(run):
     method, name, *size = run

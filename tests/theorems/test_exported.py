@@ -8,13 +8,18 @@ import pytest
 from latex_text import well_formed
 
 import fairalloc as fa
+from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.runs.objects import MECHANISM, load_object
-from fairalloc.theorems.exported import FORMS, statement_text
+from fairalloc.theorems.claims import ClaimResult
+from fairalloc.theorems.exported import FORMS, _latex, statement_text
 from fairalloc.theorems.latex import letters_in
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.our_cells import known_cases
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.sources import defined
+from fairalloc.theorems.statement import Finding
+from fairalloc.theorems.status import Status
 
 HELPER = """
 LEAST = 1
@@ -108,6 +113,18 @@ def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, ca
     assert re.search(r"An answer to the true instance: \$\(x_\{1\}, x_\{2\}\) = ", out)
     assert re.search(r"An answer to what is reported: \$\(x'_\{1\}, x'_\{2\}\) = ", out)
     assert letters_in(out) == letters_in(out.rpartition("\n\nHere ")[2])
+
+
+def test_the_latex_of_a_claim_says_who_hides_a_server():
+    claim = fa.claim("PS-DSF is strategyproof", "ps-dsf", "strategyproofness", "equal weights")
+    case = dict(known_cases("ps-dsf", "strategyproofness"))["P.T2.eligible"]
+    verdict = Verdict("strategyproofness", False, 0.1, "so it is", "rational arithmetic")
+    out = _latex(ClaimResult(claim, Finding(claim.id, Status.REFUTED, "so it is", 1, {}, case, verdict)))
+    told = "As it is reported: Every user may use every server, but not user 1 server 2, user 3 server 2."
+    assert f"Every user may use every server, but not user 3 server 2. {told}" in out
+    assert "d'" not in out
+    assert "Closed" not in out
+    assert well_formed(out)
 
 
 @pytest.mark.deep

@@ -1,6 +1,7 @@
 """The theorem laboratory: cases, hypotheses, search, shrinking, findings that are kept, witnesses, matrix, command line."""
 
 import json
+import math
 import os
 import re
 import signal
@@ -27,6 +28,7 @@ from fairalloc.models import FairallocError, Instance, InstanceError, NotApplica
 from fairalloc.models.examples.published import example
 from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.solvers import solve
+from fairalloc.solvers.running.time_limits import alarm
 from fairalloc.theorems import registry as claims
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.checkers import trials
@@ -37,9 +39,10 @@ from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.search import laboratory
 from fairalloc.theorems.search.changes import changes
 from fairalloc.theorems.search.findings import FindingStore
-from fairalloc.theorems.search.investigate import RELATED, investigate
+from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.search import Limit, Search, seeded
+from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import (
     WitnessRecord,
@@ -420,7 +423,7 @@ def test_a_killed_run_resumes(tmp_path):
 
 @pytest.mark.deep
 def test_a_worker_that_fails_says_so():
-    request = {"statement": "Q.1", "seed": 0, "seconds": 1, "trials": 1, "known": {}}
+    request = {"statement": "Q.1", "seed": 0, "seconds": 1, "trials": 1, "known": {}, "until": math.inf}
     with Pool(laboratory.WORKER) as pool:
         assert pool.ask(Task(request, 60)) == NoAnswer("error", "KeyError: 'Q.1'")
         assert pool.ask(Task(request | {"statement": "Z.P4"}, 60))["status"] == "proved", "it goes on"
@@ -464,7 +467,7 @@ import threading, time
 from fairalloc.runs.processes import Pool, Task
 from fairalloc.theorems.search.laboratory import WORKER
 pool = Pool(WORKER)
-request = {"statement": "W.P3", "seed": 0, "seconds": 60, "trials": None, "known": {}}
+request = {"statement": "W.P3", "seed": 0, "seconds": 60, "trials": None, "known": {}, "until": 1e9 + time.time()}
 pool.ask(Task(request | {"statement": "Q.1"}, 60))
 threading.Thread(target=pool.ask, args=(Task(request, 60),), daemon=True).start()
 print(*pool.process_ids, flush=True)
@@ -505,12 +508,43 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
     assert told == ["K.1", "K.2"], "each as soon as it is there"
     assert [one.finished for one in found.values()] == [True, False, False, False]
     assert [one.status for one in found.values()] == ["refuted", "not decided", "not decided", "proved"]
-    assert found["K.2"].sentence == "stopped when the budget ended"
+    tried = "not refuted in 0 cases of up to 4 users, 3 servers, 3 resources, but fewer than 20 decide nothing"
+    assert found["K.2"].sentence == f"{tried}; stopped when the budget ended"
     assert found["K.4"].sentence == "not begun when the budget ended"
     with FindingStore(store) as kept:
         assert kept.findings().keys() == {"K.1"}
     assert write_witnesses(several, found.values(), path).searched.keys() == {"K.1"}
     assert [*changes(several, found, WitnessRecord())] == ["K.1: refuted (to the letter); not on record before"]
+
+
+FAR = Case(Instance([[0, 1], [0, 3]], [[1, 1]]))
+
+
+def endless(_):
+    time.sleep(600)
+
+
+def test_a_search_tries_the_known_witnesses_first_so_that_no_limit_leaves_them_out():
+    kept = []
+    with alarm(0.2):
+        finding, _ = Sought(planted(trial=endless), known=lambda: [("K.1", FAR)]).searched(AMPLE, None, (0,), kept.append)
+    for one in (finding, kept[0]):
+        assert (one.status, one.case, one.searched["source"]) == ("refuted", FAR, "on record for K.1")
+
+
+def test_what_a_related_case_refutes_stays_so_where_the_search_does_not_end():
+    item = planted(trial=endless)
+    found = investigate(item, seconds=AMPLE, known={RELATED: [FAR]}, ends=0.2)
+    assert (found.status, found.case, found.finished) == ("refuted", FAR, True)
+    stopped = investigate(item, seconds=AMPLE, ends=0.1)
+    assert (stopped.trials, stopped.finished) == (0, False)
+
+
+def test_the_ending_says_what_gives_more_cases():
+    left = unfinished(planted(), "stopped")
+    assert "A longer --time-limit tries more cases.\nstopped when the budget ended: 1; without a" in cli_theorems._ending(
+        {left.statement: planted()}, {left.statement: left}
+    )
 
 
 def test_a_budget_that_has_ended_begins_nothing():
@@ -520,7 +554,7 @@ def test_a_budget_that_has_ended_begins_nothing():
 
 def test_requests_end_when_their_time_has_ended():
     """Also while a server is being started."""
-    slow = Task({"statement": "W.P1", "seed": 0, "seconds": 60, "trials": None, "known": {}}, 60)
+    slow = Task({"statement": "W.P1", "seed": 0, "seconds": 60, "trials": None, "known": {}, "until": math.inf}, 60)
     with Pool(laboratory.WORKER) as pool:
         answers = [*pool.answers([slow, slow], time.monotonic() + 0.3)]
         assert [(task, answer.cause) for task, answer in answers] == [(slow, "time")], "the second is not sent"
@@ -669,7 +703,7 @@ def test_before_the_search_no_file_is_made(monkeypatch, tmp_path):
 
 
 def test_ids_of_what_was_left_are_wrapped():
-    left = {name: laboratory._unfinished(item, "not begun") for name, item in STATEMENTS.items() if not item.proof}
+    left = {name: unfinished(item, "not begun") for name, item in STATEMENTS.items() if not item.proof}
     lines = cli_theorems._ending(STATEMENTS, left).splitlines()
     first = next(
         k for k, line in enumerate(lines) if line.startswith(f"not begun when the budget ended: {len(left)}; without a ")

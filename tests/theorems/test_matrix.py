@@ -24,7 +24,7 @@ from fairalloc.theorems.search import our_cells
 from fairalloc.theorems.search.our_cells import ENOUGH, OURS, known_cells
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.witnesses import WitnessRecord, kept_witnesses, packaged, verify_witness
-from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import Status
 
 STATEMENTS = all_statements()
@@ -84,7 +84,21 @@ def test_a_cell_is_one_symbol(status, quantifier, symbol):
     cell = only_cell((about("lmmf", "envy-freeness", quantifier=quantifier), found(status, case=ANY)))
     assert (cell.symbol, cell.statement) == (symbol, "Z.1")
     assert symbol in LEGEND
-    assert cell.note == ("30 trials" if symbol == "○" else "")
+    assert cell.note == {"○": "30 trials", "?": "30 cases"}.get(symbol, "")
+
+
+@pytest.mark.parametrize(
+    ("trials", "searched", "note"),
+    [
+        (1, {"time over": True}, "1 case, then the time was over"),
+        (7, {UNFINISHED: "stopped"}, "7 cases, then the time was over"),
+        (0, {UNFINISHED: "not begun"}, "not begun when the time was over"),
+        (40, {"source": "record"}, ""),
+    ],
+)
+def test_an_open_cell_says_how_many_cases_were_tried(trials, searched, note):
+    finding = replace(found("not decided", trials), searched=searched)
+    assert only_cell((about("lmmf", "envy-freeness"), finding)).note == note
 
 
 def test_conditions_stand_behind_the_symbol():

@@ -7,15 +7,18 @@
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import inf
 from typing import Any
 
+from fairalloc.solvers.running.time_limits import alarm
 from fairalloc.theorems.cases import Case, Draft
+from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.search.search import Limit, Search, Violation, seeded
 from fairalloc.theorems.search.steps import measure
-from fairalloc.theorems.statement import FAILED, Finding, Statement, answers_known, weakest
+from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, answers_known, weakest
 from fairalloc.theorems.status import Status, status_by_case, status_of
 
 ENOUGH = 20
@@ -34,16 +37,32 @@ def investigate(
     seconds: float = 10.0,
     trials: float = inf,
     known: Mapping[str, Sequence[Case]] | None = None,
+    ends: float = inf,
 ) -> Finding:
     """Find out whether a statement holds.
 
     `seconds` are for all of it, and `trials` for each of its searches. `known` has cases that violated the property before, by
-    the hypothesis they do without ("" = none), and those of other statements under RELATED.
+    the hypothesis they do without ("" = none), and those of other statements under RELATED. What is under way `ends` seconds
+    from now is stopped, and what was found until then counts.
     """
     start = time.monotonic()
-    one = statement.quantifier == "one"
-    finding = _printed(statement) if one else _searched(statement, seed, seconds, trials, known or {})
+    with alarm(ends) as rung:
+        try:
+            if statement.quantifier == "one":
+                finding = _printed(statement)
+            else:
+                finding = _searched(statement, seed, seconds, trials, known or {}, rung)
+        except KeyboardInterrupt:
+            if not rung[0]:
+                raise
+            finding = unfinished(statement, "stopped")
     return replace(finding, seconds=time.monotonic() - start)
+
+
+def unfinished(statement: Statement, why: str) -> Finding:
+    """What is known of a statement that was stopped or not begun: a proof counts all the same."""
+    status = status_of(statement, Status.NOT_DECIDED)
+    return Finding(statement.id, status, f"{why} when the budget ended", 0, {UNFINISHED: why})
 
 
 def _printed(statement: Statement) -> Finding:
@@ -57,42 +76,85 @@ def _printed(statement: Statement) -> Finding:
     return Finding(statement.id, status, verdict.sentence, 1, searched, statement.printed, verdict, answers=verdict.answers)
 
 
-def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Mapping[str, Sequence[Case]]) -> Finding:
-    start = time.monotonic()
+def _searched(
+    statement: Statement,
+    seed: int,
+    seconds: float,
+    trials: float,
+    known: Mapping[str, Sequence[Case]],
+    rung: Sequence[bool],
+) -> Finding:
+    """The finding of a search; after the alarm has rung, with what was found until then."""
+    end = time.monotonic() + seconds
     droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
     droppable = {} if statement.hypotheses.instances is not None else droppable
     main = Search(statement, seeded(statement, seed), Limit(trials, MAIN * seconds if droppable else seconds, seconds))
-    # 1.
-    given = [("stored", case) for case in known.get("", ())]
-    given += [("printed", case) for case in [statement.printed] if case is not None]
-    found = [(name, made) for name, case in given if (made := confirmed_case(statement, case)) is not None]
-    failed = len(given) - len(found)
-    related = known.get(RELATED, ()) if not found else ()
-    found += [("related", made) for case in related if (made := confirmed_case(statement, case)) is not None]
-    # 2.
-    if found:  # only a smaller violation is of interest, as far as the time reaches
-        main.limit = Limit(trials, seconds / 2, seconds)
-    if (new := main.run()) is not None:
-        found.insert(0, ("search", new))
-    found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]
+    found: list[tuple[str, Violation]] = []
+    needed: dict[str, Case] = {}
+    failed, stopped = 0, False
+    try:
+        # 1.
+        failed = _confirm_known(statement, known, found)
+        # 2.
+        if found:  # only a smaller violation is of interest, as far as the time reaches
+            main.limit = Limit(trials, seconds / 2, seconds)
+        if (new := main.run()) is not None:
+            found.insert(0, ("search", new))
+        found = [(name, main.shrunk(made) if name in ("printed", "related") else made) for name, made in found]
+        # 4.
+        for name, case in () if found else _needed(statement, droppable, known, seeded(statement, seed), trials, end):
+            needed[name] = case
+    except KeyboardInterrupt:
+        if not rung[0]:
+            raise
+        found += [] if main.smallest is None else [("search", main.smallest)]
+        stopped = not found
     # 3.
     source, best = min(found, key=lambda pair: measure(pair[1].draft), default=("", None))
     searched = counts(main, seed, seconds) | {"source": source, "not confirmed": failed}
-    if best is not None:
-        return concluded(statement, main, best, searched)
-    # 4.
-    needed: dict[str, Case] = {}
+    finding = concluded(statement, main, best, searched, needed)
+    if not stopped:
+        return finding
+    sentence = f"{finding.sentence}; stopped when the budget ended"
+    return replace(finding, sentence=sentence, searched={**finding.searched, UNFINISHED: "stopped"})
+
+
+def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], found: list[tuple[str, Violation]]) -> int:
+    """Add the known cases that are violations to `found`, each with its source; how many stored or printed ones are none.
+
+    The smallest of related statements counts where no other is a violation.
+    """
+    given = [("stored", case) for case in known.get("", ())]
+    given += [("printed", case) for case in [statement.printed] if case is not None]
+    for name, case in given:
+        made = confirmed_case(statement, case)
+        found += [] if made is None else [(name, made)]
+    failed = len(given) - len(found)
+    related = () if found else sorted(known.get(RELATED, ()), key=lambda one: measure(Draft.of(one)))
+    confirmed = (made for case in related if (made := confirmed_case(statement, case)) is not None)
+    found += [("related", made) for made in islice(confirmed, 1)]
+    return failed
+
+
+def _needed(
+    statement: Statement,
+    droppable: Mapping[str, Hypotheses],
+    known: Mapping[str, Sequence[Case]],
+    seed: tuple[int, ...],
+    trials: float,
+    end: float,
+) -> Iterator[tuple[str, Case]]:
+    """The hypotheses that cannot be dropped, each with a confirmed case; the searches share the time until the end."""
     for k, (name, fewer) in enumerate(droppable.items()):
-        left = max(0.0, seconds - (time.monotonic() - start))
+        left = max(0.0, end - time.monotonic())
         variant = replace(statement, hypotheses=fewer)
         stored = [made for case in known.get(name, ()) if (made := confirmed_case(variant, case)) is not None]
         if stored:
-            needed[name] = min(stored, key=lambda made: measure(made.draft)).case
+            yield name, min(stored, key=lambda made: measure(made.draft)).case
             continue
-        without = Search(variant, (*seeded(statement, seed), k + 1), Limit(trials, left / (len(droppable) - k), left))
+        without = Search(variant, (*seed, k + 1), Limit(trials, left / (len(droppable) - k), left))
         if (violation := without.run()) is not None:
-            needed[name] = violation.case
-    return concluded(statement, main, None, searched, needed)
+            yield name, violation.case
 
 
 def concluded(
@@ -119,7 +181,7 @@ def concluded(
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
     """The finding where no violation was confirmed."""
-    tried = f"{main.trials} cases of up to {_sizes([main.most])}"
+    tried = f"{main.trials} case{'s' * (main.trials != 1)} of up to {_sizes([main.most])}"
     if statement.wants_violation:
         sentence = f"no violation found in {tried}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
@@ -169,6 +231,7 @@ def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
         "unconfirmed": len(made.unconfirmed),
         "failed": len(made.failed),
         "programs": made.programs,
+        "time over": made.limit.elapsed >= made.limit.seconds,
     }
 
 

@@ -15,15 +15,15 @@ from typing import Any
 from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
-from fairalloc.solvers.running.time_limits import alarm, be_watched
+from fairalloc.solvers.running.time_limits import be_watched
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.findings import FindingStore
-from fairalloc.theorems.search.investigate import RELATED, investigate
+from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
 from fairalloc.theorems.search.witnesses import Witness, packaged, witnesses_of
-from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, parse_finding
-from fairalloc.theorems.status import Status, status_of
+from fairalloc.theorems.statement import FAILED, Finding, Statement, parse_finding
+from fairalloc.theorems.status import Status
 from fairalloc.theorems.terms import statements_in
 
 GRACE = 60.0
@@ -41,6 +41,9 @@ LEAST = 0.2
 ASKED = 0.8
 """The most of the time that is left which one search is asked to take: it ends after the case that is under way, and is stopped
 at the end of the budget."""
+
+ALARM = 0.95
+"""The part of the time that is left after which a process says what it has found so far; it is ended at the end of the budget."""
 
 ENDING = 2.0
 """Seconds of the budget, or a tenth of it, that are kept for ending the processes and for what the caller writes then."""
@@ -111,7 +114,7 @@ def verify(
 
         _looked_at(left, share, {"seed": seed, "trials": trials, "files": [*map(_resolved, files)]}, known, keep)
         kept.finish(run)
-    return {one.id: done[one.id] if one.id in done else _unfinished(one, "not begun") for one in chosen}
+    return {one.id: done[one.id] if one.id in done else unfinished(one, "not begun") for one in chosen}
 
 
 def _resolved(place: str) -> str:
@@ -215,19 +218,15 @@ def _here(
 ) -> Finding:
     """In this process, where the alarm clock ends it with the budget."""
     try:
-        with alarm(share.rest) as rung:
-            return _investigated(statement, {**limits, "seconds": seconds, "known": known})
-    except KeyboardInterrupt:
-        if not rung[0]:
-            raise
-        return _unfinished(statement, "stopped")
+        return _investigated(statement, {**limits, "seconds": seconds, "known": known, "until": time.time() + share.rest})
     except Exception as error:  # one check that fails must not end the others
         return _failed(statement, f"{type(error).__name__}: {error}")
 
 
 def _investigated(statement: Statement, request: Mapping[str, Any]) -> Finding:
     known = {name: [parse_case(case) for case in cases] for name, cases in request["known"].items()}
-    return investigate(statement, request["seed"], request["seconds"], request["trials"] or inf, known)
+    ends = request["until"] - time.time()
+    return investigate(statement, request["seed"], request["seconds"], request["trials"] or inf, known, ends)
 
 
 # ---- processes ------------------------------------------------------------------------------------------------------
@@ -249,7 +248,8 @@ def _in_processes(
         for statement in statements:
             if not (seconds := share.next()) > 0:
                 return
-            request = {"statement": statement.id, "seconds": seconds, "known": known.of(statement), **limits}
+            times = {"seconds": seconds, "until": time.time() + ALARM * share.rest}
+            request = {"statement": statement.id, "known": known.of(statement), **times, **limits}
             yield Task(request, 3 * seconds + GRACE, MEMORY_MB)
 
     named = {statement.id: statement for statement in statements}
@@ -257,7 +257,7 @@ def _in_processes(
         for task, answer in pool.answers(tasks(), share.end):
             statement = named[task.request["statement"]]
             stopped = isinstance(answer, NoAnswer) and answer.cause == "time" and not share.rest > 0
-            keep(statement, _unfinished(statement, "stopped") if stopped else _parsed(statement, answer))
+            keep(statement, unfinished(statement, "stopped") if stopped else _parsed(statement, answer))
 
 
 @cache
@@ -282,12 +282,6 @@ def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
         return _failed(statement, answer.sentence) if isinstance(answer, NoAnswer) else parse_finding(answer)
     except Exception as error:  # what came is no finding; every statement must get one
         return _failed(statement, f"{type(error).__name__}: {error}")
-
-
-def _unfinished(statement: Statement, why: str) -> Finding:
-    """What is known of a statement that was stopped or not begun: a proof counts all the same."""
-    status = status_of(statement, Status.NOT_DECIDED)
-    return Finding(statement.id, status, f"{why} when the budget ended", 0, {UNFINISHED: why})
 
 
 def _failed(statement: Statement, error: str) -> Finding:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -50,6 +51,7 @@ def known_cells() -> tuple[dict[str, Statement], dict[str, Finding]]:
     return statements, {key: _recorded(item, record, mine) for key, item in statements.items()}
 
 
+@cache
 def known_cases(mechanism: str, name: str) -> list[tuple[str, Case]]:
     """The witnesses on record against a property of a mechanism, with the ids of the statements."""
     record, mine = packaged(), packaged(OURS)

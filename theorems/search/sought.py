@@ -1,14 +1,15 @@
 """One search of a statement in this process, with seconds, trials and a size, which tells what it has found so far.
 
-Cases that are known to violate the property of the mechanism are confirmed where the search found none.
+Cases that are known to violate the property of the mechanism are confirmed first, so that no limit leaves them out; they count
+where the search finds none.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.search.investigate import concluded, confirmed_case, counts
 from fairalloc.theorems.search.search import Limit, Search, Violation, seeded
@@ -25,7 +26,7 @@ FINDING = 0.9
 @dataclass(frozen=True)
 class Sought:
     """A statement, the most users, servers and resources of the instances in which a violation of it is sought, and a function of
-    the known cases, with the ids of the statements that they are witnesses of; it is called where the search found none.
+    the known cases, with the ids of the statements that they are witnesses of.
     """
 
     statement: Statement
@@ -45,10 +46,14 @@ class Sought:
         """
         limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
         told: list[Any] = [-inf, None]
+        recorded: tuple[str, Violation] | None = None
 
         def finding(made: Search, found: Violation | None = None) -> Finding:
             best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
             searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
+            if best is None and recorded is not None:
+                name, best = recorded
+                searched["source"] = f"on record for {name}"
             return concluded(self.statement, made, best, searched)
 
         def tell(made: Search) -> None:
@@ -58,14 +63,13 @@ class Sought:
 
         made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell, self.most)
         try:
-            found = made.run()
-            return (self._of_record(made, finding) if found is None and made.smallest is None else finding(made, found)), False
+            recorded = self._recorded()
+            return finding(made, made.run()), False
         except KeyboardInterrupt:
             return finding(made), True
 
-    def _of_record(self, made: Search, finding: Callable[[Search, Violation | None], Finding]) -> Finding:
-        """The finding with the smallest of the known cases that violate the statement, if there is one."""
-        confirmed = ((name, one) for name, case in self.known() if (one := confirmed_case(self.statement, case)) is not None)
-        name, best = min(confirmed, key=lambda pair: measure(pair[1].draft), default=("", None))
-        found = finding(made, best)
-        return found if best is None else replace(found, searched={**found.searched, "source": f"on record for {name}"})
+    def _recorded(self) -> tuple[str, Violation] | None:
+        """The smallest of the known cases that violate the statement, with the id of the statement that it is a witness of."""
+        known = sorted(self.known(), key=lambda pair: measure(Draft.of(pair[1])))
+        confirmed = ((name, one) for name, case in known if (one := confirmed_case(self.statement, case)) is not None)
+        return next(confirmed, None)

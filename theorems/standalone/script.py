@@ -14,7 +14,7 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +25,7 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.writing import write_file
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
-from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, plain, prose, tabular
+from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, open_servers, plain, prose, reported, tabular
 from fairalloc.theorems.registry import all_statements, statement
 from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.standalone.arguments import ARGUMENTS, Argument
@@ -143,15 +143,8 @@ class StandaloneScript:
         """What of the data is said in words."""
         said = ["All weights are 1."] * all(part == 1 for part in self.data.get("weights", [0]))
         places, told = self.data.get("eligible"), self.data.get("eligible_told")
-        said += [] if places is None else [_open(places)]
-        return said + ([f"As it is reported: {_open(told)}"] if told is not None and told != places else [])
-
-
-def _open(places: Sequence[Sequence[int]]) -> str:
-    """Who may use which server, in words."""
-    closed = [(n + 1, i + 1) for n, row in enumerate(places) for i, may in enumerate(row) if not may]
-    but = ", but not " + ", ".join(f"user {n} server {i}" for n, i in closed) if closed else ""
-    return f"Every user may use every server{but}."
+        own = [] if places is None else [open_servers(places)]
+        return [*said, *own, *([] if told is None else reported(own, [open_servers(told)]))]
 
 
 def _heading(script: StandaloneScript) -> str:
