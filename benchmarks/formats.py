@@ -27,7 +27,7 @@ def _csv(summary: Summary) -> str:
 
 def _json(summary: Summary) -> str:
     """What was asked, and every record; null stands for numbers that are not finite."""
-    details = {key: value for key, value in summary.run.details.items() if key != "place"}
+    details = {key: value for key, value in summary.run.details.items() if key not in ("place", "words")}
     records = as_json([asdict(r) | {"residual": r.residual} for r in summary.rows_of_run])
     document = {"suite": summary.run.suite, "started": summary.run.started, **details, "records": records}
     return json.dumps(document, indent=1, allow_nan=False) + "\n"

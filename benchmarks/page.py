@@ -325,7 +325,7 @@ def _definitions(summary: Summary) -> list[Section]:
 
 def _again(summary: Summary) -> list[Section]:
     """What makes the report again."""
-    details = {name: value for name, value in summary.run.details.items() if name not in ("cases", "place", "methods")}
+    details = {name: value for name, value in summary.run.details.items() if name not in ("cases", "place", "words", "methods")}
     configuration = json.dumps(details, indent=1, sort_keys=True, allow_nan=False)
     text = "The command measures again, and writes the same report of what it measures. Below stands the configuration as JSON."
     return [Section("Make this report again", [text], code=summary.again), Section("", code=configuration)]

@@ -186,7 +186,7 @@ class Details(dict[str, Any]):
 
 KINDS: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("machine", "packages", "methods", "setting", "cases"), dict),
-    **dict.fromkeys(("fairalloc", "python", "place", "cpu", "system", "node", "kind", "about", "missing"), str),
+    **dict.fromkeys(("fairalloc", "python", "place", "words", "cpu", "system", "node", "kind", "about", "missing"), str),
     "time_limit": (int, float),
     **dict.fromkeys(("memory_mb", "jobs", "threads"), int),
     **dict.fromkeys(("accuracies", "idle"), list),

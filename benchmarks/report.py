@@ -258,7 +258,7 @@ class Summary:
         """The command that measures again what this run measured, and reports it."""
         details, setting = self.run.details, self.run.details["setting"]
         asked = details.get("asked", {"methods": [], "cases": []})
-        words = [details["place"] or self.run.suite]
+        words = shlex.split(details.get("words", "")) or [details["place"] or self.run.suite]
         words += [word for name in ("methods", "cases") for value in asked[name] for word in (f"--{name[:-1]}", value)]
         words += [word for value in asked.get("accuracies", setting["accuracies"]) for word in ("--accuracy", str(value))]
         words += ["--time-limit", f"{setting['time_limit']:g}", "--memory", str(setting["memory_mb"])]

@@ -267,6 +267,7 @@ def _details(plan: Plan, described: Mapping[str, Described], here: Mapping[str, 
     cases = {c.name: {"family": c.family, "words": c.words, "printed": described[c.name].printed} for c in plan.suite.cases}
     place, load = plan.place if isinstance(plan.place, str) else "", None if plan.setting.scheduler else os.getloadavg()[0]
     about = {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": place, "cases": cases, "load": load}
+    about["words"] = plan.suite.words
     return about | machine.describe_run(known)
 
 

@@ -12,6 +12,8 @@ from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import cvxpy as cp
     import pyomo.environ as pyo
 
@@ -60,6 +62,11 @@ class Edited(Mechanism):
         """The layers that have an edit and a model."""
         edits = {"cvxpy": self.cvxpy_edit, "pyomo": self.pyomo_edit}
         return frozenset(layer for layer in self.base.layers if edits[layer] is not None)
+
+    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+        """The functions of the base, then the edit."""
+        found, edit = self.base.written_by(layer), self.cvxpy_edit if layer == "cvxpy" else self.pyomo_edit
+        return (*found, edit) if found and edit is not None else ()
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """The edit of the base with these parameters."""

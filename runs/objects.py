@@ -110,14 +110,11 @@ def _is_made_of(items: Iterable[Any], kind: Any) -> bool:
 
 
 def place_of(item: Any) -> str:
-    """FILE.py:NAME of an object that was loaded from a file, of its class, or of a function that it holds; "" for any other."""
+    """FILE.py:NAME of an object that was loaded from a file, else of its class or of a function that it holds, or ""."""
     wanted = [item, type(item), *(value for value in getattr(item, "__dict__", {}).values() if isfunction(value))]
-    for name, module in list(sys.modules.items()):
-        if is_loaded(name):
-            for key, value in _own(module).items():
-                if any(value is one for one in wanted):
-                    return f"{module.__file__}:{key}"
-    return ""
+    files = [module for name, module in list(sys.modules.items()) if is_loaded(name)]
+    made = [(f"{file.__file__}:{key}", value) for file in files for key, value in _own(file).items()]
+    return next((place for one in wanted for place, value in made if value is one), "")
 
 
 def is_loaded(module: str) -> bool:

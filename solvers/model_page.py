@@ -3,13 +3,17 @@
 import inspect
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from textwrap import dedent
 from typing import overload
 
-from fairalloc.formulations import Mechanism, as_mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
+from fairalloc.formulations.edited import Edited
 from fairalloc.models import overview
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError
 from fairalloc.models.examples.published import EVERY_EXAMPLE
 from fairalloc.models.instance import Instance
 from fairalloc.models.overview import HEAD, AllocationOverview, Overview
@@ -26,19 +30,19 @@ class ModelPage:
 
     @property
     def formula(self) -> str:
-        """The opening text of the mechanism's file, or what its class says where it is one of one's own."""
-        item = self.mechanism
+        """The opening text of the mechanism's file, or what the class of one's own says; an edit's is its base's."""
+        item = self._base
         file = sys.modules.get(f"fairalloc.formulations.{item.id.replace('-', '_')}")
         return inspect.getdoc(type(item) if file is None else file) or ""
 
     def code(self, layer: str) -> str:
-        """The functions that write its model in "cvxpy" or "pyomo"."""
+        """The functions that write its model in "cvxpy" or "pyomo"; after them the edit, where it is one."""
         return "\n".join(filter(None, map(_source, self.mechanism.written_by(layer))))
 
     def parts(self, layer: str) -> tuple[str, ...]:
         """The names of variables and constraints of its model on a published example; () for mechanisms of one's own."""
-        item = self.mechanism
-        for instance in [e.instance for e in EVERY_EXAMPLE if item.id in e.answers and layer in item.layers][:1]:
+        item, instance = self._settled
+        if instance is not None and layer in item.layers:
             model = getattr(item, layer)(instance)
             if layer == "cvxpy":
                 return (*(v.name() for v in model.variables()), *(c.label for c in model.constraints))
@@ -49,26 +53,57 @@ class ModelPage:
             return tuple(part.local_name for part in model.component_objects(kinds) if len(part))
         return ()
 
+    @property
+    def _base(self) -> Mechanism:
+        """The mechanism that is edited, or itself."""
+        item = self.mechanism
+        while isinstance(item, Edited):
+            item = item.base
+        return item
+
+    @property
+    def _called(self) -> str:
+        """The mechanism, or the one that is edited, as a line of Python names it."""
+        name = self._base.id
+        return f"fa.mechanism({name!r})" if MECHANISMS.is_ours(name) else "mechanism"
+
+    @cached_property
+    def _settled(self) -> tuple[Mechanism, Instance | None]:
+        """The mechanism with its kind, and the first published example on which it is read off, or None."""
+        for example in EVERY_EXAMPLE:
+            if self._base.id in example.answers:
+                with suppress(FairallocError):  # an edit may be of another instance
+                    return self.mechanism.settled(example.instance), example.instance
+        return self.mechanism, None
+
     def _lines(self) -> Iterator[str]:
         item = self.mechanism
+        with_edit = ", and the edit" if isinstance(item, Edited) else ""
         source = f" ({item.source})" if item.source else ""
         yield f"{item.id}: {item.title or 'of your own'}{source}\n\n{self.formula}\n"
         for layer, name in LAYERS.items():
             if code := self.code(layer):
-                yield f"The model in {name}, fa.mechanism({item.id!r}).{layer}(instance)\n\n{code}"
+                yield f"The model in {name}, {self._called}.{layer}(instance){with_edit}\n\n{code}"
         if item.layers:
             yield from self._edits()
-        yield f"Computed by {', '.join(key for key, method in METHODS.items() if method.computes(item))}"
+        yield self._methods()
 
     def _edits(self) -> Iterator[str]:
-        """What an edit can be of."""
-        item = self.mechanism
-        yield f"Edited by fa.mechanism({item.id!r}).edited(id, cvxpy=f, pyomo=h), f(problem, instance) and h(model, instance)\n"
+        """What an edit can be of, or what this one leaves of the rounds."""
+        yield f"Edited by {self._called}.edited(id, cvxpy=f, pyomo=h), f(problem, instance) and h(model, instance)\n"
         for layer, name in LAYERS.items():
             if parts := self.parts(layer):
                 yield f"    {name}: {', '.join(parts)}"
-        rounds = "all rounds respect the edit; another objective makes it one program" if item.several_rounds else ""
-        yield f"    {item.own_objective or rounds or 'one program: constraints, objective and parameters'}\n"
+        base, item = self._base, self._settled[0]
+        rounds = "all rounds respect the edit; another objective makes it one program" if base.several_rounds else ""
+        yield f"    {base.own_objective or item.remark or rounds or 'one program: constraints, objective and parameters'}\n"
+
+    def _methods(self) -> str:
+        item, instance = self._settled
+        names = ", ".join(key for key, method in METHODS.items() if method.computes(item))
+        where = f" (its kind is that on {instance.name})" if instance is not None and item is not self.mechanism else ""
+        known = None not in (item.linear, item.integer, item.convex) or not item.layers
+        return f"Computed by {names}{where if known else ', as far as they take the kind of its model on an instance'}"
 
     def __str__(self) -> str:
         return "\n".join(self._lines())

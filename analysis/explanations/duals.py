@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.explanations.costs import cleaned
-from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, joined, said, tasks_of
+from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, refused
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
@@ -168,14 +168,20 @@ def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[st
         slopes = np.asarray(part.toarray() if hasattr(part, "toarray") else part).reshape(x.size, size)
         duals = np.ravel(c.dual_value, order="F") * np.ones(size)
         for k in range(size):
-            users = np.unique(domain.arcs.user[slopes[:, k] != 0])
-            yield *_placed(c.label or str(c)[:60], k, size, domain, users.tolist()), float(duals[k]), slopes[:, k]
+            there = np.flatnonzero(slopes[:, k])
+            yield *_placed(c.label or str(c)[:60], k, size, domain, there.tolist()), float(duals[k]), slopes[:, k]
 
 
-def _placed(label: str, k: int, size: int, domain: Instance, users: list[int]) -> tuple[str, dict[str, str]]:
-    """The name of a row number k of `size`, in which tasks of these users stand, and what it is about."""
-    if label == "capacity" and size == domain.K * domain.R:
-        return _about(label, (domain.servers[k // domain.R], domain.resources[k % domain.R]))
+def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -> tuple[str, dict[str, str]]:
+    """The name of a row number k of `size`, in which tasks on these arcs stand, and what it is about."""
+    arcs = domain.arcs
+    users, servers = np.unique(arcs.user[there]), np.unique(arcs.server[there])
+    if size == domain.A and there == [k]:
+        return _of_arc(label, k, domain)
+    if size == domain.K * domain.R and (label == "capacity" or servers.tolist() == [k // domain.R]):
+        place = {"server": domain.servers[k // domain.R], "resource": domain.resources[k % domain.R]}
+        about = f"{place['resource']} on {place['server']}"
+        return about if label == "capacity" else f"{label} of {about}", place
     capped = np.flatnonzero(np.isfinite(domain.max_tasks))
     if label == "limit" and size == len(capped):
         return _about(label, domain.users[capped[k]])
@@ -183,6 +189,14 @@ def _placed(label: str, k: int, size: int, domain: Instance, users: list[int]) -
         user = domain.users[users[0]]
         return f"{label}[{k}] of {user}", {"user": user}
     return label if size == 1 else f"{label}[{k}]", {}
+
+
+def _of_arc(label: str, k: int, domain: Instance) -> tuple[str, dict[str, str]]:
+    """The name of the row about the tasks on arc k alone; the variant is named where its user has several."""
+    arcs = domain.arcs
+    user, server = domain.users[arcs.user[k]], domain.servers[arcs.server[k]]
+    several = arcs.variant[arcs.user == arcs.user[k]].any()
+    return f"{label} of {user}{f', variant {arcs.variant[k]},' if several else ''} on {server}", {"user": user, "server": server}
 
 
 def _rows_of_pyomo(session: PyomoSession) -> Iterator[tuple[str, dict[str, str], float, Floats]]:
@@ -219,7 +233,9 @@ def _of_stage(subject: Subject, stage: Stage, k: int, count: int, item: Mechanis
     if not item.takes_rounds:
         text = f"The objective is {said(stage.level)}. Binding, with their duals: {bound}."
         return Sentence(text, "constraint", "duals", facts)
-    text = f"Round {k + 1}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at the share {said(stage.level)}."
+    assert isinstance(item, Edited)
+    level = at_level(said(stage.level), by_weight(item.base, subject.domain))
+    text = f"Round {k + 1}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at the {level}."
     return Sentence(f"{text} Binding, with their duals: {bound}.", "round", "duals", {"round": k + 1, "rounds": count, **facts})
 
 

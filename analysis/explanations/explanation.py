@@ -15,10 +15,11 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import as_json
+from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.tables import printable, width
 from fairalloc.solvers.method import now
 
-__all__ = ["MOST_NAMES", "Explanation", "Number", "Sentence", "Subject", "joined", "said", "tasks_of"]
+__all__ = ["MOST_NAMES", "Explanation", "Number", "Sentence", "Subject", "at_level", "by_weight", "joined", "said", "tasks_of"]
 
 Number: TypeAlias = Fraction | float
 
@@ -148,6 +149,18 @@ def said(value: Number) -> str:
         text = str(value)
         return text if len(text) <= 9 else f"{float(value):.6g}"
     return f"{value:.6g}"
+
+
+def by_weight(rule: Mechanism, instance: Instance) -> str:
+    """What a level of the rule is where weights count: a share divided by the weight; "" where it is the share."""
+    if (instance.weights == 1).all():
+        return ""
+    return f"{'dominant share' if getattr(rule, 'share', None) is global_dominant_share else 'share'} / weight"
+
+
+def at_level(levels: str, by_weight: str, several: str = "") -> str:
+    """The words for a level, or for several with "s"."""
+    return f"level{several} {levels} ({by_weight})" if by_weight else f"share{several} {levels}"
 
 
 def tasks_of(value: Number) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from fairalloc.analysis.certificates import Certificate, NotCertified, certify
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.explanations.costs import Costs, cleaned
-from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
+from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, Leximin
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
@@ -53,11 +53,12 @@ class Layer:
 
 @dataclass(frozen=True)
 class Rounds:
-    """All rounds, with what proves them."""
+    """All rounds, with what proves them; `by_weight` says what levels are where they are no shares."""
 
     layers: list[Layer]
     costs: Costs
     rate: Sequence[Number]
+    by_weight: str
     source: str
     proof: str
 
@@ -131,8 +132,9 @@ def _certified(subject: Subject, item: Leximin, made: LeximinCertificate) -> Rou
         full = tuple(n for n in part.users if limits[n] is not None and found.tasks(n) == limits[n])
         level, prices = (part.level, part.prices) if same else (float(part.level), [float(p) for p in part.prices])
         layers.append(Layer(level, part.users, full, prices))
-    rate = item.exact_rate(domain)
-    return Rounds(layers, costs, rate if same else [float(r) for r in rate], "certificate", certified(made))
+    rate: Sequence[Number] = item.exact_rate(domain)
+    rate = rate if same else tuple(float(r) for r in rate)
+    return Rounds(layers, costs, rate, by_weight(item, domain), "certificate", certified(made))
 
 
 def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float) -> Rounds:
@@ -153,7 +155,7 @@ def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float)
         full = tuple(users[limited[users]].tolist())
         found.append(Layer(level, tuple(users.tolist()), full, (p / y if y > 0 else p).tolist()))
     proof = proved_by(f"the prices of {subject.allocation.method or 'the allocation'}", residual)
-    return Rounds(found, Costs(domain, cleaned(domain, x), False), rate.tolist(), "prices", proof)
+    return Rounds(found, Costs(domain, cleaned(domain, x), False), rate.tolist(), by_weight(item, domain), "prices", proof)
 
 
 def _of_rounds(rounds: Rounds, users: Sequence[int]) -> list[Sentence]:
@@ -189,9 +191,10 @@ def _of_round(rounds: Rounds, ks: list[int]) -> Sentence:
     limited = [names[n] for layer in layers for n in layer.limited]
     first, last = layers[0].level, layers[-1].level
     several, word = "s" * (len(ks) > 1), "and" if len(ks) == 2 else "to"
-    which, level = f"Round{several} {ks[0] + 1}", f"share{several} {said(first)}"
+    which, levels = f"Round{several} {ks[0] + 1}", said(first)
     if several:
-        which, level = f"{which} {word} {ks[-1] + 1}", f"{level} {word} {said(last)}"
+        which, levels = f"{which} {word} {ks[-1] + 1}", f"{levels} {word} {said(last)}"
+    level = at_level(levels, rounds.by_weight, several)
     priced = rounds.costs.priced(layers[0].prices)
     text = f"{which}: {joined(users)} {'stops' if len(users) == 1 else 'stop'} at the {level}."
     if priced:
@@ -208,7 +211,7 @@ def _of_user(rounds: Rounds, n: int, k: int) -> list[Sentence]:
     user, tasks = costs.instance.users[n], costs.tasks(n)
     share, limited = rounds.rate[n] * tasks, n in layer.limited
     facts = {"user": user, "tasks": tasks, "share": share, "round": k + 1, "limited": limited}
-    text = f"{user} runs {tasks_of(tasks)}, the share {said(share)}, and stops in round {k + 1}"
+    text = f"{user} runs {tasks_of(tasks)}, the {rounds.by_weight or 'share'} {said(share)}, and stops in round {k + 1}"
     if limited:
         text = f"{text}: these are all the tasks it asked for, so no single capacity, made larger, gives it more tasks."
         return [Sentence(text, "user", rounds.source, facts)]

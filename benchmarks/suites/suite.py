@@ -96,6 +96,7 @@ class Suite:
     accuracies : that every method is asked for, words or residuals; methods are compared at what they achieve
     time_limit, repeats : for each solve, where the run does not say otherwise
     trace : whether the iterations of algorithms are kept with their seconds and residuals
+    words : what `fairalloc bench run` needs to run it, where its id is not enough
     lacks : says in a sentence why the suite cannot run here, as where its data are not found; "" where it can
     """
 
@@ -107,6 +108,7 @@ class Suite:
     time_limit: Duration = 20.0
     repeats: Repeats = 3
     trace: bool = False
+    words: str = ""
     lacks: Callable[[], str] = str
 
     def __post_init__(self) -> None:
@@ -173,27 +175,36 @@ def find_suite(name: str | Suite) -> Suite:
 
 
 @checked
-def suite_of(paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Suite:
+def suite_of(
+    paths: Sequence[str | Path], mechanisms: Sequence[str | Mechanism | type[Mechanism]], place: str | Path | None = None
+) -> Suite:
     """A suite of instances in files, each under each mechanism.
 
     Parameters
     ----------
     paths : JSON files, which are read where they are solved
     mechanisms : ids, or mechanisms themselves
+    place : the file, folder or glob that names all paths, for the command that runs the suite again; None = the only path
 
     Returns
     -------
     The suite, with the cases FILE or, under several mechanisms, FILE-MECHANISM
     """
-    cases = []
+    cases, items = [], [given if isinstance(given, str) else find_mechanism(given) for given in mechanisms]
     for path in map(Path, paths):
-        for given in mechanisms:
-            item = given if isinstance(given, str) else find_mechanism(given)
+        for item in items:
             label = item if isinstance(item, str) else item.id
             name, file = path.stem + (f"-{label}" if len(mechanisms) > 1 else ""), path.resolve()
-            words = shlex.join([str(file), "--mechanism", item if isinstance(item, str) else place_of(item) or item.id])
-            cases.append(SuiteCase(name, item, partial(read_instance, file), words=words))
-    return Suite("files", f"{len(paths)} instances in files", tuple(cases))
+            cases.append(SuiteCase(name, item, partial(read_instance, file), words=_words(file, [item])))
+    place = paths[0] if place is None and len(paths) == 1 else place
+    words = "" if place is None else _words(Path(place).resolve(), items)
+    return Suite("files", f"{len(paths)} instances in files", tuple(cases), words=words)
+
+
+def _words(place: Path, items: Sequence[str | Mechanism]) -> str:
+    """A place with the mechanisms that are asked for, as words of a command."""
+    named = (item if isinstance(item, str) else place_of(item) or item.id for item in items)
+    return shlex.join([str(place), *(word for name in named for word in ("--mechanism", name))])
 
 
 def _read(module: str) -> Suite:

@@ -6,7 +6,8 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def _run(options: argparse.Namespace) -> int:
         memory_mb=options.memory_mb,
         **{name: getattr(options, name) for name in ("time_limit", "repeats", "jobs", "threads", "scheduler")},
     )
-    _say_what_is_not_computed((case.mechanism for case in selected(found, options.case or ()).cases), methods)
+    _say_what_is_not_computed(selected(found, options.case or ()).cases, methods)
     summary = benchmarks.run(suite, records, methods, options.case or (), setting)
     page = records.with_suffix(".html")
     _show(summary)
@@ -120,7 +121,8 @@ def _suite(options: argparse.Namespace) -> Any:
         files = [file for file in files if _is_instance(file)]
     if not files:
         raise InstanceError(f"{place!r} holds no instances: no file has the schema {INSTANCE_SCHEMA}")
-    return benchmarks.suite_of(files, [arguments.mechanism_named(name) for name in options.mechanism or [arguments.DEFAULT]])
+    mechanisms = [arguments.mechanism_named(name) for name in options.mechanism or [arguments.DEFAULT]]
+    return benchmarks.suite_of(files, mechanisms, place)
 
 
 def _is_instance(file: Path) -> bool:
@@ -135,13 +137,23 @@ def _is_instance(file: Path) -> bool:
     return bool(schema == INSTANCE_SCHEMA)
 
 
-def _say_what_is_not_computed(mechanisms: Iterable[str | Mechanism], methods: Sequence[Any]) -> None:
+def _say_what_is_not_computed(cases: Sequence[benchmarks.SuiteCase], methods: Sequence[Any]) -> None:
     """A sentence for each mechanism that no method computes of those that are named."""
     known = [method_of(method) for method in methods]
-    for asked in map(find_mechanism, dict.fromkeys(mechanisms) if known else ()):
+    first = {case.mechanism: case for case in reversed(cases)} if known else {}
+    for case in reversed(first.values()):
+        asked = _with_its_kind(case)
         if not any(method.computes(asked) for method in known):
             names = ", ".join(method.id for method in known)
             complain(f"{asked.id} is not solved: none of the methods that are named computes it ({names})")
+
+
+def _with_its_kind(case: benchmarks.SuiteCase) -> Mechanism:
+    """The case's mechanism; its kind is read off its model where it declares none."""
+    item = find_mechanism(case.mechanism)
+    with suppress(Exception):  # the case itself will show it too
+        return item if None not in (item.linear, item.integer, item.convex) else item.settled(case.build())
+    return item
 
 
 def _data(options: argparse.Namespace) -> int:

@@ -210,12 +210,12 @@ class CvxpyMethod(Method):
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear and integer programs, the others take cones: convex programs."""
+        """HiGHS takes linear and integer programs, the others take cones: convex programs. What is not read off yet may be."""
         if "cvxpy" not in mechanism.layers:
             return False
         if self.solver == "HIGHS":
-            return bool(mechanism.linear or mechanism.integer)
-        return bool(mechanism.convex and not mechanism.integer)
+            return mechanism.linear is not False or mechanism.integer is not False
+        return mechanism.convex is not False and not mechanism.integer
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         return mechanism.unwritten(instance, "cvxpy")

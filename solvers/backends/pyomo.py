@@ -261,10 +261,12 @@ class PyomoMethod(Method):
         self.table = "IPOPT in CasADi" if self.warm else ""
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear and integer programs, Ipopt everything without integers."""
+        """HiGHS takes linear and integer programs, Ipopt everything without integers. What is not read off yet may be."""
         if "pyomo" not in mechanism.layers:
             return False
-        return bool(mechanism.linear or mechanism.integer) if self.solver == "HIGHS" else not mechanism.integer
+        if self.solver == "HIGHS":
+            return mechanism.linear is not False or mechanism.integer is not False
+        return not mechanism.integer
 
     def starts(self, mechanism: Mechanism) -> bool:
         """Concave programs; the merit of a game has variables that tasks alone do not start."""

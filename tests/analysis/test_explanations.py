@@ -1,6 +1,7 @@
 """Explanations are right: what each sentence says of a capacity is compared with another solve, or with its certificate."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -500,6 +501,26 @@ def test_named_constraints_of_an_edited_rule(layer):
                 assert allocation.load[place(instance, b)] >= 1 - 1e-5
     with pytest.raises(NotApplicable, match="solved again, has another answer"):
         fa.explain(allocation, edited(2))
+
+
+@pytest.mark.parametrize("edit", ["arc", "load"])
+def test_a_level_and_rows_of_an_edit_are_named(edit):
+    """The edit stops b on both servers before a capacity does: by 1 task on each, or by an eighth of the second resource."""
+    names = {"users": ["a", "b", "c"], "servers": ["s", "t"], "resources": ["cpu", "memory"]}
+    instance = Instance([[1, 0], [1, 1], [1, 1]], [[8, 4], [8, 4]], weights=[2, 1, 1], **names)
+
+    def third(problem, instance):
+        x, part = problem.var_dict["x"], instance.arcs.load.multiply(instance.arcs.user == 1).tocsc()
+        rows = x - 100 * (instance.arcs.user == 0) <= 1 if edit == "arc" else part @ x <= 0.125
+        return cp.Problem(problem.objective, [*problem.constraints, rows.set_label("third")])
+
+    item = fa.mechanism("drfh").edited("third", cvxpy=third)
+    explained = " ".join(s.text for s in fa.explain(solve(instance, item), item).sentences)
+    for server in "st":
+        assert f"third of {'b' if edit == 'arc' else 'memory'} on {server}" in explained
+    plain = fa.explain(solve(instance, "drfh")).sentences[0].text
+    for text in (explained, plain):
+        assert re.search(r"at the level \S+ \(dominant share / weight\)", text)
 
 
 class MostTasksOfAll(fa.Mechanism):

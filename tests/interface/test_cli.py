@@ -16,7 +16,7 @@ from tolerances import EXACT
 import fairalloc as fa
 from fairalloc import __version__, cli
 from fairalloc.analysis import PROPERTIES
-from fairalloc.cli import main
+from fairalloc.cli import bench, main
 from fairalloc.cli import solve as cli_solve
 from fairalloc.models import Allocation
 from fairalloc.models.examples import generators
@@ -359,7 +359,7 @@ def test_the_shell_completes_names(tmp_path, line, words):
         "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
     }
     places = os.pathsep.join([str(Path(fa.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
-    code = "import sys; from fairalloc.cli import main; sys.exit(main())"
+    code = "import sys; from fairalloc.cli import bench, main; sys.exit(main())"
     environment = os.environ | asked | {"PYTHONPATH": places, "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "words")}
     subprocess.run([sys.executable, "-P", "-c", code], env=environment, cwd=tmp_path, capture_output=True, check=False)
     assert (tmp_path / "words").read_text().split("\n") == words
@@ -400,6 +400,20 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/2'" in said.err
     assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
     assert "answer-drfh" not in said.out
+    asked = f"fairalloc bench run {tmp_path} --mechanism drfh --mechanism nb --method highs "
+    assert fa.benchmarks.report("r.sqlite").again.startswith(asked)
+
+
+def test_an_edit_is_not_said_to_be_solved_by_no_method(tmp_path, monkeypatch, capsys):
+    """Its kind is read off its model on the case."""
+    monkeypatch.chdir(tmp_path)
+    fa.write_instance(fa.Instance([[1]], [[2]]), "one.json")
+    edit = fa.mechanism("drfh").edited("mine", cvxpy=lambda problem, _: problem)
+    cases = fa.benchmarks.suite_of(["one.json"], [edit, "drfh"]).cases
+    bench._say_what_is_not_computed(cases, ["cvxpy:clarabel", "highs:leximin"])
+    assert capsys.readouterr().err == ""
+    bench._say_what_is_not_computed(cases, ["highs:leximin"])
+    assert "mine is not solved: none of the methods that are named computes it (highs:leximin)" in capsys.readouterr().err
 
 
 def test_words_may_stand_between_options(run):

@@ -63,6 +63,12 @@ def test_only_what_a_file_made_is_found_without_a_name(own):
     assert list(load_objects(str(own), METHOD)) == ["Renamed"]
 
 
+def test_a_suite_of_files_names_the_edit_and_not_its_function(own, tmp_path):
+    suite = benchmarks.suite_of(["a.json", "b.json"], [load_object(f"{own}:capped", MECHANISM)], tmp_path)
+    assert suite.words == f"{tmp_path} --mechanism {own}:capped"
+    assert suite.cases[0].words.endswith(f"a.json --mechanism {own}:capped")
+
+
 def test_an_object_travels_by_its_pickle(own):
     again = unpacked(packed(load_object(f"{own}:capped", MECHANISM)))
     instance = example("wang-fig2").instance

@@ -2,6 +2,7 @@
 
 import inspect
 
+import cvxpy as cp
 import pytest
 from narrow import ALGORITHMS
 
@@ -31,12 +32,41 @@ def test_the_code_is_the_text_of_the_file():
     assert fa.show(fa.mechanism("drfh-lp")).code("pyomo") == page.code("pyomo"), "the model of W (6) is one"
 
 
+def capped(problem, instance):
+    cap = instance.arcs.owner[[0]] @ problem.var_dict["x"] <= 3
+    return cp.Problem(problem.objective, [*problem.constraints, cap.set_label("cap")])
+
+
+def test_an_edit_has_the_model_of_its_base_and_its_own_source():
+    page = fa.show(fa.mechanism("drfh").edited("capped", cvxpy=capped))
+    assert page.formula == fa.show(fa.mechanism("drfh")).formula
+    sources = map(inspect.getsource, (DominantResourceFairness.write_cvxpy, capped))
+    assert page.code("cvxpy").split() == " ".join(sources).split()
+    assert page.parts("cvxpy")[-1] == "cap"
+    assert page.code("pyomo") == ""
+    assert "all rounds respect the edit" in str(page)
+    methods = str(page).splitlines()[-1]
+    assert {"cvxpy:clarabel,", "cvxpy:highs,", "cvxpy:scs"} <= set(methods.split())
+    assert "uno" not in methods
+
+
+def test_an_edit_that_fits_no_example_may_be_computed_by_all():
+    def other(problem, instance):
+        raise IndexError(17)
+
+    page = str(fa.show(fa.mechanism("drfh").edited("other", cvxpy=other)))
+    assert "all rounds respect the edit" in page
+    assert "cvxpy:clarabel" in page.splitlines()[-1]
+    assert page.endswith("as far as they take the kind of its model on an instance")
+
+
 def test_an_instance_is_shown_as_before_and_an_own_mechanism_too():
     wang = fa.example("wang-fig2").instance
     assert fa.show(wang).user(0)["dominant"] == "memory"
     own = fa.Leximin("equal-tasks", share=lambda instance: [1.0] * instance.N)
     assert str(fa.show(own)).startswith("equal-tasks: of your own")
-    assert "carries" not in fa.show(own.edited("mine", cvxpy=lambda problem, _: problem)).code("cvxpy")
+    unchanged = own.edited("mine", cvxpy=lambda problem, _: problem)
+    assert "_rounds.set" not in fa.show(unchanged).code("cvxpy")
     with pytest.raises(fa.FairallocError, match="must be an Instance"):
         fa.show(3)
 
