@@ -327,9 +327,9 @@ def _resting_on(item: Evidence, symbol: str, noted: Sequence[Evidence]) -> Cell:
 def _note(item: Evidence, mark: str) -> str:
     """Such as "✓ if simplex", "120 trials", "2 cases, then the time was over" or "the check failed on 3: KeyError: 'a'"."""
     trials = [f"{item.finding.trials:,} trials"] * (item.mark == TRIED)
-    trials += [_tried(item.finding)] * (item.mark == OPEN and item.finding.searched.get("source") != "record")
-    condition = [f"if {item.condition}"] * bool(item.condition)
     failed = ["".join(item.finding.sentence.partition(FAILED)[1:])] * (FAILED in item.finding.sentence)
+    trials += [_tried(item.finding)] * (item.mark == OPEN and not failed and item.finding.searched.get("source") != "record")
+    condition = [f"if {item.condition}"] * bool(item.condition)
     return " ".join([*([mark] if mark else []), *trials, *failed, *condition])
 
 

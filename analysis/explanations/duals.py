@@ -176,9 +176,9 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     """The name of a row number k of `size`, in which tasks on these arcs stand, and what it is about."""
     arcs = domain.arcs
     users, servers = np.unique(arcs.user[there]), np.unique(arcs.server[there])
-    if size == domain.A and there == [k]:
+    if 1 < size == domain.A and there == [k]:
         return _of_arc(label, k, domain)
-    if size == domain.K * domain.R and (label == "capacity" or servers.tolist() == [k // domain.R]):
+    if size == domain.K * domain.R and (label == "capacity" or size > 1 and servers.tolist() == [k // domain.R]):
         place = {"server": domain.servers[k // domain.R], "resource": domain.resources[k % domain.R]}
         about = f"{place['resource']} on {place['server']}"
         return about if label == "capacity" else f"{label} of {about}", place
