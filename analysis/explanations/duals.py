@@ -178,7 +178,7 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     users, servers = np.unique(arcs.user[there]), np.unique(arcs.server[there])
     if 1 < size == domain.A and there == [k]:
         return _of_arc(label, k, domain)
-    if size == domain.K * domain.R and (label == "capacity" or size > 1 and servers.tolist() == [k // domain.R]):
+    if size == domain.K * domain.R and (label == "capacity" or (size > 1 and servers.tolist() == [k // domain.R])):
         place = {"server": domain.servers[k // domain.R], "resource": domain.resources[k % domain.R]}
         about = f"{place['resource']} on {place['server']}"
         return about if label == "capacity" else f"{label} of {about}", place
