@@ -16,6 +16,7 @@ The best w for given prices are those of a small linear program. With these the 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any, Self
 
 import numpy as np
@@ -39,7 +40,7 @@ MOST = 1e-2
 LARGEST = 1e6
 """Of the w of nodes where limits have prices too, whose rays are worth nothing but for rounding."""
 
-ROUNDING = 1e-14
+ROUNDING = 2.0**-52
 """Of a sum of prices, in parts: a node whose w is as small is proved nothing."""
 
 PREFERRED = 1e-8
@@ -97,8 +98,8 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
     at_level = now.active & (levels <= kept * (1.0 + NOTHING))
     w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
     limited = z > 0
-    paid = float(np.maximum(prices, 0.0).sum() + z[limited] @ tree.instance.max_tasks[limited])
-    gap = max(paid - float(w @ kept), 0.0) + ROUNDING * paid
+    paid = np.concatenate([np.maximum(prices, 0.0).ravel(), z[limited] * tree.instance.max_tasks[limited]])
+    gap = max(fsum((*paid, *(-w * kept))), 0.0) + ROUNDING * float(paid.sum())
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rise = (kept - now.base - g + gap / w) / unit
     return np.where(now.active & (w > 0), rise, np.inf)
