@@ -82,7 +82,11 @@ class AlphaFamily(Mechanism):
 
     def rate(self, instance: Instance) -> Floats:
         """(N,) sigma_n / phi_n: the weighted share of one task."""
-        return self.share(instance) / instance.weights
+        memo, key = instance.memo, ("rate", self.by)
+        if key not in memo:
+            memo[key] = self.share(instance) / instance.weights
+        result: Floats = memo[key]
+        return result
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def in_parts(self, allocation: Allocation, of: Floats, power: float) -> Floats | None:

@@ -57,6 +57,13 @@ class Edited(Mechanism):
         own = {name: getattr(self, name) for name in ("title", "edits", "keeps_floors")}
         return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit), own
 
+    def _of(self, base: Mechanism) -> "Edited":
+        """The same edit of another base, without what was compiled for this one."""
+        kind, (_, *given), own = self.__reduce__()
+        result: Edited = kind(base, *given)
+        vars(result).update(own)
+        return result
+
     @property
     def layers(self) -> frozenset[str]:
         """The layers that have an edit and a model."""
@@ -70,9 +77,7 @@ class Edited(Mechanism):
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """The edit of the base with these parameters."""
-        result = copy(self) if parameters else self
-        result.base = self.base.configure(**parameters)
-        return result
+        return self._of(self.base.configure(**parameters)) if parameters else self
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -179,8 +179,7 @@ class Claim(ClaimTerms):
     @property
     def sought(self) -> Sought:
         """The search of the claim in one process."""
-        known = self._on_record()  # here, so that the child process of a later search need not read it again
-        return Sought(self.statement, known=lambda: known)
+        return Sought(self.statement, known=self._on_record())
 
     def _on_record(self) -> list[tuple[str, Case]]:
         """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""

@@ -179,8 +179,7 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     if 1 < size == domain.A and there == [k]:
         return _of_arc(label, k, domain)
     if size == domain.K * domain.R and (label == "capacity" or (size > 1 and servers.tolist() == [k // domain.R])):
-        place = {"server": domain.servers[k // domain.R], "resource": domain.resources[k % domain.R]}
-        about = f"{place['resource']} on {place['server']}"
+        about, place = _about("capacity", (domain.servers[k // domain.R], domain.resources[k % domain.R]))
         return about if label == "capacity" else f"{label} of {about}", place
     capped = np.flatnonzero(np.isfinite(domain.max_tasks))
     if label == "limit" and size == len(capped):

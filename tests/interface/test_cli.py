@@ -359,7 +359,7 @@ def test_the_shell_completes_names(tmp_path, line, words):
         "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
     }
     places = os.pathsep.join([str(Path(fa.__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
-    code = "import sys; from fairalloc.cli import bench, main; sys.exit(main())"
+    code = "import sys; from fairalloc.cli import main; sys.exit(main())"
     environment = os.environ | asked | {"PYTHONPATH": places, "_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "words")}
     subprocess.run([sys.executable, "-P", "-c", code], env=environment, cwd=tmp_path, capture_output=True, check=False)
     assert (tmp_path / "words").read_text().split("\n") == words

@@ -11,7 +11,7 @@ from fairalloc.models.files.jsonio import write_json
 from fairalloc.models.files.writing import write_file
 from fairalloc.theorems.certificates.certify import certified
 from fairalloc.theorems.certificates.store import certificate_name, checked, hash_of, index, packed, stored
-from fairalloc.theorems.certificates.text import text as text_of
+from fairalloc.theorems.certificates.text import text
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.smt.claims import questions
 from fairalloc.theorems.smt.record import recorded
@@ -47,12 +47,12 @@ def renew(seconds: float) -> dict[str, list[dict[str, Any]]]:
 
 def _entry(item: Statement, size: list[int], seconds: float) -> dict[str, Any]:
     asked = [*questions(item, (size[0], size[1], size[2]))[0]]
-    text, lemmas = text_of(asked), sum(len(question.lemmas) for question in asked)
-    sha256 = hash_of(text)
+    written, lemmas = text(asked), sum(len(question.lemmas) for question in asked)
+    sha256 = hash_of(written)
     certificate, reason = stored(sha256), ""
     if certificate is None and seconds:
         try:
-            certificate = certified(text, seconds)
+            certificate = certified(written, seconds)
             write_file(HERE / "found" / certificate_name(sha256), packed(certificate))
         except InstanceError as fault:
             reason = str(fault)
@@ -60,7 +60,7 @@ def _entry(item: Statement, size: list[int], seconds: float) -> dict[str, Any]:
         known = (entry["reason"] for entry in index().get(item.id, ()) if entry["size"] == size and "reason" in entry)
         return {"size": size, "reason": reason or next(known, "not searched")}
     leaves = checked(certificate, sha256, item.id).split(", ")[1].split()[0]
-    entry = {"size": size, "sha256": sha256, "questions": len(text["questions"]), "leaves": int(leaves)}
+    entry = {"size": size, "sha256": sha256, "questions": len(written["questions"]), "leaves": int(leaves)}
     return entry | ({"lemmas": lemmas} if lemmas else {})
 
 

@@ -25,13 +25,13 @@ FINDING = 0.9
 
 @dataclass(frozen=True)
 class Sought:
-    """A statement, the most users, servers and resources of the instances in which a violation of it is sought, and a function of
-    the known cases, with the ids of the statements that they are witnesses of.
+    """A statement, the most users, servers and resources of the instances in which a violation of it is sought, and the known
+    cases, with the ids of the statements that they are witnesses of.
     """
 
     statement: Statement
     most: tuple[int, int, int] = MOST
-    known: Callable[[], Sequence[tuple[str, Case]]] = list
+    known: Sequence[tuple[str, Case]] = ()
 
     def searched(
         self,
@@ -70,6 +70,6 @@ class Sought:
 
     def _recorded(self) -> tuple[str, Violation] | None:
         """The smallest of the known cases that violate the statement, with the id of the statement that it is a witness of."""
-        known = sorted(self.known(), key=lambda pair: measure(Draft.of(pair[1])))
+        known = sorted(self.known, key=lambda pair: measure(Draft.of(pair[1])))
         confirmed = ((name, one) for name, case in known if (one := confirmed_case(self.statement, case)) is not None)
         return next(confirmed, None)
