@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("models", "formulations", "solvers", "analysis", "simulation")
+DRAWN = ("analysis/plots/", "analysis/explorer")
+"""Widths and places in pictures, which are looked at, are not drawn."""
 NEGATED = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 MOVED = NEGATED | {ast.GtE: ast.Gt, ast.LtE: ast.Lt}
 """Of comparisons with whole numbers the limit moves; of others, where equality is rounding, the sense is the opposite one."""
@@ -141,7 +143,7 @@ def main() -> None:
         parser.add_argument(name, type=int, default=default)
     asked, survivors = parser.parse_args(), 0
     files = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")[:-1]
-    core = [Path(f) for f in files if f.endswith(".py") and f.startswith(ROOMS)]
+    core = [Path(f) for f in files if f.endswith(".py") and f.startswith(ROOMS) and not f.startswith(DRAWN)]
     places = [(file, k) for file in core for k in range(len(mutants((ROOT / file).read_text())))]
     drawn = random.Random(asked.seed).sample(places, asked.count)
     trees: SimpleQueue[Path] = SimpleQueue()
