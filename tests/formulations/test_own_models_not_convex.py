@@ -14,6 +14,7 @@ import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.models.examples.published import example
 from fairalloc.models.files.jsonio import allocation_document
+from fairalloc.solvers import METHODS
 from fairalloc.theorems.checkers.trials import Undecided, answered
 
 KHAMSE = example("khamse-fig1").instance
@@ -82,7 +83,7 @@ CONVEX = [
     InPyomo("decay", lambda x, u: -sum(pyo.exp(-v) for v in u)),
     InPyomo("disc", lambda x, u: sum(x), lambda x, u: x[0] ** 2 + x[0] * x[1] + x[1] ** 2 <= 9),
 ]
-METHODS = {"pyomo": ("pyomo:ipopt",), "cvxpy": ("cvxpy:ipopt", "cvxpy:uno")}
+NONLINEAR = {"pyomo": ("pyomo:ipopt",), "cvxpy": ("cvxpy:ipopt", "cvxpy:uno")}
 
 
 def never_optimal(allocation):
@@ -109,7 +110,9 @@ def test_what_is_not_proved_to_be_convex_is_never_optimal(own):
 
 @pytest.mark.parametrize("own", [NOT_CONVEX[0], NOT_CONVEX[9]], ids=lambda own: own.id)
 def test_a_better_point_exists_and_both_are_left_undecided(own):
-    for method in METHODS[min(own.layers)]:
+    usable = [method for method in NONLINEAR[min(own.layers)] if not METHODS[method].missing()]
+    assert usable
+    for method in usable:
         allocation = fa.solve(KHAMSE, own, method)
         never_optimal(allocation)
         assert allocation.values["objective"] < 399, "[0, 12, 16, 0] has 400"
@@ -140,7 +143,7 @@ def test_a_parameter_makes_a_program_convex_or_not():
     own = InCvxpy("signed", lambda x, u, rows: cp.Problem(cp.Maximize(cp.sum(u) + p * cp.sum_squares(u)), rows))
     for value in (-0.2, 0.2, -0.3):
         p.value = value
-        allocation = fa.solve(KHAMSE, own, "cvxpy:ipopt")
+        allocation = fa.solve(KHAMSE, own)
         assert allocation.claims_success is (value < 0)
         assert (allocation.termination == "optimal") is (value < 0)
         assert fa.check(allocation, own).holds is (True if value < 0 else None)
