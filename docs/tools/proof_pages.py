@@ -14,10 +14,10 @@ from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 
 MEANING = """
-A certificate is a file that `check_certificate.py`, 120 lines of Python without any import beyond `fractions`, `json` and `sys`,
-accepts or refuses: it proves the formulas of a statement for every instance of a size, by cases and sums of products of what is
-assumed, in rational numbers. Some assume lemmas, too: consequences of the definitions, which stand in the text and have no
-certificate of their own. `fairalloc theorems prove ID --certificate FILE` writes it; its page says which text it proves.
+A certificate is a file that `check_certificate.py`, 120 lines of Python without any import beyond `fractions`, `json` and
+`sys`, accepts or refuses: it proves the formulas of a statement for every instance of a size, by cases and sums of products
+of what is assumed, in rational numbers. A lemma that it uses is a question of the same file. The command
+`fairalloc theorems prove ID --certificate FILE` writes it, and the page of the statement says which text it proves.
 """
 
 
@@ -46,8 +46,7 @@ def _row(item: Statement) -> dict[str, str]:
         "printed": item.place,
         "prose": read if item.proof else "",
         "smt": "; ".join(f"{_size(kept)} by {' and '.join(one.split()[0] for one in kept['solvers'])}" for kept in proved),
-        "certificate": ", ".join(_size(entry) + " with lemmas" * ("lemmas" in entry) for entry in found)
-        + ", not every size" * (0 < len(found) < len(proved)),
+        "certificate": ", ".join(_size(entry) for entry in found) + ", not every size" * (0 < len(found) < len(proved)),
         "refuted": "refuted" * refuted,
     }
 
@@ -60,7 +59,6 @@ def _columns(row: dict[str, str]) -> Iterator[str]:
     """The lines of the counts that a statement is in."""
     yield "all"
     yield from [name for name in ("prose", "smt", "certificate", "refuted") if row[name]]
-    yield from ["lemmas"] * ("with lemmas" in row["certificate"])
     yield from ["read"] * (bool(row["prose"]) and "author alone" not in row["prose"])
     yield from ["two"] * ("cvc5" in row["smt"])
     yield from ["alone"] * (bool(row["smt"]) and not row["certificate"] and "cvc5" not in row["smt"])
@@ -74,7 +72,6 @@ def _counted(counts: Counter[str]) -> list[str]:
         "smt": "proved by an SMT solver for every instance of a size",
         "two": "of these by two solvers",
         "certificate": "with a certificate that a stranger checks",
-        "lemmas": "of these with lemmas that are assumed and have no certificate",
         "alone": "proved for sizes by one solver's word alone",
         "refuted": "refuted by an exact witness",
     }

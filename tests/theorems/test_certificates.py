@@ -14,14 +14,16 @@ import z3
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.certificates import check_certificate as checker
-from fairalloc.theorems.certificates.certify import certified, entry
-from fairalloc.theorems.certificates.find import CertificateSearch, NoCertificateError
+from fairalloc.theorems.certificates.certify import certified
+from fairalloc.theorems.certificates.find import CertificateSearch
 from fairalloc.theorems.certificates.lemmas import lemmas
 from fairalloc.theorems.certificates.renew import differing
 from fairalloc.theorems.certificates.store import checked, document, hash_of, index, stored
-from fairalloc.theorems.certificates.text import text_of
+from fairalloc.theorems.certificates.text import text, text_of
 from fairalloc.theorems.certificates.written import coq, smt_lib, symbols
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.smt.claims import questions
+from fairalloc.theorems.smt.reals import Question, real
 from fairalloc.theorems.smt.record import recorded
 
 CHECKER = Path(checker.__file__)
@@ -243,6 +245,44 @@ def test_every_proof_on_record_has_a_line_in_the_index():
     assert all(("sha256" in one) != bool(one.get("reason")) for entries in index().values() for one in entries)
 
 
+def of_a_lemma(lemma, step=False):
+    """From x >= 1 and y = x + 1: y > 1 is no violation, by a lemma or, with the violation z > y < 0, a step."""
+    x, y, z = map(real, "xyz")
+    given = {"steps" if step else "lemmas": [lemma(x, y, z)]}
+    return text([Question("two numbers", {"all": [x >= 1, y == x + 1]}, [z > y, z < 0], **given)])
+
+
+@pytest.mark.parametrize(("lemma", "step"), [(lambda x, y, z: y >= 2, False), (lambda x, y, z: z > 2, True)])
+def test_a_lemma_is_a_question_of_its_own(lemma, step):
+    written = of_a_lemma(lemma, step)
+    assert [name for name, *_ in written["questions"]] == ["two numbers", "two numbers, lemma 1"]
+    found = certified(written, 5.0)
+    assert checker.check(found).startswith("accepted: 2 questions")
+    found["certificates"][1] = found["certificates"][0]
+    assert refused(found)
+
+
+@pytest.mark.parametrize("lemma", [lambda x, y, z: y >= 3, lambda x, y, z: z > 2])
+def test_a_lemma_that_does_not_follow_has_no_certificate(lemma):
+    with pytest.raises(InstanceError, match="no certificate is found of the question 'two numbers, lemma 1': satisfiable"):
+        certified(of_a_lemma(lemma), 5.0)
+
+
+def test_no_question_assumes_a_lemma_that_is_no_question():
+    for name in ("K.T3.sharing", "K.2.2.tsf.envy", "Z.P5.EF"):
+        asked = list(questions(all_statements()[name], tuple(index()[name][0]["size"]))[0])
+        lemmas = sum(len(one.lemmas) + len(one.steps) for one in asked)
+        assert index()[name][0]["questions"] == len(asked) + lemmas > len(asked)
+
+
+def test_a_tree_is_that_of_a_question_with_more_facts():
+    first, more = ["first", [0], [1]], ["more", [2, 0], [1]]
+    formulas = [[">=", {"x": 1}], [">", {"x": -1}], [">=", {"y": 1}]]
+    found = certified({"formulas": formulas, "questions": [first, more]}, 5.0)
+    assert checker.check(found).startswith("accepted: 2 questions, 2 leaves")
+    assert found["certificates"][0][1] != found["certificates"][1][1], "the facts have other places"
+
+
 def test_another_reader_of_the_text_finds_the_same():
     text = smt_lib(certificate()["text"])
     assert z3.Z3_eval_smtlib2_string(z3.main_ctx().ref(), text).split() == ["sat", "unsat"]
@@ -255,20 +295,18 @@ def test_all_certificates_are_accepted_and_of_the_text_of_today():
 
 def is_false(text, question):
     """Whether z3 finds a point at which all facts of a question hold."""
-    _, assumed, refuting = question
     try:
-        entry(text["formulas"], assumed, refuting, 0.0)
-    except NoCertificateError as fault:
-        return str(fault) == "satisfiable"
+        certified(text | {"questions": [question]}, 0.0)
+    except InstanceError as fault:
+        return str(fault).endswith(": satisfiable")
     return False
 
 
 def without_z3(text, question, monkeypatch):
     """That the search finds nothing where no word of z3 ends it: until all products of three facts were tried, or in 2 s."""
-    _, assumed, refuting = question
     monkeypatch.setattr(CertificateSearch, "_outcome", lambda *_: "unknown")
-    with pytest.raises(NoCertificateError, match=r"no leaf of this degree|the time was not enough"):
-        entry(text["formulas"], assumed, refuting, 2.0)
+    with pytest.raises(InstanceError, match=r"no leaf of this degree|the time was not enough"):
+        certified(text | {"questions": [question]}, 2.0)
     monkeypatch.undo()
 
 

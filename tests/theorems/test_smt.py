@@ -98,7 +98,7 @@ def first(name):
 @pytest.mark.parametrize("name", ["P.T2.sharing", "K.C2.sharing", "W.P1", "P.II-A.misreports", "Z.P5.PO", "D.S3.pareto"])
 def test_the_assumptions_alone_are_satisfiable(name):
     question = first(name)
-    found = ask(Question("", question.assumptions, [], question.lemmas), now() + 20)
+    found = ask(Question("", question.assumptions, [], question.lemmas, question.steps), now() + 20)
     assert found.outcome == "sat"
 
 

@@ -144,7 +144,7 @@ def test_without_simplex_demands_nothing_is_proved(name, monkeypatch):
 
     def refuted():
         model, report = TaskFormulas(3, 2), TaskFormulas(3, 2, "'")
-        violation, (_, *definition) = model.envy() if name == "envy" else model.gain(report, 1)
+        violation, _, definition = model.envy() if name == "envy" else model.gain(report, 1)
         return outcome(*model.simplex(), *report.simplex(), *violation, *definition)
 
     assert refuted() == "unsat"

@@ -11,9 +11,8 @@ from fairalloc.models.files.jsonio import write_json
 from fairalloc.models.files.writing import write_file
 from fairalloc.theorems.certificates.certify import certified
 from fairalloc.theorems.certificates.store import certificate_name, checked, hash_of, index, packed, stored
-from fairalloc.theorems.certificates.text import text
+from fairalloc.theorems.certificates.text import text_of
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.smt.claims import questions
 from fairalloc.theorems.smt.record import recorded
 from fairalloc.theorems.statement import Statement
 
@@ -46,8 +45,7 @@ def renew(seconds: float) -> dict[str, list[dict[str, Any]]]:
 
 
 def _entry(item: Statement, size: list[int], seconds: float) -> dict[str, Any]:
-    asked = [*questions(item, (size[0], size[1], size[2]))[0]]
-    written, lemmas = text(asked), sum(len(question.lemmas) for question in asked)
+    written = text_of(item, (size[0], size[1], size[2]))
     sha256 = hash_of(written)
     certificate, reason = stored(sha256), ""
     if certificate is None and seconds:
@@ -60,8 +58,7 @@ def _entry(item: Statement, size: list[int], seconds: float) -> dict[str, Any]:
         known = (entry["reason"] for entry in index().get(item.id, ()) if entry["size"] == size and "reason" in entry)
         return {"size": size, "reason": reason or next(known, "not searched")}
     leaves = checked(certificate, sha256, item.id).split(", ")[1].split()[0]
-    entry = {"size": size, "sha256": sha256, "questions": len(written["questions"]), "leaves": int(leaves)}
-    return entry | ({"lemmas": lemmas} if lemmas else {})
+    return {"size": size, "sha256": sha256, "questions": len(written["questions"]), "leaves": int(leaves)}
 
 
 if __name__ == "__main__":

@@ -21,10 +21,7 @@ Text = dict[str, Any]
 
 @cache
 def index() -> Mapping[str, list[dict[str, Any]]]:
-    """By statement, for each size on record: "sha256", "questions" and "leaves" of the certificate, or the "reason" of none.
-
-    "lemmas" is the number of lemmas that its questions assume: consequences of the definitions, which have no certificate.
-    """
+    """By statement, for each size on record: "sha256", "questions" and "leaves" of the certificate, or the "reason" of none."""
     found: Mapping[str, list[dict[str, Any]]] = json.loads(packaged_text("certificates/index.json"))
     return found
 
@@ -73,8 +70,4 @@ def certificate_line(entry: Mapping[str, Any]) -> str:
     size = "x".join(map(str, entry["size"]))
     if "reason" in entry:
         return f"no certificate for {size}: {entry['reason']}"
-    lemmas = f", {entry['lemmas']} lemmas assumed that have no certificate" if "lemmas" in entry else ""
-    return (
-        f"certificate for {size}: {entry['questions']} questions, {entry['leaves']} leaves{lemmas}, "
-        f"text with sha256 {entry['sha256']}"
-    )
+    return f"certificate for {size}: {entry['questions']} questions, {entry['leaves']} leaves, text with sha256 {entry['sha256']}"

@@ -6,7 +6,7 @@ and v = b.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -25,21 +25,36 @@ TRUE: Formula = ["and", []]
 FALSE: Formula = ["or", []]
 
 
-def text_of(item: Statement, size: Size, refined: bool = False) -> Text:
-    """The questions of a statement; `refined`, with that demands are the same on every server."""
-    return text(questions(item, size)[0], refined)
+def text_of(item: Statement, size: Size) -> Text:
+    """The questions of a statement."""
+    return text(questions(item, size)[0])
 
 
-def text(asked: Iterable[Question], refined: bool = False) -> Text:
-    """Questions with their formulas by number: [name, what is assumed and lemmas, what would refute the claim]."""
+def text(asked: Iterable[Question]) -> Text:
+    """Questions with their formulas by number: [name, what is assumed, what would refute the claim], then one for each lemma.
+
+    A question assumes its lemmas and steps. That of a lemma assumes those before it, and the contrary of the lemma would refute
+    it; that of a step has the violation, too.
+    """
     known: dict[str, int] = {}
-    listed = []
+    listed: list[Any] = []
+    shown: list[Any] = []
     for question in asked:
-        writer = _Writer()
-        assumed = [*chain.from_iterable(question.assumptions.values()), *question.lemmas, *(question.refine if refined else ())]
-        parts = [[json.dumps(f, sort_keys=True) for f in writer.all(part)] for part in (assumed, question.violation)]
-        listed.append([question.pattern, *([known.setdefault(f, len(known)) for f in dict.fromkeys(part)] for part in parts)])
-    return {"formulas": [json.loads(f) for f in known], "questions": listed}
+        given = [*chain.from_iterable(question.assumptions.values())]
+        lemmas = [*question.lemmas, *question.steps]
+        listed.append([question.pattern, *_numbers(known, [*given, *lemmas], question.violation)])
+        for n, lemma in enumerate(lemmas):
+            violation = question.violation if n >= len(question.lemmas) else ()
+            parts = _numbers(known, [*given, *lemmas[:n]], [*violation, z3.Not(lemma)])
+            shown.append([f"{question.pattern}, lemma {n + 1}", *parts])
+    return {"formulas": [json.loads(f) for f in known], "questions": [*listed, *shown]}
+
+
+def _numbers(known: dict[str, int], *parts: Sequence[Term]) -> list[list[int]]:
+    """The numbers of the formulas of parts, each once; new ones are added to those that are known."""
+    writer = _Writer()
+    written = [dict.fromkeys(json.dumps(f, sort_keys=True) for f in writer.all(part)) for part in parts]
+    return [[known.setdefault(f, len(known)) for f in part] for part in written]
 
 
 class _Writer:

@@ -28,8 +28,8 @@ from fairalloc.theorems.statement import Statement
 
 Questions = Iterator[Question]
 Assumptions = dict[str, list[Term]]
-Violation = list[Term] | tuple[list[Term], list[Term]]
-"""Formulas, with or without lemmas."""
+Violation = list[Term] | tuple[list[Term], ...]
+"""Formulas, alone or with steps, and with the definition at other allocations."""
 
 
 Make = Callable[[Hypotheses, Size], Questions]
@@ -92,9 +92,10 @@ def _unfit(h: Hypotheses, kind: Kind, size: Size) -> str:
 
 
 def _question(name: Any, assumed: Assumptions, violation: Violation, **more: Any) -> Question:
-    """Of a violation with or without lemmas."""
-    formulas, lemmas = violation if isinstance(violation, tuple) else (violation, [])
-    return Question(str(name), assumed, formulas, [*more.pop("lemmas", ()), *lemmas], **more)
+    """Of a violation, with its steps."""
+    formulas, steps, *definition = violation if isinstance(violation, tuple) else (violation, [])
+    given = assumed | ({"lexicographic": definition[0]} if definition else {})
+    return Question(str(name), given, formulas, steps=steps, **more)
 
 
 # ---- PS-DSF and the game ------------------------------------------------------------------------------------------------

@@ -95,12 +95,12 @@ class GameFormulas:
             formulas += [z3.Implies(h[a] < h[b], k[a] < k[b]), z3.Implies(h[a] == h[b], k[a] == k[b])]
             formulas += [z3.Implies(h[a] <= h[b], k[a] * h[b] <= k[b] * h[a])] if rising else []
         lemmas = [cost[a] <= 1 for a in self.pattern.arcs]  # w <= 1 and prices add up to 1
+        if rising:  # k <= cost <= 1, and k >= h where h >= 1
+            lemmas += [z3.And(h[a] <= 1, k[a] <= h[a]) for a in self.pattern.arcs]
         for i, own in self.at.items():
             spent = total(k[n, i] * self.y[n, i] for n in own)
             lemmas += [spent == 1]
             lemmas += [total(h[n, i] * self.y[n, i] for n in own) >= spent] if rising else []
-        if rising:  # k <= cost <= 1, and k >= h where h >= 1
-            lemmas += [z3.And(h[a] <= 1, k[a] <= h[a]) for a in self.pattern.arcs]
         return formulas, lemmas
 
     # ---- what would refute a property

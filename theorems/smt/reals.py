@@ -35,6 +35,7 @@ class Question:
     assumptions : formulas by the name of what they say, for the core
     violation : formulas that say what would refute the claim
     lemmas : consequences of the assumptions
+    steps : consequences of the assumptions and the violation
     refine : what the instance satisfies beside the assumptions; asked where these alone do not decide
     data : {name: number} that `prove` makes an instance of
     shape : the pattern itself, for that instance
@@ -44,6 +45,7 @@ class Question:
     assumptions: Mapping[str, Sequence[Term]]
     violation: Sequence[Term]
     lemmas: Sequence[Term] = ()
+    steps: Sequence[Term] = ()
     refine: Sequence[Term] = ()
     data: Mapping[Any, Term] = field(default_factory=dict)
     shape: InstancePattern | None = None
@@ -110,7 +112,7 @@ def _query(question: Question, seconds: float, core: bool) -> Reply:
             solver.assert_and_track(z3.And(*formulas), name)
         else:
             solver.add(*formulas)
-    solver.add(*_alone(context, [*question.lemmas, *question.violation]))
+    solver.add(*_alone(context, [*question.lemmas, *question.steps, *question.violation]))
     result = str(solver.check())
     if result == "unsat":
         return Reply("unsat", core=frozenset(map(str, solver.unsat_core())) if core else frozenset())
@@ -139,7 +141,8 @@ def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
         raise NotInstalled("a second judge needs the solver cvc5: pip install cvc5") from error
     context = z3.Context()
     asked = z3.Solver(ctx=context)
-    formulas = [f for part in question.assumptions.values() for f in part] + [*question.lemmas, *question.violation]
+    formulas = [f for part in question.assumptions.values() for f in part]
+    formulas += [*question.lemmas, *question.steps, *question.violation]
     asked.add(*map(z3.simplify, _alone(context, formulas)))  # without sums of one term, which cvc5 does not read
     solver = cvc5.Solver()
     solver.setLogic("QF_NRA")

@@ -53,21 +53,21 @@ class TaskFormulas:
         tasks, fits = self.more_from(0, self)
         return [*fits, tasks > self.tasks[0]]
 
-    def envy(self) -> tuple[list[Term], list[Term]]:
-        """User 1 could run more with what user 2 has; and the definition where it has that, too, and user 2 nothing."""
+    def envy(self) -> tuple[list[Term], list[Term], list[Term]]:
+        """User 1 could run more with what user 2 has; Z Lemma 4; the definition where it has that, too, and user 2 nothing."""
         tasks, fits = self.more_from(1, self)
         given = [self.tasks[0] + tasks, z3.RealVal(0), *self.tasks[2:]]
-        return [*fits, tasks > self.tasks[0]], [tasks <= self.tasks[1], *self.exchange(given)]
+        return [*fits, tasks > self.tasks[0]], [tasks <= self.tasks[1]], self.exchange(given)
 
-    def dominated(self) -> tuple[list[Term], list[Term]]:
-        """Another allocation gives user 1 more tasks and nobody less; and the definition there."""
+    def dominated(self) -> tuple[list[Term], list[Term], list[Term]]:
+        """Another allocation gives user 1 more tasks and nobody less; no lemma; and the definition there."""
         better = [real(f"better{n}") for n in self.users]
         no_less = [new >= old for new, old in zip(better[1:], self.tasks[1:], strict=True)]
-        return [better[0] > self.tasks[0], *no_less], self.exchange(better)
+        return [better[0] > self.tasks[0], *no_less], [], self.exchange(better)
 
-    def gain(self, report: "TaskFormulas", liars: int) -> tuple[list[Term], list[Term]]:
-        """The first users, who misreport, could all run more true tasks with what they are given; and the definitions at the
-        other answer, where the misreporting users have what they can use of it, or nothing.
+    def gain(self, report: "TaskFormulas", liars: int) -> tuple[list[Term], list[Term], list[Term]]:
+        """The first users, who misreport, could all run more true tasks with what they are given; Z Lemma 4; and the definitions
+        at the other answer, where the misreporting users have what they can use of it, or nothing.
         """
         formulas, runs, lemmas = [], [], []
         for n in range(liars):
@@ -75,5 +75,5 @@ class TaskFormulas:
             formulas += [*fits, tasks > self.tasks[n]]
             lemmas.append(tasks <= report.tasks[n])
             runs.append(tasks)
-        lemmas += self.exchange([*runs, *report.tasks[liars:]])
-        return formulas, lemmas + report.exchange([z3.RealVal(0)] * liars + self.tasks[liars:])
+        there = self.exchange([*runs, *report.tasks[liars:]])
+        return formulas, lemmas, there + report.exchange([z3.RealVal(0)] * liars + self.tasks[liars:])
