@@ -82,11 +82,7 @@ class AlphaFamily(Mechanism):
 
     def rate(self, instance: Instance) -> Floats:
         """(N,) sigma_n / phi_n: the weighted share of one task."""
-        memo, key = instance.memo, ("rate", self.by)
-        if key not in memo:
-            memo[key] = self.share(instance) / instance.weights
-        result: Floats = memo[key]
-        return result
+        return instance.once(("rate", self.by), lambda: self.share(instance) / instance.weights)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def in_parts(self, allocation: Allocation, of: Floats, power: float) -> Floats | None:
@@ -133,12 +129,7 @@ class LargestSum(End, Utilitarian):
     def domain(self, instance: Instance) -> Instance:
         """The instance with these weights, in rationals; the allocation is given on that with its own."""
         home = self.home(instance)
-        memo, key = home.memo, ("largest sum", self.of.by)
-        if key not in memo:
-            worth = self.exact_worth(home)
-            memo[key] = home if home.exact.weights == worth else home.replace(weights=list(worth))
-        result: Instance = memo[key]
-        return result
+        return home.once(("largest sum", self.of.by), lambda: home.replace(weights=list(self.exact_worth(home))))
 
     def home(self, instance: Instance) -> Instance:
         return self.of.domain(instance)

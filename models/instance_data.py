@@ -387,6 +387,13 @@ class InstanceData:
         """What others have computed of this instance, by keys of theirs."""
         return {}
 
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for this instance."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        result: T = self.memo[key]
+        return result
+
 
 def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArray[Any]:
     """The row i R + r of every stored entry of `each` (A x R), on server i."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,10 +30,7 @@ class Tree:
     @classmethod
     def of(cls, instance: Instance) -> "Tree":
         """The tree of an instance, made once. NotApplicable where dominant shares are not defined."""
-        memo: dict[Any, Tree] = instance.memo
-        if Tree not in memo:
-            memo[Tree] = cls._made(instance)
-        return memo[Tree]
+        return instance.once(Tree, lambda: cls._made(instance))
 
     @classmethod
     def _made(cls, instance: Instance) -> Self:
@@ -57,9 +54,7 @@ class Tree:
 
 def check_guarantees(instance: Instance) -> None:
     """NotApplicable where the guarantees cannot all be kept: with a smallest set that cannot, which is found by deletion."""
-    if check_guarantees not in instance.memo:
-        _check(Tree.of(instance))
-        instance.memo[check_guarantees] = True
+    instance.once(check_guarantees, lambda: _check(Tree.of(instance)))
 
 
 def _check(tree: Tree) -> None:

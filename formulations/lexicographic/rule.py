@@ -78,18 +78,17 @@ class Leximin(Mechanism):
 
     def rate(self, instance: Instance) -> Floats:
         """(N,) sigma_n / phi_n: the weighted share of one task; FairallocError for shares that are not N positive numbers."""
-        memo, key = instance.memo, (self, "rate")
-        if key not in memo:
-            share = np.asarray(self.share(instance), dtype=float)
-            if share.shape != (instance.N,):
-                rule = f"it must be ({instance.N},), one a user"
-                raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
-            for n in np.flatnonzero(~((share > 0) & (share < np.inf)))[:1]:
-                where = f"the share of {self.id!r} for user {instance.users[n]!r}"
-                raise FairallocError(f"{where} is {share[n]}, but it must be positive")
-            memo[key] = frozen(share / instance.weights)
-        result: Floats = memo[key]
-        return result
+        return instance.once((self, "rate"), lambda: self._rate(instance))
+
+    def _rate(self, instance: Instance) -> Floats:
+        share = np.asarray(self.share(instance), dtype=float)
+        if share.shape != (instance.N,):
+            rule = f"it must be ({instance.N},), one a user"
+            raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
+        for n in np.flatnonzero(~((share > 0) & (share < np.inf)))[:1]:
+            where = f"the share of {self.id!r} for user {instance.users[n]!r}"
+            raise FairallocError(f"{where} is {share[n]}, but it must be positive")
+        return frozen(share / instance.weights)
 
     def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
         """(N,) the same as rationals."""

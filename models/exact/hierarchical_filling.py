@@ -11,14 +11,7 @@ from fairalloc.models.instance import Instance
 
 def hierarchical_filling(instance: Instance) -> Rationals:
     """(N,) the tasks after the last event, in rationals; `instance` is one pool."""
-    memo = instance.memo
-    if hierarchical_filling not in memo:
-        filling = _Filling(instance)
-        while filling.step():
-            pass
-        memo[hierarchical_filling] = tuple(filling.tasks)
-    result: Rationals = memo[hierarchical_filling]
-    return result
+    return instance.once(hierarchical_filling, lambda: _Filling(instance).ended())
 
 
 class _Filling:
@@ -34,6 +27,12 @@ class _Filling:
         self.weight = [*groups.weights, *instance.exact.weights]
         self.inside = dict(groups.children)
         self.tasks = [Fraction(0)] * instance.N
+
+    def ended(self) -> Rationals:
+        """The tasks after the last event."""
+        while self.step():
+            pass
+        return tuple(self.tasks)
 
     def step(self) -> bool:
         """Go to the next event; False where everybody is blocked."""
