@@ -32,7 +32,9 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
         raise refused(subject, f"no known prices prove it: they leave a gain of {residual:.2g} open")
     costs = Costs(subject.domain, cleaned(subject.domain, subject.allocation.x), False)
     priced = costs.priced(prices)
-    text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."
+    text = "Nothing is sold out: limits alone hold users back, and everything is free."
+    if priced:
+        text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."
     sentences = [Sentence(text, "prices", "prices", {"prices": [p.facts for p in priced]})]
     for n in subject.users:
         sentences += _of_user(subject, prices, float((marginal * subject.allocation.tasks)[n]), costs, n)

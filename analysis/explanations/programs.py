@@ -65,10 +65,10 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     residual = item.residual(allocation)
     if not residual <= REFUSED:
         raise refused(subject, reason or f"what is known of it leaves a gain of {residual:.2g} open")
-    prices = np.zeros(domain.K * domain.R)
+    prices = np.zeros(domain.K * domain.R)  # which prove an answer that limits alone hold back
     if allocation.prices is not None and allocation.prices.size == len(prices):  # for uniform they are those of the parts
         prices = np.maximum(allocation.prices.ravel(), 0.0)
-    if not prices.any() and not isinstance(item, Uniform):
+    elif not isinstance(item, Uniform):
         raise refused(subject, reason or "it has no prices that prove it; solve again by a method that gives prices")
     prices = prices * _scale(subject, prices)
     q = cheapest(domain, prices)

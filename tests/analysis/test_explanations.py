@@ -338,6 +338,27 @@ def test_prices_of_a_program_in_any_units_say_the_same(item, monkeypatch):
         assert total[1] == pytest.approx(known[1]["value"], rel=SHARES)  # strong duality, no limits
 
 
+@pytest.mark.parametrize("item", ["utilitarian", "mmf"])
+def test_both_ways_say_who_is_held_by_its_limit(item, monkeypatch):
+    """Of utilitarian user 1 alone, of mmf both or nobody, whatever proves it."""
+    allocation = solve(Instance([[1], [2]], [[10]], max_tasks=[2, None]), item)
+    for proof in ("exact", "floats"):
+        monkeypatch.setattr(rounds, "EXACT", 0) if proof == "floats" else None
+        said = [s.facts["limited"] for s in fa.explain(allocation).sentences if s.kind == "user"]
+        assert said == [True, False], proof
+
+
+@pytest.mark.parametrize("item", ["nb", "alpha-fair", "utilitarian", "mmf", "drfh", "lmmf"])
+def test_where_limits_alone_hold_users_back_nothing_has_a_price(item, monkeypatch):
+    allocation = solve(Instance([[1], [2]], [[10]], max_tasks=[2, 2]), item)
+    for exact in (rounds.EXACT, 0):
+        monkeypatch.setattr(rounds, "EXACT", exact)
+        explanation = fa.explain(allocation)
+        assert not any(s.facts.get("prices") for s in explanation.sentences)
+        assert ": ." not in str(explanation)
+        assert " ".join(str(explanation).split()).count("made larger, gives it more tasks") == 2
+
+
 def test_worth_and_cost_of_a_task():
     instance = Instance([[1], [2]], [[10]])
     explanation = fa.explain(solve(instance, "utilitarian", "exact"))
