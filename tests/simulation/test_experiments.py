@@ -33,6 +33,7 @@ from fairalloc.simulation.experiments import (
 from fairalloc.simulation.experiments.claims import RULE, agreed, together
 from fairalloc.simulation.experiments.competitors import KINDS, competitor, competitors
 from fairalloc.simulation.experiments.figures import bars, bubbles, curves, figure, lettered
+from fairalloc.simulation.experiments.measures import k_cluster
 from fairalloc.simulation.experiments.records import ExperimentStore
 from fairalloc.simulation.experiments.runner import compared
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
@@ -219,6 +220,15 @@ def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
     assert agreed({**alike, "d": no}).word == "undecided"
     assert agreed({"a": never, "b": unsure}).word == "undecided"
     assert agreed({"a": never, "b": never}).word == "cannot be compared"
+
+
+def test_the_jobs_of_k_offer_what_the_settings_say():
+    """The CPU of all quanta over that of the servers in so many hours, within the load; the largest time of an event, too."""
+    settings = EXPERIMENTS["K.Fig9"].sizes["small"].settings
+    jobs, cluster = k_cluster.system("generated", 0, settings)
+    least, most = settings["load"]
+    assert least <= jobs.work @ jobs.demand[:, 0] / (cluster.totals[0] * 3600 * settings["hours"]) <= most
+    assert jobs.arrival.max() <= 3600 * settings["hours"]
 
 
 def test_a_size_with_one_seed_says_what_it_cannot_show(smallest):
