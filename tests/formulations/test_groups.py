@@ -196,6 +196,19 @@ def test_with_columns_and_departments_as_users_the_answer_is_the_same(family, mo
     assert (instance.arcs.load @ level.x).max() <= 1 + 1e-9
 
 
+def test_a_first_level_with_an_error_is_solved_again(monkeypatch):
+    """Half of the level, with an error that says so: the columns to start with are all that is used of it."""
+    made = generators.generic(24, 6, 3, 1)
+    instance = made.replace(groups={f"d{k}": list(range(k, 24, 4)) for k in range(4)})
+    monkeypatch.setattr(highs_columns, "MANY", 1)
+    monkeypatch.setattr(highs_columns, "first_level", lambda *given: halved(first_level(*given)))
+    assert fa.solve(instance, "nested-leximin", "highs").claims_success
+
+
+def halved(found):
+    return found._replace(x=found.x / 2, error=0.5)
+
+
 def test_without_groups_it_is_drfh():
     flat = drawn(3).replace(groups=None)
     assert fa.solve(flat, "nested-leximin").tasks == pytest.approx(fa.solve(flat, "drfh").tasks)
