@@ -47,6 +47,8 @@ from_log = fa.Instance(log[["cpu", "memory"]].mean(), capacities, max_tasks=log.
 # %%
 table, limited = fa.compare(instance, fa.MECHANISMS), fa.compare(from_log, fa.MECHANISMS)
 print(*limited.refused.values(), sep="\n")
+
+# %%
 table.to_frame().round(2).T
 
 # %%
@@ -62,6 +64,8 @@ ax = fa.compare(instance, ["drf-per-server", "drfh", "lmmf", "nb", "ps-dsf"]).pl
 # %%
 fair = table["nb"]
 ax = fair.plot()
+
+# %%
 for name in ("pareto", "envy-freeness", "sharing-incentive"):
     print(fa.check(fair, name).sentence)
 

@@ -114,6 +114,8 @@ for name, rows in (("c", c), ("D", D), ("d", d)):
 # %%
 naive = fa.solve(fig2, "drf-per-server", "exact")
 print("tasks", *naive.tasks_exact)
+
+# %%
 naive.to_frame()
 
 # %% [markdown]

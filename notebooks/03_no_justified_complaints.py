@@ -163,6 +163,8 @@ for chosen in [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]:
 # %%
 over = F(2, 3) * F(1, 4) + F(11, 12)
 print("load of resource 1 at (2/3, 11/12):", over)
+
+# %%
 ax = fa.plots.solution_set(fig3)
 ax.set_title("Fig. 3: bounds by the resources")
 mark = ax.plot(2 / 3, 11 / 12, "x", color="black")

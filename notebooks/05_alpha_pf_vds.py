@@ -282,7 +282,10 @@ descents = {
 }
 for name, run in descents.items():
     print(f"{name:17} {run.iterations:4} iterations, residual {run.residual:.0e}")
+
+# %%
 ax = fa.plots.convergence(descents, measure="merit")
+
 # %% [markdown]
 # **Where the paper's proof fails.** (111) says that along $v_\lambda$ the merit falls strictly wherever $v_{\lambda} \ne 0$. Take
 # two servers of size 1, one user, $\alpha = 2$, $x = (1, \frac12)$, $\lambda = (\frac49, 0)$. Server 1 is in equilibrium,
