@@ -358,10 +358,11 @@ def decade(value: float) -> str:
 
 
 TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
+HEADS = ("build", "compile", "solve", "read answer", "wall", "cpu")
 
 
 def _method_table(rows: Sequence[MethodRow]) -> Grid:
-    columns = ("method", "cases", "success", "honest", *TIMES, "MB")
+    columns = ("method", "cases", "success", "honest", *HEADS, "MB")
     cells = [(r.method, str(r.cases), percent(r.success), percent(r.honesty), *times(r), f"{r.peak_mb:,.0f}") for r in rows]
     return Grid("", columns, cells, right=range(1, len(columns)))
 
