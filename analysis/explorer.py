@@ -149,7 +149,7 @@ class _Page:
         for n, user in list(enumerate(self.instance.users))[:USERS]:
             yield self._row(user, partial(self._tasks, n))
         yield from self._more(self.instance.N - USERS, "users")
-        yield self._part("Prices of all of each resource of a server, as parts of the sum of all prices")
+        yield self._part("Prices of each resource, as parts of the sum of all (of several rounds the first; -: none)")
         for i, server in list(enumerate(self.instance.servers))[:SERVERS]:
             yield self._row(server, partial(_prices, i))
         yield from self._more(self.instance.K - SERVERS, "servers")
