@@ -2,7 +2,7 @@ r"""Envy up to one task, for allocations of whole tasks (Lipton et al. 2004; Par
 
 Of m's bundles one task is taken away. What is left, scaled by the weights, is worth to n the whole tasks that it can run there,
 
-    sum over the servers n may use of  floor(min_r a_ir / d_nr)
+    min(max_tasks_n, sum over the servers n may use of  floor(min_r a_ir / d_nr))
 
 Up to one task (EF1): for some task of m that is no more than n runs; up to any task (EFX): for every task of m.
 """
@@ -43,7 +43,8 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
         for a in (a for a in range(*arcs.owner.indptr[m : m + 2]) if x[a] > 0.5):
             less, i = bundles[m].copy(), arcs.server[a]
             less[i] -= np.array(h.demand[a], float)
-            left.append(there.sum(axis=1) - there[:, i] + _whole_tasks(h, factor[:, None, None] * less)[:, i])
+            runs = there.sum(axis=1) - there[:, i] + _whole_tasks(h, factor[:, None, None] * less)[:, i]
+            left.append(np.minimum(runs, instance.max_tasks))
         more = np.where(np.arange(instance.N) == m, -np.inf, extreme(left, axis=0) - tasks)
         n = int(np.argmax(more / unit))
         if more[n] / unit[n] > margin:
@@ -62,4 +63,4 @@ def _whole_tasks(h: Holdings, bundles: Any) -> Any:
     demand = np.array(h.demand, float)
     part = np.divide(bundles[arcs.user, arcs.server], demand, out=np.full(demand.shape, np.inf), where=demand > 0)
     result[arcs.user, arcs.server] = np.floor(part.min(axis=1) + ROUNDING)
-    return np.minimum(result, np.array(h.limits, float)[:, None])
+    return result

@@ -1,6 +1,8 @@
 """Whole tasks: all of them tried on small instances, two layers, the filling methods, and what is refused."""
 
-from itertools import pairwise
+from fractions import Fraction
+from itertools import pairwise, permutations
+from random import Random
 
 import numpy as np
 import pytest
@@ -152,6 +154,43 @@ def test_envy_up_to_a_task(tasks, one, any_):
     allocation = fa.Allocation(Instance([[1], [1]], [[5]]), tasks)
     assert fa.check(allocation, "envy-up-to-one-task").holds is one
     assert fa.check(allocation, "envy-up-to-any-task").holds is any_
+
+
+def envied(instance, x, extreme):
+    """The most tasks by which somebody could run more with another's bundles less a task, task by task, in rationals."""
+    exact, most = instance.exact, Fraction(0)
+    arcs = list(zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), x, strict=True))
+    places = {(n, i): v for n, i, v in arcs}
+    for (n, w), (m, v) in permutations(enumerate(exact.weights), 2):
+        runs = sum(places.get((n, i), 0) for i in range(instance.K))
+        left = []
+        for taken in [i for i in range(instance.K) if places.get((m, i), 0)]:
+            could = 0
+            for i in [i for i in range(instance.K) if (n, i) in places]:
+                bundle = [(places.get((m, i), 0) - (i == taken)) * d * w / v for d in exact.demands[m][0]]
+                could += min(a // d for a, d in zip(bundle, exact.demands[n][0], strict=True) if d)
+            limit = exact.max_tasks[n]
+            left.append((could if limit is None else min(could, limit)) - runs)
+        most = max(most, extreme(left, default=0))
+    return most
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_envy_up_to_a_task_is_that_of_the_definition(seed):
+    chance = Random(seed)
+    N, K = chance.randint(2, 4), chance.randint(1, 3)
+    demands = [[chance.randint(0, 2), chance.randint(1, 3)] for _ in range(N)]
+    limits = [chance.choice([None, 1, 3, 6]) for _ in range(N)]
+    eligible = [[chance.random() < 0.8 or i == n % K for i in range(K)] for n in range(N)]
+    weights = [chance.choice([1, 1, 2]) for _ in range(N)]
+    instance = Instance(demands, [[50, 90]] * K, max_tasks=limits, eligible=eligible, weights=weights)
+    tasks = [chance.randint(0, 4) for _ in range(instance.A)]
+    for name, extreme in (("one", min), ("any", max)):
+        verdict = fa.check(fa.Allocation(instance, tasks), f"envy-up-to-{name}-task")
+        envy = envied(instance, tasks, extreme)
+        assert verdict.holds is (envy <= 0)
+        if envy > 0:
+            assert verdict.witness["better"] - verdict.witness["tasks"] >= 1
 
 
 def test_one_task_is_less_than_any():
