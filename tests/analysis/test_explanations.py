@@ -359,6 +359,29 @@ def test_where_limits_alone_hold_users_back_nothing_has_a_price(item, monkeypatc
         assert " ".join(str(explanation).split()).count("made larger, gives it more tasks") == 2
 
 
+@pytest.mark.parametrize("item", ["nb", "utilitarian"])
+def test_a_user_near_its_limit_still_sets_the_unit_of_prices(item, monkeypatch):
+    """At four fifths of its limit the one user is not held by it: it spends 1 on what is full, in whatever unit prices came."""
+    monkeypatch.setattr(rounds, "EXACT", 0)
+    allocation = solve(Instance([[1]], [[8]], max_tasks=[10]), item)
+    explanation = fa.explain(replace(allocation, prices=allocation.prices * 7))
+    (price,) = next(s.facts for s in explanation.sentences if s.kind == "prices")["prices"]
+    assert price["price"] == pytest.approx({"nb": 1, "utilitarian": 8}[item])
+
+
+def test_prices_that_leave_a_gain_open_are_looked_for_again():
+    allocation = solve(generators.generic(4, 2, 2, 2), "nb")
+    explanation = fa.explain(replace(allocation, prices=allocation.prices * (1 + 1e-5 * np.arange(4).reshape(2, 2))))
+    residual = re.search(r"up to a residual of (\S+?)\.? ", " ".join(str(explanation).split()))
+    assert float(residual[1]) <= 1e-7
+
+
+def test_what_is_not_full_of_a_part_holds_nobody_back():
+    explanation = fa.explain(solve(Instance([[10, 8], [1, 1]], [[20, 20]]), "uniform"))
+    held = {s.facts["user"]: s.facts["held_by"] for s in explanation.sentences if s.kind == "server"}
+    assert held == {"u1": ["r1"], "u2": ["r1", "r2"]}
+
+
 def test_worth_and_cost_of_a_task():
     instance = Instance([[1], [2]], [[10]])
     explanation = fa.explain(solve(instance, "utilitarian", "exact"))
