@@ -76,12 +76,10 @@ def equal_shares(instance: Instance) -> tuple[Fraction, ...]:
     """(N,) sigma_n = z_n / throughput(n, X_equal)."""
     exact = instance.exact
     workers = [int(q) * c for q, (c,) in zip(instance.counts, exact.capacities, strict=True)]
-    runs = instance.placement
-    total, shares = sum(workers, Fraction(0)), []
-    for n in range(instance.N):
-        equal = sum((exact.rate(n, i) * workers[i] / total for i in np.flatnonzero(runs[n]).tolist()), Fraction(0))
-        shares.append(exact.demands[n][0][0] / equal)
-    return tuple(shares)
+    places = [np.flatnonzero(row).tolist() for row in instance.placement]
+    total = sum(workers, Fraction(0))
+    equal = [sum(exact.rate(n, i) * workers[i] for i in own) / total for n, own in enumerate(places)]
+    return tuple(own[0][0] / throughput for own, throughput in zip(exact.demands, equal, strict=True))
 
 
 mechanism = GavelMaxMin(

@@ -73,11 +73,6 @@ class NashBargaining(AlphaFair):
         """Other units of tasks add a constant to the objective."""
         return canonical(instance)
 
-    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
-        """In units of the weights, for canonical weights are divided by their mean; parameters as in `Mechanism.model_prices`."""
-        result: Floats = given[-1] * (domain.weights[0] / scaled.weights[0])
-        return result
-
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n w_n log u_n; where a user has no task, only the certainty equivalent, 0."""
         if np.any(allocation.tasks <= 0):
