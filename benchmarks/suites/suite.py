@@ -17,7 +17,7 @@ from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import Instance
 from fairalloc.models.arguments import Duration, Rule, check_fields, checked
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import InstanceError, UnknownName, check_name, no_such
 from fairalloc.models.files.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
@@ -191,12 +191,14 @@ def suite_of(
     The suite, with the cases FILE or, under several mechanisms, FILE-MECHANISM
     """
     cases, items = [], [given if isinstance(given, str) else find_mechanism(given) for given in mechanisms]
+    place = paths[0] if place is None and len(paths) == 1 else place
+    for part in (*paths, *(() if place is None else (place,))):
+        check_name(str(part), "a path")
     for path in map(Path, paths):
         for item in items:
             label = item if isinstance(item, str) else item.id
             name, file = path.stem + (f"-{label}" if len(mechanisms) > 1 else ""), path.resolve()
             cases.append(SuiteCase(name, item, partial(read_instance, file), words=_words(file, [item])))
-    place = paths[0] if place is None and len(paths) == 1 else place
     words = "" if place is None else _words(Path(place).resolve(), items)
     return Suite("files", f"{len(paths)} instances in files", tuple(cases), words=words)
 
