@@ -344,3 +344,24 @@ def test_a_cached_result_of_one_instance_serves_its_equals():
     again, other = Instance([[1, 2], [2, 1]], [[3, 3]]), Instance([[1, 2], [2, 1]], [[3, 6]])
     for name in ("njc", "ps-dsf-tdm"):
         assert mechanism(name).domain(pool) == mechanism(name).domain(again) != mechanism(name).domain(other)
+
+
+BEYOND_FLOATS = [
+    lambda third: {"demands": [[third], [1]]},
+    lambda third: {"capacities": [[third]]},
+    lambda third: {"weights": [third, 1]},
+    lambda third: {"max_tasks": [third, None]},
+    lambda third: {"min_tasks": [third / 100, 0]},
+    lambda third: {"demands_on": {(0, 0): [[third]]}},
+    lambda third: {"rates": [[third], [1]]},
+]
+
+
+@pytest.mark.parametrize("given", BEYOND_FLOATS)
+def test_instances_whose_floats_alone_are_equal_are_not(given):
+    third = Fraction(1, 3)
+    one, same, near = (Instance(**{"demands": [[1], [1]], "capacities": [[1]], **given(v)}) for v in (third, third, 1 / 3))
+    assert one == same
+    assert fingerprint(one) == fingerprint(same)
+    assert one != near
+    assert fingerprint(one) != fingerprint(near)
