@@ -360,7 +360,9 @@ BEYOND_FLOATS = [
 @pytest.mark.parametrize("given", BEYOND_FLOATS)
 def test_instances_whose_floats_alone_are_equal_are_not(given):
     third = Fraction(1, 3)
-    one, same, near = (Instance(**{"demands": [[1], [1]], "capacities": [[1]], **given(v)}) for v in (third, third, 1 / 3))
+    one, same, near = (
+        Instance(**{"demands": np.ones((2, 1)), "capacities": np.ones((1, 1)), **given(v)}) for v in (third, third, 1 / 3)
+    )
     assert one == same
     assert fingerprint(one) == fingerprint(same)
     assert one != near
