@@ -240,3 +240,13 @@ def test_a_marginal_with_both_parameters_by_hand():
     """(A / z)^alpha + B / z is 6 at 1/2 and 2 at 1, with alpha = 2 and A = B = 1."""
     game = mechanism("alpha-pf-vds").configure(alpha=2, A=1, B=1).game(Instance([[1]], [[1]]))
     assert game_answers._marginal(game, 0, Fraction(1, 2), Fraction(1)) == 3
+
+
+def test_njc_where_every_resource_must_be_a_bottleneck():
+    """Two users want all of resource 1, two all of resource 2: each has a quarter or more, and nothing is left."""
+    instance = Instance([[1, 0], [1, 0], [0, 1], [0, 1]], [[1, 1]], max_tasks=[1] * 4)
+    least, most = Fraction(1, 4), Fraction(3, 4)
+    corners = {(*one, *two) for one in ((least, most), (most, least)) for two in ((least, most), (most, least))}
+    found = solution_set(instance, "njc")
+    assert set(found.vertices) == corners
+    assert found.dimension == 2
