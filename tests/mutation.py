@@ -1,7 +1,7 @@
 """How many small faults of the core the quick tests see: `.venv/bin/python tests/mutation.py --seed 1 --count 60`, by hand.
 
 1. Places of the core (`mutants`) are drawn at random. In a copy of the tree the tests of each drawn room pass as it is.
-2. There each place is changed alone, and the tests of its room and BESIDE it run, those that import the file first.
+2. There each place is changed alone. The tests that import its file or have its name run, then those of its room and BESIDE it.
 3. A test that fails, or no end within --timeout, kills the mutant. Survivors are printed: one may be equivalent to the code.
 """
 
@@ -103,16 +103,17 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def tests_of(file: Path, tree: Path) -> list[str]:
-    """The tests of the file's room, those first that import the file, then those that say its name."""
+    """The tests that import the file or have its name, then those of its room, of which those come first that say its name."""
     module, words = ".".join(["fairalloc", *file.with_suffix("").parts]), (file.stem, file.stem.replace("_", "-"))
-
-    def order(test: Path) -> tuple[bool, bool, int, str]:
-        text = (tree / test).read_text()
-        return f"{module} import" not in text, not any(word in text for word in words), rooms.index(test.parts[1]), str(test)
-
     rooms = [file.parts[0], *filter(None, [BESIDE.get(file.parts[0])])]
-    found = (path.relative_to(tree) for room in rooms for path in (tree / "tests" / room).rglob("test_*.py"))
-    return [str(test) for test in sorted(found, key=order)]
+    found = []
+    for path in (tree / "tests").rglob("test_*.py"):
+        test, text = path.relative_to(tree), path.read_text()
+        own, room = f"{module} import" in text or path.stem == f"test_{file.stem}", test.parts[1]
+        if own or room in rooms:
+            place = rooms.index(room) if room in rooms else len(rooms)
+            found.append((not own, not any(word in text for word in words), place, str(test)))
+    return [test for *_, test in sorted(found)]
 
 
 def fails(file: Path, tree: Path, timeout: float) -> bool:
