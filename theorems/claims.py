@@ -246,7 +246,8 @@ class ClaimResult:
         how += f"; {searched.get('source')}" * ("source" in searched)
         if self.case is not None:
             words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
-            return f"{self.claim.text}: {words.get(self.status, 'violated')}. {found.sentence} ({found.trials:,} cases, {how})"
+            word = words.get(self.status, self.status)
+            return f"{self.claim.text}: {word}. {found.sentence} ({found.trials:,} cases, {how})"
         if self.status == Status.NOT_REFUTED:
             return f"{self.claim.text}: {found.sentence}, which is no proof ({how})"
         why = f"; the last draft was rejected: {searched['because']}" * bool(searched.get("because"))

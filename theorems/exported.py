@@ -7,6 +7,7 @@ The witness of a claim is searched; its Python is code.py, with mechanisms and p
 import sys
 from typing import Any
 
+from fairalloc.analysis.solution_sets import SEVERAL
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
@@ -138,4 +139,5 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
         return []
     exact = allocation.tasks_exact
     row = tabular(f"x{prime}", "n", allocation.tasks.tolist() if exact is None else list(exact), numbers)
-    return [f"An answer{f' {plain(said)}' if said else ''}: {row}."]
+    answer = "One answer of several" if allocation.mechanism in SEVERAL else "The answer"
+    return [f"{answer}{f' {plain(said)}' if said else ''}: {row}."]

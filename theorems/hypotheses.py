@@ -8,7 +8,7 @@ samples, moves of the search and steps of shrinking all pass through it, and `sa
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import product
@@ -167,23 +167,31 @@ class Hypotheses:
 
     def satisfied_by(self, case: Case) -> bool:
         """Whether the case satisfies the assumptions, and the reported one does, but for bottlenecks; decided in rationals."""
+        return next(self.broken(case), None) is None
+
+    def broken(self, case: Case) -> Iterator[str]:
+        """In words the assumptions that the case, or what is reported in it, does not satisfy."""
         instance, told = case.instance, case.misreport
-        fits = len(case.points) == self.points and all(_is_feasible(instance, point) for point in case.points)
-        fits = fits and all(case.parameters.get(name) in values for name, values in self.parameters.items())
-        fits = fits and self._holds(instance)
-        if not fits or told is None:
-            return fits
+        if len(case.points) != self.points or not all(_is_feasible(instance, point) for point in case.points):
+            yield f"{self.points} feasible allocations"
+        yield from (f"a known {name}" for name, values in self.parameters.items() if case.parameters.get(name) not in values)
+        yield from self._broken_by(instance)
+        if told is None:
+            return
         # a report need not keep a bottleneck resource, nor a server's only user
         fewer = replace(self, bottleneck=False, server_bottleneck=False, no_idle_server=False)
         parts = zip(_ABOUT, (told.demands, told.eligible, told.max_tasks), strict=True)
-        about = {name for name, part in parts if any(own is not None for own in part)}
+        told_of = [name for name, part in parts if any(own is not None for own in part)]
+        allowed = (self.reports,) if self.reports else ("demands", "servers")
+        yield from (f"no report of {name}" for name in told_of if name not in allowed)
         try:
-            return about <= ({self.reports} if self.reports else {"demands", "servers"}) and fewer._holds(case.reported)
+            yield from (f"{word}, as reported" for word in fewer._broken_by(case.reported))
         except FairallocError:
-            return False
+            yield "a report that can be an instance"
 
-    def _holds(self, instance: Instance) -> bool:
-        return self.users <= instance.N and all(test(instance) for name, test in TESTS.items() if getattr(self, name))
+    def _broken_by(self, instance: Instance) -> Iterator[str]:
+        yield from [f"at least {self.users} users"] * (self.users > instance.N)
+        yield from (name.replace("_", " ") for name, test in TESTS.items() if getattr(self, name) and not test(instance))
 
     def dropped(self) -> Mapping[str, "Hypotheses"]:
         """The variants with one assumption less, by the name of the dropped assumption."""

@@ -64,14 +64,15 @@ class ClaimTerms:
         )
 
     def check(self, case: Case) -> Verdict:
-        """The verdict of one case, confirmed: in rationals, or in floating point where no rational answer exists.
+        """The verdict of one case, confirmed: in rationals, or in floating point where nothing computes rational answers.
 
         Raises
         ------
         InstanceError : the case does not satisfy the hypotheses
         """
         if not self.statement.applies_to(case):
-            raise InstanceError(f"the claim {self.id!r} is not about this case, which does not satisfy: {self.hypotheses}")
+            lacks = ", ".join(self.hypotheses.broken(case)) or "another number of users who misreport"
+            raise InstanceError(f"the claim {self.id!r} is not about this case, which does not satisfy: {lacks}")
         return self.statement.confirm(case)
 
 

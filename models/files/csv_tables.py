@@ -6,7 +6,7 @@
     box,2,12,                     bob,1,0.2,1,20,rack;box
 
 1. The first column names the users or servers. The other columns of servers but "count" are the resources, in their order.
-2. Users have a column for every resource, and may have "weight", "max_tasks" and "eligible", servers that are separated by ";".
+2. Users have a column for every resource, and may have "weight", "max_tasks", "min_tasks" and "eligible", servers between ";".
 3. A user with several ways to run a task has a row for each. What is empty has its default, but demands and capacities have none.
 4. Numbers are read as the decimals they show. Columns are separated by commas, semicolons or tabs, as in the first line.
 """
@@ -22,7 +22,7 @@ from fairalloc.models.errors import InstanceError, no_such, require
 from fairalloc.models.files.jsonio import read_text
 from fairalloc.models.instance import Instance
 
-OF_SERVERS, OF_USERS = ("count",), ("weight", "max_tasks", "eligible")
+OF_SERVERS, OF_USERS = ("count",), ("weight", "max_tasks", "min_tasks", "eligible")
 """The columns that are no resources."""
 
 
@@ -43,7 +43,7 @@ def read_csv(users: str | Path, servers: str | Path, name: str = "") -> Instance
 
     Parameters
     ----------
-    users : a file with a row for each user: its name, a column for each resource, and if wanted "weight", "max_tasks", "eligible"
+    users : a file with a row for each user: its name, a column for each resource, and if wanted the columns above
     servers : a file with a row for each server: its name, a column for each resource, and if wanted "count"
     name : of the instance; "" = that of the users' file
 
@@ -68,6 +68,7 @@ def read_csv(users: str | Path, servers: str | Path, name: str = "") -> Instance
         {one: [row[r] for r in resources] for one, row in zip(there.names, there.rows, strict=True)},
         weights=_given(settings, "weight"),
         max_tasks=_given(settings, "max_tasks"),
+        min_tasks=_given(settings, "min_tasks"),
         counts={one: row["count"] for one, row in zip(there.names, there.rows, strict=True) if row.get("count")} or None,
         eligible={user: own["eligible"].split(";") if own["eligible"] else None for user, own in settings.items()},
         name=name or Path(users).stem,

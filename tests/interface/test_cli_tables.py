@@ -115,3 +115,8 @@ def test_an_error_names_the_option(words, sentence, capsys, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     assert main(words.split()) == 2
     assert capsys.readouterr().err.startswith(f"fairalloc: {sentence}")
+
+
+def test_floors_are_a_column(tables):
+    tables(users="user,cpu,memory,min_tasks\nann,1,1,2\nbob,1,2,\n")
+    assert fa.read_csv("vms.csv", "nodes.csv").min_tasks.tolist() == [2, 0]

@@ -85,6 +85,19 @@ def test_a_false_claim_is_refuted_by_code_that_runs(capsys):
     assert run(result.code, capsys) == result.verdict.sentence
 
 
+def test_a_case_that_is_not_meant_says_what_it_lacks():
+    """Of what is reported, too: where everybody may use every server nobody hides one."""
+    claimed = fa.claim("truth pays", mechanism="ps-dsf", property="strategyproofness", hypotheses="everywhere, positive")
+    instance = fa.Instance([[1], [1]], [[1], [1]])
+    for case, lacks in (
+        (fa.Case(instance, misreport=fa.Misreport((0,), (None,), ((True, False),))), "everywhere, as reported"),
+        (fa.Case(fa.Instance([[1, 0], [1, 1]], [[1, 1]]), misreport=fa.Misreport((0,), (((1, 2),),), (None,))), "positive"),
+        (fa.Case(instance), "another number of users who misreport"),
+    ):
+        with pytest.raises(fa.InstanceError, match=f"not about this case, which does not satisfy: {lacks}$"):
+            claimed.check(case)
+
+
 @pytest.mark.deep
 def test_code_with_other_numbers_fails():
     """Its assertions check the tasks and the violation."""
@@ -132,7 +145,7 @@ def test_an_own_mechanism_is_refuted_in_floating_point_and_says_so(capsys):
     assert result.status == "not decided: violated in floating point"
     text = str(result)
     assert "in floating point by two methods, cvxpy:clarabel and " in text
-    assert "no rational answer exists" in text
+    assert "no exact method computes it" in text
     assert "refuted" not in text
     assert "in rationals" not in text
     assert "import MOST" in result.code

@@ -14,7 +14,7 @@ How it is tried and confirmed (`routes`):
 2. A mechanism with certificates: rational answers, proved without a solver. What the judge itself computes in floating point is
    said to be no rational number. Functions of one's own see rational answers in the search already.
 3. Any other mechanism: floating point. A violation must be above NOISE at the answers of two methods, of different kinds where
-   there are such, or of the only one that there is; the verdict says which, and that no rational answer exists.
+   there are such, or of the only one that there is; the verdict says which, and that no answer is in rationals.
 """
 
 import inspect
@@ -254,7 +254,7 @@ def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:
         return replace(other, holds=None, sentence=f"not decided: {first} violates it, and {second} does not")
     margin = verdict.margin if other is None else min(verdict.margin, other.margin)
     by = f"one method, {first}, for there is no other" if other is None else f"two methods, {first} and {second}"
-    sentence = f"violated by {margin:.2g} in floating point by {by}; no rational answer exists: {verdict.sentence}"
+    sentence = f"violated by {margin:.2g} in floating point by {by}, and no exact method computes it: {verdict.sentence}"
     return replace(verdict, margin=margin, sentence=sentence, method=f"{FLOATING_POINT} by {by}")
 
 
