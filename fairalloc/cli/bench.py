@@ -42,9 +42,9 @@ def add_commands(commands: Any) -> None:
     arguments.completed(suite, lambda: benchmarks.SUITES, files=True)
     arguments.add_mechanism(command, otherwise="drfh; for instances in files", several=True)
     command.add_argument("--records", type=arguments.a_path, metavar="FILE", help="default: results/SUITE.sqlite")
-    text = "only these methods; ids or FILE.py:NAME"
+    text = "(repeatable) only these methods; ids or FILE.py:NAME"
     arguments.completed(command.add_argument("--method", action="append", metavar="ID", help=text), lambda: METHODS, files="py")
-    command.add_argument("--case", action="append", metavar="NAME", help="only these cases; may hold * and ?")
+    command.add_argument("--case", action="append", metavar="NAME", help="(repeatable) only these cases; may hold * and ?")
     arguments.add_accuracy(command, "may repeat: each method is asked for each; default: those of the suite")
     arguments.add_time_limit(command, "each solve; default: the suite's")
     command.add_argument("--memory", dest="memory_mb", type=int, default=4096, metavar="MB", help="limit for each solve")
