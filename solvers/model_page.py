@@ -101,7 +101,7 @@ class ModelPage:
     def _methods(self) -> str:
         item, instance = self._settled
         names = ", ".join(key for key, method in METHODS.items() if method.computes(item))
-        where = f" (as its model is on the example {instance.name})" if instance is not None and item is not self.mechanism else ""
+        where = f" (as its model is on {instance.name})" if instance is not None and item is not self.mechanism else ""
         known = None not in (item.linear, item.integer, item.convex) or not item.layers
         return f"Computed by {names}{where if known else ', as far as they take the kind of its model on an instance'}"
 
