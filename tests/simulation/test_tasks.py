@@ -114,6 +114,13 @@ def test_equal_weighted_shares_go_by_the_number_of_the_user():
     assert log.waiting.tolist() == [0, 0, 0, 1]
 
 
+def test_finish_time_fairness_is_of_the_time_that_a_job_runs_alone():
+    """With a third of the machine the large task runs 12 s and the small one 10. At 5 s the one waits 5, the other 4."""
+    jobs = Workload(["cpu"], ["c", "a", "b"], [1, 1, 1], [0, 1, 2], [0, 0, 1], [1, 1, 1], [5, 4, 10], [[1], [1], [0.1]])
+    log = simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "finish-time-fair")
+    assert dict(zip(log.job.tolist(), log.start.tolist(), strict=True)) == {0: 0, 1: 5, 2: 9}
+
+
 def test_the_example_of_the_heuristic():
     """W 5.2: a task of (1/10, 1/30) goes to server 1, (1/5, 1/15), and not to server 2, (1/8, 1/4): H is 0 and 5/3."""
     capacities = np.array([[1 / 5, 1 / 15], [1 / 8, 1 / 4]])
