@@ -82,8 +82,8 @@ def _methods(summary: Summary) -> list[Section]:
     text = (
         "Success: the method claims that it solved the case and the residual computed from the instance passes. Honesty: the "
         "claim equals the truth, in both directions, where a residual is known. Wall and CPU time are taken around the method, "
-        "outside it; the phases only split it, as the method reports them. Clocks differ in so many solves: the phases are far "
-        "from our clock. Times are medians over the solves that returned a point. Methods face different cases here: compare "
+        "outside it; the phases only split it, as the method reports them. The last column counts the solves in which they are "
+        "far from our clock. Times are medians over the solves that returned a point. Methods face different cases here: compare "
         "them by mechanism."
     )
     counts = {r.method: [str(r.cases), str(r.runs), percent(r.success), percent(r.honesty)] for r in summary.rows}

@@ -129,7 +129,12 @@ class LargestSum(End, Utilitarian):
     def domain(self, instance: Instance) -> Instance:
         """The instance with these weights, in rationals; the allocation is given on that with its own."""
         home = self.home(instance)
-        return home.once(("largest sum", self.of.by), lambda: home.replace(weights=list(self.exact_worth(home))))
+
+        def made() -> Instance:
+            worth = self.exact_worth(home)
+            return home if home.exact.weights == worth else home.replace(weights=list(worth))
+
+        return home.once(("largest sum", self.of.by), made)
 
     def home(self, instance: Instance) -> Instance:
         return self.of.domain(instance)

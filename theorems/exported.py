@@ -139,5 +139,5 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
         return []
     exact = allocation.tasks_exact
     row = tabular(f"x{prime}", "n", allocation.tasks.tolist() if exact is None else list(exact), numbers)
-    answer = "One answer of several" if allocation.mechanism in SEVERAL else "The answer"
+    answer = "One answer of several" if allocation.mechanism in SEVERAL else "An answer"
     return [f"{answer}{f' {plain(said)}' if said else ''}: {row}."]

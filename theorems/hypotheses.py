@@ -174,7 +174,7 @@ class Hypotheses:
         instance, told = case.instance, case.misreport
         if len(case.points) != self.points or not all(_is_feasible(instance, point) for point in case.points):
             yield f"{self.points} feasible allocations"
-        yield from (f"a known {name}" for name, values in self.parameters.items() if case.parameters.get(name) not in values)
+        yield from (_range(name, values) for name, values in self.parameters.items() if case.parameters.get(name) not in values)
         yield from self._broken_by(instance)
         if told is None:
             return
@@ -216,7 +216,7 @@ class Hypotheses:
     @property
     def ranges(self) -> list[str]:
         """What each parameter may be, in words."""
-        return [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
+        return [_range(name, values) for name, values in self.parameters.items()]
 
     @property
     def spelled(self) -> str:
@@ -231,6 +231,10 @@ class Hypotheses:
 
 _ABOUT = {"demands": 1, "servers": 2, "tasks": 4}
 """Bits of what a misreport may be about."""
+
+
+def _range(name: str, values: Sequence[Any]) -> str:
+    return f"{name} in {', '.join(map(str, values))}"
 
 
 def _words() -> dict[str, tuple[str, Any]]:

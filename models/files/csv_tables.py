@@ -6,7 +6,7 @@
     box,2,12,                     bob,1,0.2,1,20,rack;box
 
 1. The first column names the users or servers. The other columns of servers but "count" are the resources, in their order.
-2. Users have a column for every resource, and may have "weight", "max_tasks", "min_tasks" and "eligible", servers between ";".
+2. Users have a column for every resource, and may have "weight", "max_tasks", "min_tasks", "eligible" (servers, by ";").
 3. A user with several ways to run a task has a row for each. What is empty has its default, but demands and capacities have none.
 4. Numbers are read as the decimals they show. Columns are separated by commas, semicolons or tabs, as in the first line.
 """

@@ -340,12 +340,12 @@ def test_prices_of_a_program_in_any_units_say_the_same(item, monkeypatch):
 
 @pytest.mark.parametrize("item", ["utilitarian", "mmf"])
 def test_both_ways_say_who_is_held_by_its_limit(item, monkeypatch):
-    """Of utilitarian user 1 alone, of mmf both or nobody, whatever proves it."""
+    """User 1 alone, whether a certificate or prices in floating point prove the answer."""
     allocation = solve(Instance([[1], [2]], [[10]], max_tasks=[2, None]), item)
-    for proof in ("exact", "floats"):
-        monkeypatch.setattr(rounds, "EXACT", 0) if proof == "floats" else None
+    for exact in (rounds.EXACT, 0):
+        monkeypatch.setattr(rounds, "EXACT", exact)
         said = [s.facts["limited"] for s in fa.explain(allocation).sentences if s.kind == "user"]
-        assert said == [True, False], proof
+        assert said == [True, False], exact
 
 
 @pytest.mark.parametrize("item", ["nb", "alpha-fair", "utilitarian", "mmf", "drfh", "lmmf"])

@@ -246,7 +246,7 @@ def test_every_proof_on_record_has_a_line_in_the_index():
 
 
 def of_a_lemma(lemma, step=False):
-    """From x >= 1 and y = x + 1: y > 1 is no violation, by a lemma or, with the violation z > y < 0, a step."""
+    """Of x >= 1 and y = x + 1 the violation is z > y and z < 0; the lemma is of x and y, the step of z, too."""
     x, y, z = map(real, "xyz")
     given = {"steps" if step else "lemmas": [lemma(x, y, z)]}
     return text([Question("two numbers", {"all": [x >= 1, y == x + 1]}, [z > y, z < 0], **given)])

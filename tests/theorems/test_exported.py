@@ -110,8 +110,8 @@ def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, ca
     assert (code, well_formed(out)) == (0, True)
     assert "[LMMF is not strategyproof]" in out
     assert "$d'_{nr}$" in out
-    assert re.search(r"The answer to the true instance: \$\(x_\{1\}, x_\{2\}\) = ", out)
-    assert re.search(r"The answer to what is reported: \$\(x'_\{1\}, x'_\{2\}\) = ", out)
+    assert re.search(r"An answer to the true instance: \$\(x_\{1\}, x_\{2\}\) = ", out)
+    assert re.search(r"An answer to what is reported: \$\(x'_\{1\}, x'_\{2\}\) = ", out)
     assert letters_in(out) == letters_in(out.rpartition("\n\nHere ")[2])
 
 
