@@ -41,20 +41,34 @@ def text(asked: Iterable[Question]) -> Text:
     shown: list[Any] = []
     for question in asked:
         given = [*chain.from_iterable(question.assumptions.values())]
-        lemmas = [*question.lemmas, *question.steps]
-        listed.append([question.pattern, *_numbers(known, [*given, *lemmas], question.violation)])
-        for n, lemma in enumerate(lemmas):
+        lemmas, kept = [*question.lemmas, *question.steps], dict[Any, list[str]]()
+        contraries = [z3.Not(lemma) for lemma in lemmas]  # all at once: z3 gives the id of a term that is gone to another
+        listed.append([question.pattern, *_numbers(known, kept, [*given, *lemmas], question.violation)])
+        for n, contrary in enumerate(contraries):
             violation = question.violation if n >= len(question.lemmas) else ()
-            parts = _numbers(known, [*given, *lemmas[:n]], [*violation, z3.Not(lemma)])
+            parts = _numbers(known, kept, [*given, *lemmas[:n]], [*violation, contrary])
             shown.append([f"{question.pattern}, lemma {n + 1}", *parts])
     return {"formulas": [json.loads(f) for f in known], "questions": [*listed, *shown]}
 
 
-def _numbers(known: dict[str, int], *parts: Sequence[Term]) -> list[list[int]]:
-    """The numbers of the formulas of parts, each once; new ones are added to those that are known."""
+def _numbers(known: dict[str, int], kept: dict[Any, list[str]], *parts: Sequence[Term]) -> list[list[int]]:
+    """The numbers of the formulas of parts, each once; new ones are added to those that are known.
+
+    Terms without a number "if c then a else b" are `kept` as they are written.
+    """
     writer = _Writer()
-    written = [dict.fromkeys(json.dumps(f, sort_keys=True) for f in writer.all(part)) for part in parts]
-    return [[known.setdefault(f, len(known)) for f in part] for part in written]
+
+    def written(term: Term) -> list[str]:
+        name = str(term) if isinstance(term, bool) else term.get_id()
+        if name in kept:
+            return kept[name]
+        found = [json.dumps(f, sort_keys=True) for f in writer.all([term])]
+        if not writer.cases:
+            kept[name] = found
+        return found
+
+    each = [dict.fromkeys(f for term in part for f in written(term)) for part in parts]
+    return [[known.setdefault(f, len(known)) for f in part] for part in each]
 
 
 class _Writer:
