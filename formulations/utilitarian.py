@@ -67,8 +67,9 @@ class Utilitarian(Mechanism):
         return result
 
     def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002, ARG002 (it has none)
-        """The program as sparse arrays: capacity rows, then limits. It has no rounds."""
-        return program_as_lp(instance, instance.weights[instance.arcs.user], sp.csr_array((0, instance.A)), np.empty(0))
+        """The program as sparse arrays: capacity rows, floors, then limits. It has no rounds."""
+        held, arcs = np.flatnonzero(instance.min_tasks), instance.arcs
+        return program_as_lp(instance, instance.weights[arcs.user], arcs.owner[held], instance.min_tasks[held])
 
     def worth(self, instance: Instance) -> Floats:
         """(N,) what a task adds to the objective, w_n."""

@@ -18,7 +18,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.arguments import checked
-from fairalloc.models.exact.rationals import ExactArcs, Rationals
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid
 
@@ -95,14 +95,17 @@ def require(condition: bool, fault: str) -> None:
         raise Refuted(fault)
 
 
-def feasible(arcs: ExactArcs, x: Rationals) -> Rationals:
+def feasible(domain: Instance, x: Rationals) -> Rationals:
     """(N,) the tasks of every user; Refuted where x (A,) is not feasible."""
+    arcs = exact_arcs(domain)
     require(len(x) == len(arcs.user), f"x has {len(x)} entries, but the instance has {len(arcs.user)} arcs")
     require(all(value >= 0 for value in x), "x is negative on an arc")
     require(all(load <= 1 for load in arcs.loads(x)), "a capacity is exceeded")
     tasks = arcs.tasks(x)
     fits = all(limit is None or u <= limit for u, limit in zip(tasks, arcs.limits, strict=True))
     require(fits, "a user runs more than its max_tasks")
+    enough = not domain.has_floors or all(u >= floor for u, floor in zip(tasks, domain.exact.min_tasks, strict=True))
+    require(enough, "a user runs less than its min_tasks")
     return tasks
 
 

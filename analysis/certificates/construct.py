@@ -30,8 +30,10 @@ from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
@@ -45,6 +47,7 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exa
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.transformations.guarantees import floors_as_guarantees
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.exact.exact import solve_exactly
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
@@ -136,6 +139,8 @@ def _certified(
     item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, limits: Limits
 ) -> Certificate | NotCertified:
     """A verified certificate, or why there is none."""
+    kept = item.kept(home)
+    item = kept.base if isinstance(kept, Edited) and kept.keeps_floors else item
     if given is not None and not infeasibility(given) <= tolerance:
         return NotCertified(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
     try:
@@ -149,6 +154,8 @@ def _certified(
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
     """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
+    if home.has_floors and not isinstance(item, Leximin | Utilitarian):
+        raise Refuted("with floors the lexicographic rules, the max-min programs and 'utilitarian' have proofs")
     if isinstance(item, AlphaFair) and item.alpha == 1.0:
         return _bounded(find_mechanism("nb"), given or solve(home, "nb", time_limit=limits.left), limits, tolerance)
     if isinstance(item, Equilibrium):
@@ -156,27 +163,41 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         return _of_game(item, home, answer, limits, tolerance)
     if isinstance(item, NoJustifiedComplaints):
         return _justified(given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
-    if not METHODS["exact"].computes(item):
-        raise Refuted("the method 'exact' does not compute this mechanism")
-    solution = solve_exactly(item, item.domain(home), limits)
+    rule, domain = _in_rationals(item, home)
+    solution = solve_exactly(rule, domain, limits)
     x = solution.x if given is None or given.x_exact is None else given.x_exact
     made: Certificate
     if isinstance(solution.proof, ExactProgram):
         made = ProgramCertificate(_name(item), x, exact_arcs(home).tasks(x), solution.proof)
-    elif isinstance(item, NestedMaxMin):
-        borrowed = int(item.compared == "borrowed" and any(item.first(home).floor))
-        made = NestedCertificate(_name(item), x, borrowed, cast(tuple[ExactNestedRound, ...], solution.proof))
+    elif isinstance(rule, NestedMaxMin):
+        borrowed = int(rule.compared == "borrowed" and any(rule.first(domain).floor))
+        rounds = cast(tuple[ExactNestedRound, ...], solution.proof[: 1 if isinstance(item, MaxMin) else None])
+        made = NestedCertificate(_name(item), x, borrowed, rounds)
     else:
         made = LeximinCertificate(_name(item), x, cast(tuple[ExactRound, ...], solution.proof))
     if given is None:
         return made
     near: Certificate = made
-    by_value = isinstance(made, ProgramCertificate) and not isinstance(item, Uniform)
-    if isinstance(made, ProgramCertificate) and by_value:
-        near = _near_value(made, item.values(given), tolerance)
-        by_value = not (isinstance(item, Utilitarian) and _is_unique(made, home))
+    by_value = isinstance(item, MaxMin | Utilitarian) and not isinstance(item, Uniform)
+    if by_value:
+        near = _near_value(made, item.values(given), item.values(Allocation(home, np.array(solution.x, dtype=float))), tolerance)
+        by_value = not (isinstance(made, ProgramCertificate) and isinstance(item, Utilitarian) and _is_unique(made, home))
     near = near if by_value else _near_tasks(made, given, tolerance)
     return near if given.x_exact is None else made
+
+
+def _in_rationals(item: Mechanism, home: Instance) -> tuple[Mechanism, Instance]:
+    """What the method `exact` solves: the mechanism, or for a rule with floors nested max-min fairness with guarantees."""
+    domain = item.domain(home)
+    if not METHODS["exact"].computes(item):
+        raise Refuted("the method 'exact' does not compute this mechanism")
+    if not (home.has_floors and isinstance(item, Leximin) and item.exact_share is not None):
+        return item, domain
+    nested = NestedMaxMin()
+    try:
+        return nested, nested.domain(floors_as_guarantees(domain, item.exact_share(domain)))
+    except NotApplicable as fault:
+        raise Refuted(str(fault)) from None
 
 
 def _name(item: Mechanism) -> str:
@@ -211,14 +232,13 @@ def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float) -
     return replace(certificate, about=f"the tasks of the allocation differ by at most {far[n]:.1e}, relative")
 
 
-def _near_value(certificate: ProgramCertificate, values: Mapping[str, float], tolerance: float) -> Certificate:
+def _near_value(made: Certificate, given: Mapping[str, float], right: Mapping[str, float], tolerance: float) -> Certificate:
     """The certificate, where the allocation has its value: the answer of a program need not be unique in tasks."""
-    ((name, value),) = values.items()
-    best = float(certificate.proof.value)
-    far = abs(value - best) / best
+    ((name, value),), (best,) = given.items(), right.values()
+    far = abs(value - best) / (best or 1.0)
     if not far <= tolerance:
         raise Refuted(f"the {name} of the allocation is {value:g}, but {best:g} at the optimum")
-    return replace(certificate, about=f"the {name} of the allocation differs by {far:.1e}, relative")
+    return replace(made, about=f"the {name} of the allocation differs by {far:.1e}, relative")
 
 
 # ---- the game --------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class LevelsCertificate(Certificate):
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, PsDsf | TimeShared), f"{self.mechanism!r} is not about levels")
-        require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
+        require(self.tasks == feasible(domain, self.x), "the tasks of a user are not the sum of x over its arcs")
         right = levels(domain, self.x)
         require(right is not None, "a user has no bottleneck at one of its servers")
         require(self.kappa == right, "a level is not the largest share that its resource serves")
@@ -93,7 +93,7 @@ class ResidualCertificate(Certificate):
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, AlphaPfVds), f"{self.mechanism!r} is not about a game with parameters")
-        require(self.tasks == feasible(exact_arcs(domain), self.x), "the tasks of a user are not the sum of x over its arcs")
+        require(self.tasks == feasible(domain, self.x), "the tasks of a user are not the sum of x over its arcs")
         ratios, bounds = residual_proof(domain, self.x, self.alpha, self.A, self.B, self.kappa)
         require(self.ratios == ratios, "a user does not have this ratio of price and marginal utility")
         require(self.bounds == bounds, "the bound of a server is not that of x and the prices")

@@ -37,7 +37,7 @@ class JustifiedCertificate(Certificate):
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, NoJustifiedComplaints), f"{self.mechanism!r} is not about complaints")
         arcs, total = exact_arcs(domain), sum(domain.exact.weights)
-        feasible(arcs, self.x)
+        feasible(domain, self.x)
         parts = tuple(w / total for w in domain.exact.weights)
         require(self.entitled == parts, "an entitlement is not the user's part of all weights")
         require((self.bottleneck, self.part) == justified(arcs, self.x), "a bottleneck or a part of it is not that of x")

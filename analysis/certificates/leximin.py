@@ -41,7 +41,7 @@ class LeximinCertificate(Certificate):
         if not isinstance(item, Leximin) or isinstance(item, MaxMin):
             raise Refuted(f"{self.mechanism!r} is not computed in rounds")
         arcs, rate = exact_arcs(domain), item.exact_rate(domain)
-        tasks = feasible(arcs, self.x)
+        tasks = feasible(domain, self.x)
         v = [r * u for r, u in zip(rate, tasks, strict=True)]
         once = sorted(n for part in self.rounds for n in part.users) == list(range(domain.N))
         require(once, "not every user is fixed exactly once")

@@ -46,7 +46,7 @@ class BoundsCertificate(Certificate):
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, NashBargaining), f"{self.mechanism!r} has no such bounds")
         arcs, weights = exact_arcs(domain), domain.exact.weights
-        tasks = feasible(arcs, self.x)
+        tasks = feasible(domain, self.x)
         require(all(u > 0 for u in tasks), "a user has no task")
         require(self.gap == nb_gap(arcs, weights, tasks, self.prices, self.limits), "the gap is not that of x and the prices")
         least, most = log_value(weights, tasks)

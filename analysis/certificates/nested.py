@@ -1,7 +1,8 @@
 r"""The certificate of a nested max-min fair allocation: a dual solution of each round (formulations/lexicographic/nested.py).
 
 Levels are V_k / phi_k of nodes k, groups and users. In a round with the level g every node keeps a floor f_k: its level where it
-is fixed, its guarantee otherwise. For any tasks that fit, with y_k of the active nodes and f-values w_k of the others,
+is fixed, its guarantee otherwise. Floors of a rule are guarantees, too (models/transformations/guarantees.py). For any tasks that
+fit, with y_k of the active nodes and f-values w_k of the others,
 
     sum_k (y_k + w_k) V_k / phi_k <= sum_ir p_ir + sum_n z_n T_n = sum_k y_k (b_k + g) + sum_k w_k f_k
 
@@ -15,12 +16,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted, check_prices, feasible, require, short
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.exact.proofs import ExactNestedRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.instance import Instance
+from fairalloc.models.transformations.guarantees import floors_as_guarantees
 
 __all__ = ["NestedCertificate"]
 
@@ -35,13 +38,18 @@ class NestedCertificate(Certificate):
 
     @property
     def claim(self) -> str:
+        if not self.mechanism.startswith(NestedMaxMin.id):
+            return "max-min fair where all floors are kept"
         return f"nested max-min fair, rounds at {', '.join(short(part.level) for part in self.rounds)}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
-        if not isinstance(item, NestedMaxMin):
+        tasks = feasible(domain, self.x)
+        if isinstance(item, Leximin) and item.exact_share is not None:
+            domain = floors_as_guarantees(domain, item.exact_share(domain))
+        elif not isinstance(item, NestedMaxMin):
             raise Refuted(f"{self.mechanism!r} is not computed in rounds of nodes")
         arcs, tree = exact_arcs(domain), ExactTree.of(domain)
-        levels = tree.levels(feasible(arcs, self.x))
+        levels = tree.levels(tasks)
         require(all(v >= f for v, f in zip(levels, tree.floors, strict=True)), "a guarantee is not kept")
         require(self.borrowed in (0, int(any(tree.floors))), "what is beyond guarantees is compared, but there are none")
         base = tree.floors if self.borrowed else (Fraction(0),) * len(levels)
@@ -50,6 +58,9 @@ class NestedCertificate(Certificate):
         for part in self.rounds:
             require(set(part.nodes) <= active and len(set(part.nodes)) == len(part.nodes), "a node is fixed that is not active")
             _check_round(part, arcs, tree, floors, base, active)
+            if isinstance(item, MaxMin):
+                require(min(levels[k] for k in active) == part.level, "the least level is not that of the round")
+                return
             for k in part.nodes:
                 require(levels[k] == base[k] + part.level, "a node is not at the level of its round")
                 require(part.rising[k] > 0, "nothing keeps a node from more")

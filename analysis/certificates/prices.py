@@ -44,7 +44,7 @@ class PricesCertificate(Certificate):
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, PsDsf), f"{self.mechanism!r} is not about shares at each server")
         arcs = exact_arcs(domain)
-        require(self.tasks == feasible(arcs, self.x), "the tasks of a user are not the sum of x over its arcs")
+        require(self.tasks == feasible(domain, self.x), "the tasks of a user are not the sum of x over its arcs")
         require(all(u > 0 for u in self.tasks), "a user has no task")
         shares = [self.tasks[n] / one for n, one in zip(arcs.user, unit(domain, arcs), strict=True)]
         server = domain.arcs.server

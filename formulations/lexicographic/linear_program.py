@@ -93,13 +93,13 @@ class LP:
 
 
 def program_as_lp(instance: Instance, cost: Floats, rows: sp.csr_array, lower: Floats) -> LP:
-    """Max cost @ z over capacities, limits, and `rows` (M, A + ..) @ z >= `lower` (M,); variables beyond tasks are the rows'."""
-    arcs, capped = instance.arcs, np.isfinite(instance.max_tasks)
-    tasks = sp.vstack([arcs.load, arcs.owner[capped]], format="csc")
-    most = np.concatenate([np.ones(arcs.load.shape[0]), instance.max_tasks[capped]])
-    matrix = sp.vstack([sp.hstack([tasks, sp.csc_array((len(most), len(cost) - len(arcs)))]), rows], format="csc")
-    sides = np.append(np.full(len(most), -np.inf), lower), np.append(most, np.full(len(lower), np.inf))
-    return LP(cost, matrix, *sides, np.full(len(cost), np.inf))
+    """Max cost @ z over capacities, `rows` (M, A + ..) @ z >= `lower` (M,), limits; variables beyond tasks are the rows'."""
+    arcs, limits = instance.arcs, instance.max_tasks[np.isfinite(instance.max_tasks)]
+    parts = arcs.load, arcs.owner[np.isfinite(instance.max_tasks)]
+    load, owned = (sp.hstack([part, sp.csr_array((part.shape[0], len(cost) - len(arcs)))]) for part in parts)
+    least = np.concatenate([np.full(load.shape[0], -np.inf), lower, np.full(len(limits), -np.inf)])
+    most = np.concatenate([np.ones(load.shape[0]), np.full(len(lower), np.inf), limits])
+    return LP(cost, sp.vstack([load, rows, owned], format="csc"), least, most, np.full(len(cost), np.inf))
 
 
 def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: A002

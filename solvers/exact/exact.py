@@ -14,7 +14,7 @@ PS-DSF is not a linear program. `continuation` finds which arcs are used and whi
 solves the linear equations that follow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -77,11 +77,15 @@ class ExactSession(HighsSession):
         weights = self.exact.weights
         with self.phase("build"):
             cost = [as_flint(weights[n]) for n in self.arcs.user]
-            program = RationalProgram.of_rows(cost, self._columns(), self.right_side([]))
+            floors = {n: floor for n, floor in enumerate(self.exact.min_tasks) if floor}
+            columns = self._columns(dict.fromkeys(floors, Fraction(1)))
+            program = RationalProgram.of_rows(cost, columns, self.right_side([as_flint(-floor) for floor in floors.values()]))
         solution = self.basic_solution(program, None)
         prices, limits = self._duals(solution)
         value = sum((w * u for w, u in zip(weights, self.arcs.tasks(self._x(solution)), strict=True)), Fraction(0))
-        return ExactSolution(self._x(solution), ExactProgram(value, prices, weights, limits))
+        forced = dict(zip(floors, map(as_fraction, solution.dual_values[self.arcs.rows :]), strict=False))
+        worth = tuple(w + forced.get(n, 0) for n, w in enumerate(weights))
+        return ExactSolution(self._x(solution), ExactProgram(value, prices, worth, limits))
 
     def _max_min(self, rate: Rationals) -> ExactSolution:
         solution = self._round(rate, [None] * len(rate))
@@ -114,7 +118,7 @@ class ExactSession(HighsSession):
     def _round(self, rate: Rationals, levels: Sequence[Fraction | None]) -> BasicSolution:
         """The optimal basic solution of the round in which the users without a level are active."""
         with self.phase("build"):
-            columns = self._columns(rate)
+            columns = self._columns(dict(enumerate(rate)))
             cost = [as_flint(0)] * len(columns) + [as_flint(1)]
             columns.append({self.arcs.rows + n: as_flint(1) for n, level in enumerate(levels) if level is None})
             program = RationalProgram.of_rows(
@@ -155,13 +159,14 @@ class ExactSession(HighsSession):
         basis = self.highs.getBasis()
         return [k for k, s in enumerate([*basis.col_status, *basis.row_status]) if s == HighsBasisStatus.kBasic]
 
-    def _columns(self, rate: Rationals = ()) -> list[dict[int, Flint]]:
-        """Rows: capacities, one for each user in rounds, limits; as in the programs of the formulations."""
+    def _columns(self, rate: Mapping[int, Fraction]) -> list[dict[int, Flint]]:
+        """Rows: capacities, one for each user in rounds or with a floor, limits; as in the programs of the formulations."""
         rows = self.arcs.rows
+        own = {n: rows + k for k, n in enumerate(rate)}
         cap = {n: rows + len(rate) + k for k, n in enumerate(self.limited)}
         columns: list[dict[int, Flint]] = [{row: as_flint(part) for row, part in load} for load in self.arcs.load]
         for n, column in zip(self.arcs.user, columns, strict=True):
-            column.update({rows + n: as_flint(-rate[n])} if rate else {})
+            column.update({own[n]: as_flint(-rate[n])} if n in own else {})
             column.update({cap[n]: as_flint(1)} if n in cap else {})
         return columns
 

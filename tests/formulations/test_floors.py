@@ -1,6 +1,7 @@
 """Floors: by hand on one resource, two layers, conflicts, prices, files, and refusals where a mechanism has no place for them."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy.optimize import brentq
 from tolerances import DEGENERATE, EXACT, RESIDUAL, SHARES
 
 import fairalloc as fa
+from fairalloc.analysis.certificates.documents import parse_certificate
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.edited import Edited
 from fairalloc.models import FairallocError, Instance
@@ -122,12 +124,44 @@ def test_a_floor_is_never_left_out():
     assert [*mechanism("nb").pyomo(PAIR).floor] == ["u2"]
     with pytest.raises(FairallocError, match="does not compute 'nb'"):
         fa.solve(PAIR, "nb", "interior-point")
-    assert not fa.certify(fa.solve(PAIR, "drfh"))
     with pytest.raises(FairallocError, match="knows no min_tasks"):
         mechanism("ps-dsf").cvxpy(PAIR)
     assert isinstance(mechanism("nb").kept(PAIR), Edited)
     assert len(fa.solve_many([PAIR, PAIR], "lmmf")) == 2
     np.testing.assert_allclose(fa.solve_many([PAIR, PAIR], "drfh")[1].tasks, [0.5, 0.125], rtol=EXACT)
+
+
+CERTIFIED = [name for name in KEEPING if name not in ("nb", "alpha-fair", "fds")]
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_answers_with_floors_are_proved_in_rationals(name, seed):
+    """The answer by a solver is the one in rationals, whose certificate knows floors and no other instance."""
+    instance = made(seed)
+    if name == "drf":
+        instance = instance.replace(eligible=None)
+    allocation = fa.solve(instance, name)
+    found = fa.certify(allocation)
+    assert found, str(found)
+    assert parse_certificate(found.document()).verify(instance)
+    more = instance.replace(min_tasks=(allocation.tasks * 1.01 + 0.01).tolist())
+    assert not found.verify(more), "an allocation below a floor is certified"
+
+
+@pytest.mark.parametrize("name", ["lmmf", "mmf", "utilitarian"])
+def test_a_certificate_with_a_wrong_number_is_refused(name):
+    right = fa.certify(fa.solve(PAIR, name))
+    assert right.verify(PAIR)
+    lower = replace(right, x=(right.x[0] * Fraction(9, 10), right.x[1]))
+    assert not lower.verify(PAIR), "the first user misses a tenth"
+    without = fa.certify(fa.solve(PAIR.replace(min_tasks=None), "utilitarian"))
+    assert not without.verify(PAIR), "nothing is left for the floor"
+
+
+def test_nb_with_floors_has_no_certificate_and_says_so():
+    assert "with floors" in fa.certify(fa.solve(PAIR, "nb")).reason
 
 
 def test_floors_in_instances_and_files():
