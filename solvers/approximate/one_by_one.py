@@ -69,14 +69,12 @@ class OneByOne(Session):
     def _placed(self, n: int) -> bool:
         """Whether user n could run one more task, which is placed."""
         first, last = self.instance.arcs.owner.indptr[n : n + 2]
-        best, where = np.inf, -1
-        for a in range(first, last):
-            part = slice(self.takes.indptr[a], self.takes.indptr[a + 1])
-            left = self.free[self.takes.indices[part]] - self.takes.data[part]
-            if left.min() >= -ROUNDING and left.sum() < best:
-                best, where = float(left.sum()), a
-        if where < 0:
+        part = slice(self.takes.indptr[first], self.takes.indptr[last])
+        left, arcs = self.free[self.takes.indices[part]] - self.takes.data[part], self.takes.indptr[first:last] - part.start
+        fits = np.flatnonzero(np.minimum.reduceat(left, arcs) >= -ROUNDING)
+        if not len(fits):
             return False
+        where = first + fits[np.argmin(np.add.reduceat(left, arcs)[fits])]
         self.x[where] += 1
         part = slice(self.takes.indptr[where], self.takes.indptr[where + 1])
         self.free[self.takes.indices[part]] -= self.takes.data[part]
