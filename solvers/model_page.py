@@ -100,10 +100,12 @@ class ModelPage:
 
     def _methods(self) -> str:
         item, instance = self._settled
-        names = ", ".join(key for key, method in METHODS.items() if method.computes(item))
+        able = {key: method.is_available() for key, method in METHODS.items() if method.computes(item)}
+        here, absent = (", ".join(key for key, found in able.items() if found is wanted) for wanted in (True, False))
         where = f" (as its model is on {instance.name})" if instance is not None and item is not self.mechanism else ""
         known = None not in (item.linear, item.integer, item.convex) or not item.layers
-        return f"Computed by {names}{where if known else ', as far as they take the kind of its model on an instance'}"
+        kind = where if known else ", as far as they take the kind of its model on an instance"
+        return f"Computed by {here}{kind}" + (f"; not installed are {absent}" if absent else "")
 
     def __str__(self) -> str:
         return "\n".join(self._lines())

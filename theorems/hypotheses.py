@@ -41,7 +41,8 @@ class Hypotheses:
 
     Attributes
     ----------
-    one_server, one_resource : K = 1, R = 1
+    one_server : K = 1
+    one_resource : R = 1
     one_variant : one demand vector for each user
     same_demands : nobody has demands of its own for a server (no demands_on)
     everywhere : no placement constraints, and every server has what every user demands
@@ -54,7 +55,7 @@ class Hypotheses:
     bottleneck : one resource is dominantly requested by all users at all servers (K Def 2)
     server_bottleneck : each server has a resource that its eligible users dominantly request (K 3.3)
     identical_servers : all servers are alike
-    users : the fewest users the claim is about
+    users, servers, resources : the fewest that the claim is about
     parameters : what a parameter of the mechanism may be, the simplest first, such as {"alpha": (1, 2, 5)}
     points : how many feasible allocations a case holds
     reports : what a misreport is about: "demands", "servers" or "tasks" alone; "" = demands, eligible servers, or both
@@ -77,6 +78,8 @@ class Hypotheses:
     server_bottleneck: bool = False
     identical_servers: bool = False
     users: int = 1
+    servers: int = 1
+    resources: int = 1
     parameters: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     points: int = 0
     reports: str = ""
@@ -90,13 +93,14 @@ class Hypotheses:
         Parameters
         ----------
         given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above and
-            "at least N users". "several variants", "own demands" and "limits" drop an assumption. "misreported servers" (or
-            demands, or tasks) says what reports are about. Without a word users have one demand vector each, the same on all
-            servers, and no limits
+            "at least N users", servers or resources. "several variants", "own demands" and "limits" drop an assumption.
+            "misreported servers" (or demands, or tasks) says what reports are about. Without a word users have one demand
+            vector each, the same on all servers, and no limits
 
         Raises
         ------
         UnknownName : for another word
+        InstanceError : for one server and at least two, or so of resources
 
         Examples
         --------
@@ -108,7 +112,10 @@ class Hypotheses:
         if not isinstance(given, str) and not (is_list(given) and all(isinstance(word, str) for word in given)):
             raise InstanceError(f"the hypotheses are {shown(given)}, but they must be Hypotheses or words such as 'positive'")
         words = [word for part in ([given] if isinstance(given, str) else given) for word in part.split(",") if word.strip()]
-        return cls(**dict(map(_assumption, words)))
+        result = cls(**dict(map(_assumption, words)))
+        if (result.one_server and result.servers > 1) or (result.one_resource and result.resources > 1):
+            raise InstanceError(f"the hypotheses are {shown(str(result))}, but no instance has them")
+        return result
 
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
         """A small draft with small numbers, made to satisfy the assumptions by `impose`; it need not be a valid case.
@@ -190,7 +197,8 @@ class Hypotheses:
             yield "a report that can be an instance"
 
     def _broken_by(self, instance: Instance) -> Iterator[str]:
-        yield from [f"at least {self.users} users"] * (self.users > instance.N)
+        sizes = zip(COUNTED, self.fewest, (instance.N, instance.K, instance.R), strict=True)
+        yield from (f"at least {least} {what}" for what, least, size in sizes if least > size)
         yield from (name.replace("_", " ") for name, test in TESTS.items() if getattr(self, name) and not test(instance))
 
     def dropped(self) -> Mapping[str, "Hypotheses"]:
@@ -211,7 +219,13 @@ class Hypotheses:
         return [*names, *self._counted(), *self.ranges, *family]
 
     def _counted(self) -> list[str]:
-        return [f"at least {self.users} users"] * (self.users > 1) + [f"misreported {self.reports}"] * bool(self.reports)
+        counted = [f"at least {least} {what}" for what, least in zip(COUNTED, self.fewest, strict=True) if least > 1]
+        return counted + [f"misreported {self.reports}"] * bool(self.reports)
+
+    @property
+    def fewest(self) -> tuple[int, int, int]:
+        """The fewest users, servers and resources."""
+        return self.users, self.servers, self.resources
 
     @property
     def ranges(self) -> list[str]:
@@ -229,6 +243,9 @@ class Hypotheses:
         return ", ".join(self.words) or "any instance"
 
 
+COUNTED = ("users", "servers", "resources")
+"""What there may be at least so many of."""
+
 _ABOUT = {"demands": 1, "servers": 2, "tasks": 4}
 """Bits of what a misreport may be about."""
 
@@ -244,13 +261,26 @@ def _words() -> dict[str, tuple[str, Any]]:
     return {**words, **{f"misreported {name}": ("reports", name) for name in _ABOUT}}
 
 
+def hypothesis_words() -> dict[str, str]:
+    """Each word that `Hypotheses.of` takes, and what it assumes.
+
+    >>> hypothesis_words()["positive"]
+    'every user demands every resource'
+    """
+    told = re.findall(r"^    ([a-z_, ]+) : (.+(?:\n {8}.+)*)", str(Hypotheses.__doc__), re.MULTILINE)
+    meaning = {name: " ".join(text.split()) for names, text in told for name in names.split(", ")}
+    known = {word: meaning[name] if value else f"not: {meaning[name]}" for word, (name, value) in _words().items()}
+    told_of = {f"misreported {name}": f"misreports are about {name} alone" for name in _ABOUT}
+    return known | told_of | {f"at least N {what}": meaning[what] for what in COUNTED}
+
+
 def _assumption(word: str) -> tuple[str, Any]:
     """The field of Hypotheses that a word sets, and the value."""
     plain, words = " ".join(word.replace("_", " ").replace("-", " ").split()), _words()
-    if match := re.fullmatch(r"(?:at least )?(\d+) users?", plain):
-        return "users", int(match[1])
+    if match := re.fullmatch(r"(?:at least )?(\d+) (user|server|resource)s?", plain):
+        return f"{match[2]}s", int(match[1])
     if plain not in words:
-        known = [*words, "at least N users"]
+        known = hypothesis_words()
         raise UnknownName(no_such("hypothesis", word.strip(), known, f"the words are {', '.join(known)}"))
     return words[plain]
 
@@ -410,8 +440,8 @@ class _Sampler:
     def draft(self, most: tuple[int, int, int]) -> Draft:
         h = self.hypotheses
         n_users = self.count(h.users, most[0])
-        n_servers = 1 if h.one_server else self.count(1, most[1])
-        n_resources = 1 if h.one_resource else self.count(1, most[2])
+        n_servers = 1 if h.one_server else self.count(h.servers, most[1])
+        n_resources = 1 if h.one_resource else self.count(h.resources, most[2])
         lacking = 0.0 if h.everywhere else float(self.rng.choice([0.0, 0.3, 0.6]))
         capacities = [self.vector(n_resources, lacking) for _ in range(n_servers)]
         home = int(self.rng.integers(n_servers))  # a server that has everything and is open to everybody

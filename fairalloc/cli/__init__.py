@@ -235,6 +235,10 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
         ],
     ),
     "properties": (["id", "meaning"], lambda fa: [[key, item.meaning] for key, item in fa.analysis.PROPERTIES.items()]),
+    "hypotheses": (
+        ["words", "meaning"],
+        lambda _: [[*pair] for pair in import_module("fairalloc.theorems.hypotheses").hypothesis_words().items()],
+    ),
     "suites": (["id", "cases", "title"], lambda fa: [[s.id, str(len(s.cases)), s.title] for s in fa.benchmarks.SUITES.values()]),
 }
 """Heads and rows of each list, from the package, which imports a name where it is first used."""

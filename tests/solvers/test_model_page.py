@@ -10,6 +10,7 @@ import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.drfh import DominantResourceFairness
+from fairalloc.solvers import METHODS
 
 
 @pytest.mark.few(8)
@@ -57,7 +58,13 @@ def test_an_edit_that_fits_no_example_may_be_computed_by_all():
     page = str(fa.show(fa.mechanism("drfh").edited("other", cvxpy=other)))
     assert "all rounds respect the edit" in page
     assert "cvxpy:clarabel" in page.splitlines()[-1]
-    assert page.endswith("as far as they take the kind of its model on an instance")
+    assert "as far as they take the kind of its model on an instance" in page.splitlines()[-1]
+
+
+def test_methods_that_are_not_installed_are_named_apart():
+    here, _, absent = str(fa.show(fa.mechanism("drfh"))).splitlines()[-1].partition("; not installed are ")
+    assert {"highs", "exact"} <= set(here.removeprefix("Computed by ").split(", "))
+    assert absent == ", ".join(key for key, one in METHODS.items() if one.computes(fa.mechanism("drfh")) and one.missing())
 
 
 def test_an_instance_is_shown_as_before_and_an_own_mechanism_too():

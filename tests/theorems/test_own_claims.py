@@ -18,6 +18,7 @@ from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.checkers import own
+from fairalloc.theorems.hypotheses import Hypotheses, hypothesis_words
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import laboratory, parallel
 from fairalloc.theorems.search import search as engine
@@ -267,6 +268,34 @@ def test_instances_of_ones_own_are_tried_as_they_are(capsys):
     assert result.case.instance.exact.max_tasks == (4, None)
     with pytest.raises(fa.InstanceError, match="must return an Instance"):
         searched("wrong", "lmmf", "pareto", instances=lambda _: 3)
+
+
+@pytest.mark.parametrize(("what", "size"), [("users", 0), ("servers", 1), ("resources", 2)])
+def test_a_least_size_is_kept(what, size, capsys):
+    """Samples, smaller cases and the code have at least as many; a case with fewer is not meant."""
+    claimed = fa.claim("lmmf", mechanism="lmmf", property="strategyproofness", hypotheses=f"at least 3 {what}")
+    found = claimed.search(trials=300, time_limit=60)
+    assert found.status == "refuted"
+    case = found.case.instance
+    assert (case.N, case.K, case.R)[size] == 3
+    assert f"at least 3 {what}" in found.code
+    exec(found.code, {})
+    assert "misreporting" in capsys.readouterr().out
+    small = fa.Case(fa.Instance([[1], [1]], [[1]]), misreport=fa.Misreport((0,), (((2,),),), (None,)))
+    with pytest.raises(FairallocError, match=f"at least 3 {what}"):
+        claimed.check(small)
+
+
+def test_no_instance_has_one_server_and_two():
+    with pytest.raises(FairallocError, match="no instance has them"):
+        Hypotheses.of("one server, at least 2 servers")
+
+
+def test_every_word_has_a_meaning():
+    """Each word of the list is taken, and says something else than all others."""
+    words = hypothesis_words()
+    assert all(str(Hypotheses.of(word.replace("N", "2"))) for word in words)
+    assert len(set(words.values())) == len(words) - 2, "the least numbers are one meaning"
 
 
 def test_words_make_hypotheses():

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import inf, isnan
+from operator import ge
 
 import numpy as np
 
@@ -139,7 +140,7 @@ class Search:
         """A violation of smaller size, searched for with a part of the remaining limit."""
         n, k, r = found.draft.size
         caps = [(n - 1, *self.most[1:]), (n, k - 1, self.most[2]), (n, k, r - 1)]
-        caps = [cap for cap in caps if min(cap) > 0 and cap[0] >= self.statement.hypotheses.users]
+        caps = [cap for cap in caps if min(cap) > 0 and all(map(ge, cap, self.statement.hypotheses.fewest))]
         for cap in caps:
             left = max(0.0, self.limit.seconds - self.limit.elapsed)
             cases = min(self.limit.cases, self.drawn + SAMPLES * PATIENCE)

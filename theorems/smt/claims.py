@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations, product
+from operator import ge
 from typing import Any, NamedTuple
 
 import z3
@@ -86,6 +87,8 @@ def _unfit(h: Hypotheses, kind: Kind, size: Size) -> str:
         return "the formulas are for one demand vector a user and no limits"
     if size[0] < max(2, h.users) or (kind.users and size[0] != kind.users):
         return f"it is about {kind.users or f'at least {max(2, h.users)}'} users"
+    if not all(map(ge, size, h.fewest)):
+        return f"it is about {', '.join(h.words)}"
     if (h.one_server and size[1] > 1) or (h.one_resource and size[2] > 1):
         return "it is about one server" + " and one resource" * h.one_resource
     return ""
