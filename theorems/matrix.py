@@ -189,7 +189,9 @@ class Matrix:
         for block in blocks:
             lines += [*self._block(block), ""]
         lines += [*self.legend, *(f"{k}  {note}" for k, note, _ in self._numbered())]
-        lines += ["", "The statements behind the cells; `fairalloc theorems show ID` prints those of the papers:", ""]
+        own = "`print(fa.claim(words, mechanism, property).search())` finds a witness against your own"
+        about = f"The statements behind the cells. `fairalloc theorems show ID` prints those of the papers, {own}:"
+        lines += ["", *wrap(about, width), ""]
         for name in self.properties:
             entry = f"{name}: {'; '.join(self._behind(name))}"
             lines += wrap(entry, width, subsequent_indent="   ", break_on_hyphens=False) if self._behind(name) else []
