@@ -20,7 +20,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case, instance_code
-from fairalloc.theorems.checkers.game import ALGORITHM
 from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.sources import SCRIPT, defined, is_own
 from fairalloc.theorems.terms import ClaimTerms
@@ -81,8 +80,6 @@ def solved_instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tu
 
 def method_of(item: Mechanism, parameters: dict[str, Any]) -> str | None:
     """The method by which a witness computes a mechanism, with other parameters or none: in rationals where it can."""
-    if is_registered(item) and item.id == "ps-dsf":
-        return ALGORITHM
     return "exact" if METHODS["exact"].computes(item) and not parameters else None
 
 
