@@ -89,7 +89,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--certificate", type=a_path, metavar="FILE", help=text)
 
     _action(actions, "show", "the status of a statement, with its proofs in words and by machine", _show)
-    text = "a witness as a script that runs alone or as LaTeX, also of a claim FILE.py:NAME; an entry for BibTeX; machine proofs"
+    text = "a witness as LaTeX or a script, which needs no package, of a claim FILE.py:NAME this one; BibTeX; machine proofs"
     command = _action(actions, "export", text, _export)
     command.add_argument("--format", default="python", choices=["python", "latex", "bibtex", *PROOF_FORMS])
     text = "the same as --format coq: the leaves of certificates as lemmas"
