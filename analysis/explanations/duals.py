@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.explanations.costs import cleaned
+from fairalloc.analysis.explanations.costs import NOISE, cleaned
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, refused
 from fairalloc.formulations.edited import Edited
@@ -111,9 +111,9 @@ def _session(subject: Subject, item: Mechanism) -> Any:
 def _same(subject: Subject, session: Any, x: Floats) -> bool:
     """Whether the answer of the model is the allocation, in tasks or, where x is the only variable, in the objective."""
     allocation = subject.allocation
-    tasks = subject.domain.arcs.owner @ x
-    own = subject.domain.arcs.owner @ allocation.x
-    same = bool(np.all(np.abs(tasks - own) <= SAME * np.maximum(tasks, own)))
+    arcs = subject.domain.arcs
+    tasks, own, alone = arcs.owner @ x, arcs.owner @ allocation.x, np.maximum.reduceat(arcs.gamma, arcs.first)
+    same = bool(np.all(np.abs(tasks - own) <= np.maximum(SAME * np.maximum(tasks, own), NOISE * alone)))
     if same or isinstance(session, PyomoSession) or session.mechanism.takes_rounds or not infeasibility(allocation) <= PROVED:
         return same and infeasibility(allocation) <= PROVED
     problem = session.problem
@@ -142,7 +142,8 @@ class Recorder:
         rate = self.session.mechanism.base.rate(self.domain)
         level = float((rate * (self.domain.arcs.owner @ np.maximum(x, 0.0)))[round.active].min())
         arcs = np.isin(self.domain.arcs.user, users)
-        held = [b for b in _bindings(self.session, self.domain) if np.any(b.paid[arcs] > 0)]
+        # what they pay, and floors and the like, which bring others tasks
+        held = [b for b in _bindings(self.session, self.domain) if np.any(b.paid[arcs] > 0) or np.any(b.paid < 0)]
         self.stages.append(Stage(tuple(users.tolist()), level, held))
         return x, fairness, prices
 

@@ -347,13 +347,13 @@ def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any
     for k, a in enumerate(here.tolist()):
         n = int(arcs.user[a])
         left = 1 if h.limits[n] == np.inf else max(1 - h.tasks[n] / h.limits[n], 0)  # the part of its max_tasks
-        options: list[tuple[Any, dict[str, Any]]] = [(left, {})]
+        options: list[tuple[Any, dict[str, Any]]] = []
         for r in [r for r in allowed if h.demand[a, r] > 0]:
             envied = np.minimum(use[:, r], above[k])
             m = max(range(len(envied)), key=lambda q: envied[q])
             other = {"other": users[arcs.user[here[m]]]} if envied[m] >= slack[r] else {}
             options.append((max(slack[r], envied[m]), {"resource": h.instance.resources[r], **other}))
-        gap, why = min(options, key=lambda pair: pair[0])
+        gap, why = min([*options, (left, {})], key=lambda pair: pair[0])  # of equals one that names what is full
         if gap > worst[0]:
             worst = gap, {"user": users[n], "server": h.instance.servers[i], **why}
     return worst

@@ -112,6 +112,19 @@ def test_explain_has_the_prices_of_floors():
     assert "floor[u2] (3)" in str(explained)
 
 
+def test_a_round_names_the_floor_that_leaves_others_without_tasks():
+    """The floor of u3 takes all of r1 on s1 and of r2 on s2; nobody has more at s1, but u3, so it is no slack that is missed."""
+    taken = Instance([["1/5", 1], [1, "1/5"], [1, 1]], [[2, 12], [12, 2]], min_tasks=[0, 0, 4])
+    found = fa.solve(taken, "drfh", "cvxpy:highs")
+    first = fa.explain(found).sentences[0]
+    assert first.text.startswith("Round 1: u1 and u2 stop at the share 0.")
+    duals = {b["constraint"]: b["dual"] for b in first.facts["bindings"]}
+    assert duals["floor[u3]"] == pytest.approx((duals["r1 on s1"] + duals["r2 on s2"]) / 4, rel=RESIDUAL), (
+        "what a task of u3 costs"
+    )
+    assert fa.check(found, "server-bottleneck-fairness").sentence.endswith("where user 'u3' has more already")
+
+
 @pytest.mark.parametrize("name", sorted(set(MECHANISMS) - set(KEEPING)))
 def test_others_refuse_in_one_sentence(name):
     with pytest.raises(FairallocError, match=f"mechanism '{name}' knows no min_tasks, but user 'u2' has 0.125"):
