@@ -180,7 +180,9 @@ def _scale(instance: Instance, worth: Floats) -> float:
     """The root s of (*) by Newton's method from above: both sides are piecewise linear, so a few steps end it."""
     w, most = instance.weights, _all_tasks(instance, cheapest(instance, worth))
     total = float(worth.sum())
-    s = w.sum() / total if total > 0 else 0.0
+    if not total > 0:
+        return 0.0
+    s = w.sum() / total
     while True:
         limited = s * most < w
         rest = total - most[limited].sum()  # what the others' resources cost

@@ -251,9 +251,7 @@ def _with_reference(
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
     if own <= max(limits.judging.proved, 0.0 if reference else promise) or not allocation.has_point:
         return Known(own)
-    if (
-        not isinstance(mechanism, Leximin | NestedMaxMin) and mechanism.marginal(allocation) is None
-    ):  # its residual is not what prices prove
+    if not isinstance(mechanism, BY_ROUNDS) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
         return Known(own)
     if not (most >= allocation.instance.A if reference is None else reference):
         return _without_reference(allocation, own, f"an independent reference is for {most} arcs or on request")
@@ -261,30 +259,30 @@ def _with_reference(
     if better is None and limits.late:
         return _without_reference(allocation, own, "there was no time left for an independent reference")
     best, proof = (own, None) if better is None else better
-    known = _decided(mechanism, allocation, best, limits) if isinstance(mechanism, Leximin) and best > trusted else Known(best)
+    known = _decided(mechanism, allocation, best, limits) if isinstance(mechanism, BY_ROUNDS) and best > trusted else Known(best)
     return known._replace(proof=proof)
 
 
-def _decided(rule: Leximin, allocation: Allocation, best: float, limits: Limits) -> Known:
+def _decided(rule: Leximin | NestedMaxMin, allocation: Allocation, best: float, limits: Limits) -> Known:
     """By rationals where there are few arcs; otherwise not where rounding explains the residual."""
     here = replace(allocation, instance=rule.domain(allocation.instance))
     exact = _by_rationals(rule, allocation, here, limits)
     if exact is not None:
         return Known(exact if exact <= limits.judging.trusted else max(best, exact), exact=True)
-    if best > _rounding(rule, here, limits.judging.rounding):
+    if isinstance(rule, NestedMaxMin) or best > _rounding(rule, here, limits.judging.rounding):
         return Known(best)
     return Known(
         best, not_decided=f"not decided: rounding explains a residual of {best:.3g}, and there is no exact answer in time"
     )
 
 
-def _by_rationals(rule: Leximin, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
+def _by_rationals(rule: Leximin | NestedMaxMin, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
     """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals."""
     x = _right_answer(rule, allocation.instance, limits) if _EXACT.computes(rule) else None
     if x is None:
         return None
     tasks, right = _exact_tasks(here), exact_arcs(here.instance).tasks(x)
-    if rule.several_rounds:
+    if isinstance(rule, NestedMaxMin) or rule.several_rounds:
         return max(_apart(tasks, right))
     rate = rule.exact_rate(here.instance)
     level, best = (min(r * u for r, u in zip(rate, part, strict=True)) for part in (tasks, right))
