@@ -28,15 +28,18 @@ import scipy.sparse as sp
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
+from fairalloc.models.errors import FairallocError
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
-from fairalloc.solvers.exact.exact import Exact, solve_exactly
+from fairalloc.models.shares import global_dominant_share
+from fairalloc.solvers.exact.exact import Exact, in_rationals, solve_exactly
 from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
@@ -81,7 +84,8 @@ def judged(
     """
     mechanism, accuracy = mechanism.kept(allocation.instance), None if limits is None or claimed else limits.accuracy
     if not mechanism.has_residual:
-        return _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
+        result = _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
+        return result if limits is None else _of_each_user(mechanism, result, limits)
     own, errors = mechanism.measured(allocation)
     promise = promised(accuracy) if accuracy is not None and errors is None else 0.0  # users' errors may need better prices
     known = _with_reference(mechanism, allocation, own, limits or Limits(), reference, promise)
@@ -96,17 +100,42 @@ def judged(
             result = _claim(result, known.residual if known.exact else own, promised(accuracy))
         elif not isinstance(mechanism, Leximin):
             result = _claim(result, known.residual, promised(accuracy))
+    if user is None and accuracy is not None and limits is not None:
+        return _of_each_user(mechanism, result, limits)
     if user is None or user <= enough or limits is None or known.not_judged:
         return result
     if accuracy is not None and (result.termination != "optimal" or result.residual > promised(accuracy)):
         return result
     each = user_error(mechanism, known.proof or allocation, enough, limits, errors)
+    return _noted(result, each, enough) if accuracy is not None else result.noted(user_error=each.error)
+
+
+def _noted(result: Allocation, each: "UserError", enough: float) -> Allocation:
+    """What is claimed where the error of a user is known, or not."""
     result = result.noted(user_error=each.error)
-    if accuracy is None or each.error is None or each.error <= enough:
+    if each.error is None or each.error <= enough:
         return result
     if each.sentence:
         return result.noted(termination="inaccurate", message=each.sentence)
     return result.noted(termination=USER_ERROR_NOT_KNOWN)
+
+
+def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> Allocation:
+    """Nested answers and those of rules with floors, whose residual says little of a user where the numbers are far apart."""
+    base = mechanism.base if isinstance(mechanism, Edited) and mechanism.keeps_floors else mechanism
+    enough = allowed_user_error(promised(limits.accuracy))
+    ruled = isinstance(base, NestedMaxMin) or (isinstance(base, Leximin) and base.several_rounds)
+    if not ruled or result.termination != "optimal" or result.residual * _spread(base, result.instance) <= enough:
+        return result
+    return _noted(result, user_error(mechanism, result, enough, limits, np.full(result.instance.N, np.inf)), enough)
+
+
+def _spread(rule: Mechanism, instance: Instance) -> float:
+    """How many times as much of a capacity a share may cost of one resource or user as of another."""
+    sigma = rule.rate(instance) if isinstance(rule, Leximin) else global_dominant_share(instance)
+    load = instance.arcs.load.tocsc()
+    cost = load.data / np.repeat(sigma[instance.arcs.user], np.diff(load.indptr))
+    return float(cost.max() / cost.min())
 
 
 def _bounded(errors: Floats | None, enough: float) -> float | None:
@@ -169,9 +198,8 @@ class RightTasks(NamedTuple):
 
 def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTasks | None:
     """The right tasks where they are unique; None where there are too many arcs, no such method, or not enough time."""
-    if _EXACT.computes(mechanism):
-        x = _right_answer(mechanism, home, limits)
-        return None if x is None else RightTasks(exact_arcs(home).tasks(x))
+    if (x := _right_answer(mechanism, home, limits)) is not None:
+        return RightTasks(exact_arcs(home).tasks(x))
     if not isinstance(mechanism, AlphaFair) or limits.judging.digits_arcs < home.A:
         return None
     if limits.late or _EXACT.missing():
@@ -190,8 +218,9 @@ def _right_answer(mechanism: Mechanism, home: Instance, limits: Limits) -> Ratio
     if limits.judging.exact_arcs < home.A or limits.late or _EXACT.missing():
         return None
     if key not in memo:
-        with suppress(Stopped, ArithmeticError, RuntimeError):
-            memo[key] = solve_exactly(mechanism, mechanism.domain(home), limits).x
+        with suppress(Stopped, ArithmeticError, RuntimeError, FairallocError):
+            found = in_rationals(mechanism, home)
+            memo[key] = None if found is None else solve_exactly(*found, limits).x
     return memo.get(key)
 
 
@@ -278,7 +307,7 @@ def _decided(rule: Leximin | NestedMaxMin, allocation: Allocation, best: float, 
 
 def _by_rationals(rule: Leximin | NestedMaxMin, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
     """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals."""
-    x = _right_answer(rule, allocation.instance, limits) if _EXACT.computes(rule) else None
+    x = _right_answer(rule, allocation.instance, limits)
     if x is None:
         return None
     tasks, right = _exact_tasks(here), exact_arcs(here.instance).tasks(x)

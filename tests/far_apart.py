@@ -28,7 +28,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
 from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
-from fairalloc.solvers.exact.exact import solve_exactly
+from fairalloc.solvers.exact.exact import in_rationals, solve_exactly
 from fairalloc.solvers.exact.many_digits import many_digits
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -39,7 +39,10 @@ POOLED = ("drf", "asset", "fds", "njc")
 
 SETS = ("ps-dsf", "njc", "alpha-pf-vds")
 
-NAMES = ("drf", "drfh", "tsf", "lmmf", "asset", "drf-per-server", "uniform", "nb", "fds", *SETS)
+FLOORED = ("drfh with floors", "lmmf with floors", "tsf with floors")
+"""Where some users have a part of what an equal partition gives them for sure, on the same instances."""
+
+NAMES = ("drf", "drfh", "tsf", "lmmf", "asset", "drf-per-server", "uniform", "nb", "fds", "nested-leximin", *FLOORED, *SETS)
 
 
 class Found(NamedTuple):
@@ -97,7 +100,9 @@ def right_tasks(item: Mechanism, one: fa.Instance) -> tuple[Fraction, ...] | Non
     home, domain = item.home(one), item.domain(one)
     try:
         if item.id not in ("nb", "fds"):
-            return exact_arcs(home).tasks(solve_exactly(item, domain, Limits()).x)
+            found = in_rationals(item, one)
+            assert found is not None
+            return exact_arcs(home).tasks(solve_exactly(*found, Limits()).x)
         answer = many_digits(item, domain, Limits())
     except (Stopped, ArithmeticError):
         return None
@@ -108,15 +113,18 @@ def right_tasks(item: Mechanism, one: fa.Instance) -> tuple[Fraction, ...] | Non
 
 def tried(name: str, one: fa.Instance, **parameters: float) -> Found:
     """The answer at "mid" against the reference."""
-    item = find_mechanism(name).configure(**parameters)
-    answer = fa.solve(one, name, **parameters)
+    item = find_mechanism(name.split()[0]).configure(**parameters)
+    answer = fa.solve(one, item.id, **parameters)
     if name in SETS:
         return _near_exact(answer)
     right = right_tasks(item, one)
     if right is None:
         return Found("no reference" if answer.termination == "optimal" else _word(answer), float("nan"))
     tasks = answer.tasks_exact or [Fraction(u) for u in answer.tasks.tolist()] if answer.has_point else None
-    error = float("inf") if tasks is None else max(float(abs(u / t - 1)) for u, t in zip(tasks, right, strict=True))
+    alone = np.maximum.reduceat(one.arcs.gamma, one.arcs.first).tolist()  # of which those who get nothing have next to nothing
+    units = [t or Fraction(part) / 10**4 for t, part in zip(right, alone, strict=True)]
+    apart = [] if tasks is None else [float(abs(u - t) / unit) for u, t, unit in zip(tasks, right, units, strict=True)]
+    error = max(apart, default=float("inf"))
     if answer.termination == "optimal" and not error <= WRONG:
         return Found("wrong", error)
     return Found(_word(answer), error)
@@ -139,7 +147,20 @@ def cases(seed: int, count: int, decades: float, names: tuple[str, ...]) -> Iter
         for name in names:
             rng = np.random.default_rng([seed, k, *name.encode()])
             alpha = {"alpha": float(rng.choice([0.5, 2.0, 5.0]))} if name in ("fds", "alpha-pf-vds") else {}
-            yield name, instance(rng, decades, name not in POOLED), alpha
+            yield name, guaranteed(rng, instance(rng, decades, name not in POOLED), name), alpha
+
+
+def guaranteed(rng: np.random.Generator, one: fa.Instance, name: str) -> fa.Instance:
+    """The instance in two groups of users, with floors, or as it is."""
+    if name == "nested-leximin":
+        first = rng.permutation(one.N)[: rng.integers(1, one.N)].tolist()
+        rest = [n for n in range(one.N) if n not in first]
+        groups = {"first": {"users": first, "weight": int(rng.integers(1, 4))}, "rest": rest}
+        return one.replace(groups=groups)
+    if name not in FLOORED:
+        return one
+    part = fa.solve(one, "uniform").tasks * rng.choice([0.0, 0.5, 0.9], one.N)
+    return one.replace(min_tasks=part.tolist())
 
 
 def fractions(seed: int, k: int) -> fa.Instance:

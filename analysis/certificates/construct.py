@@ -47,9 +47,8 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exa
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.transformations.guarantees import floors_as_guarantees
-from fairalloc.solvers import METHODS, solve
-from fairalloc.solvers.exact.exact import solve_exactly
+from fairalloc.solvers import solve
+from fairalloc.solvers.exact.exact import in_rationals, solve_exactly
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
 from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
@@ -163,7 +162,13 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         return _of_game(item, home, answer, limits, tolerance)
     if isinstance(item, NoJustifiedComplaints):
         return _justified(given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
-    rule, domain = _in_rationals(item, home)
+    try:
+        found = in_rationals(item, home)
+    except NotApplicable as fault:
+        raise Refuted(str(fault)) from None
+    if found is None:
+        raise Refuted("the method 'exact' does not compute this mechanism")
+    rule, domain = found
     solution = solve_exactly(rule, domain, limits)
     x = solution.x if given is None or given.x_exact is None else given.x_exact
     made: Certificate
@@ -184,20 +189,6 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         by_value = not (isinstance(made, ProgramCertificate) and isinstance(item, Utilitarian) and _is_unique(made, home))
     near = near if by_value else _near_tasks(made, given, tolerance)
     return near if given.x_exact is None else made
-
-
-def _in_rationals(item: Mechanism, home: Instance) -> tuple[Mechanism, Instance]:
-    """What the method `exact` solves: the mechanism, or for a rule with floors nested max-min fairness with guarantees."""
-    domain = item.domain(home)
-    if not METHODS["exact"].computes(item):
-        raise Refuted("the method 'exact' does not compute this mechanism")
-    if not (home.has_floors and isinstance(item, Leximin) and item.exact_share is not None):
-        return item, domain
-    nested = NestedMaxMin()
-    try:
-        return nested, nested.domain(floors_as_guarantees(domain, item.exact_share(domain)))
-    except NotApplicable as fault:
-        raise Refuted(str(fault)) from None
 
 
 def _name(item: Mechanism) -> str:

@@ -114,6 +114,8 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
     free = tree.groups.members @ ((q <= 0) & ~capped) > 0  # a user pays nothing, so its nodes are worth nothing
     nodes, limited = np.flatnonzero((worth > 0) & ~free), np.flatnonzero(capped)
     used, w, z = tree.shares[nodes].T.tocsr(), np.zeros(len(worth)), np.zeros(len(q))
+    if not len(nodes):
+        return w, z
     slack = sp.csr_array((-np.ones(len(limited)), (limited, np.arange(len(limited)))), shape=(len(q), len(limited)))
     unit = np.where(q > 0, q, q.max(initial=0.0) or 1.0)  # of each row, for tolerances are absolute
     cost = np.append(-worth[nodes], tree.instance.max_tasks[limited])
@@ -122,7 +124,7 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
     matrix = sp.diags_array(1.0 / unit) @ sp.hstack([used, slack], format="csr")
     options = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
     found = linprog(cost, A_ub=matrix, b_ub=q / unit, bounds=bounds, method="highs-ds", options=options)
-    if found.x is None or not len(nodes):
+    if found.x is None:
         return w, z
     own = np.maximum(found.x[: len(nodes)], 0.0)
     taken = used @ own

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
@@ -33,6 +34,7 @@ from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactR
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.transformations.guarantees import floors_as_guarantees
 from fairalloc.solvers.backends.highs_session import HighsSession
 from fairalloc.solvers.exact.exact_nested import nested_rounds
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
@@ -186,6 +188,22 @@ class ExactSession(HighsSession):
         of = dict(zip(self.limited, solution.dual_values[len(solution.dual_values) - len(self.limited) :], strict=True))
         prices = tuple(as_fraction(p) for p in solution.dual_values[: self.arcs.rows])
         return prices, tuple(as_fraction(of.get(n, 0)) for n in range(len(self.arcs.limits)))
+
+
+def in_rationals(mechanism: Mechanism, home: Instance) -> tuple[Mechanism, Instance] | None:
+    """What `solve_exactly` takes for a mechanism, None where it does not compute that.
+
+    For a rule with floors that is nested max-min fairness with guarantees. FairallocError where floors cannot be kept, or
+    dominant shares are not defined.
+    """
+    item = mechanism.base if isinstance(mechanism, Edited) and mechanism.keeps_floors else mechanism
+    if not Exact().computes(item):
+        return None
+    domain = item.domain(home)
+    if not (home.has_floors and isinstance(item, Leximin) and item.exact_share is not None):
+        return item, domain
+    nested = NestedMaxMin()
+    return nested, nested.domain(floors_as_guarantees(domain, item.exact_share(domain)))
 
 
 def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSolution:
