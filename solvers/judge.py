@@ -32,6 +32,7 @@ from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
+from fairalloc.formulations.utilitarian import mechanism as utilitarian
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
@@ -83,6 +84,8 @@ def judged(
     {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
     mechanism, accuracy = mechanism.kept(allocation.instance), None if limits is None or claimed else limits.accuracy
+    if mechanism.keeps_floors and allocation.method == _EXACT.id and allocation.has_point:
+        return _judged_as_nested(mechanism, allocation, limits, reference, claimed)
     if not mechanism.has_residual:
         result = _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
         return result if limits is None else _of_each_user(mechanism, result, limits)
@@ -120,11 +123,26 @@ def _noted(result: Allocation, each: "UserError", enough: float) -> Allocation:
     return result.noted(termination=USER_ERROR_NOT_KNOWN)
 
 
+def _judged_as_nested(
+    mechanism: Mechanism, allocation: Allocation, limits: Limits | None, reference: bool | None, claimed: bool
+) -> Allocation:
+    """A rule with floors by the definition of nested max-min fairness with guarantees, whose prices the answer has."""
+    found = in_rationals(mechanism, allocation.instance)
+    assert found is not None, "the method 'exact' computes it"
+    rule, domain = found
+    result = judged(rule, replace(allocation, instance=domain), limits, None, reference, claimed)
+    return replace(result, instance=allocation.instance).noted(values=mechanism.values(allocation))
+
+
 def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> Allocation:
     """Nested answers and those of rules with floors, whose residual says little of a user where the numbers are far apart."""
     base = mechanism.base if isinstance(mechanism, Edited) and mechanism.keeps_floors else mechanism
     enough = allowed_user_error(promised(limits.accuracy))
     ruled = isinstance(base, NestedMaxMin) or (isinstance(base, Leximin) and base.several_rounds)
+    if mechanism.keeps_floors and result.termination in ("infeasible", "unbounded"):
+        right = _right_answer(utilitarian, result.instance, limits)
+        sentence = f"its solver calls the model {result.termination}, but all floors can be kept"
+        return result if right is None else result.noted(termination="error", message=sentence)
     if not ruled or result.termination != "optimal" or result.residual * _spread(base, result.instance) <= enough:
         return result
     return _noted(result, user_error(mechanism, result, enough, limits, np.full(result.instance.N, np.inf)), enough)

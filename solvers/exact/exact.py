@@ -243,11 +243,16 @@ class Exact(Method):
         """Linear programs and PS-DSF, not the best of its answers; those of "nb" and "fds" are irrational in general."""
         if isinstance(mechanism, PsDsf) and mechanism.chooses:
             return False
+        if isinstance(mechanism, Edited) and mechanism.keeps_floors:
+            return mechanism.base.several_rounds and self.computes(mechanism.base)
         without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
         return isinstance(mechanism, Leximin | NestedMaxMin | Utilitarian | PsDsf | TimeShared) and not without
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The exact data and a HiGHS session for linear programs."""
+        found = in_rationals(mechanism, instance) if mechanism.keeps_floors else None
+        if found is not None:
+            return ExactSession(*found, limits)
         return (Session if isinstance(mechanism, Equilibrium) else ExactSession)(mechanism, instance, limits)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:

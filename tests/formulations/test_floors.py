@@ -12,10 +12,12 @@ import fairalloc as fa
 from fairalloc.analysis.certificates.documents import parse_certificate
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.edited import Edited
-from fairalloc.models import FairallocError, Instance
+from fairalloc.models import Allocation, FairallocError, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+from fairalloc.solvers.judge import judged
+from fairalloc.solvers.method import Limits
 
 KEEPING = ("mmf", "drfh-lp", "utilitarian", "nb", "alpha-fair", "fds", "drfh", "lmmf", "tsf", "drf", "asset")
 PAIR = Instance([[1], [4]], [[1]], min_tasks=[0, "1/8"])
@@ -171,6 +173,34 @@ def test_a_certificate_with_a_wrong_number_is_refused(name):
     assert not lower.verify(PAIR), "the first user misses a tenth"
     without = fa.certify(fa.solve(PAIR.replace(min_tasks=None), "utilitarian"))
     assert not without.verify(PAIR), "nothing is left for the floor"
+
+
+def test_a_rule_with_floors_has_an_answer_in_rationals():
+    found = fa.solve(PAIR, "lmmf", "exact")
+    assert found.tasks_exact == (Fraction(1, 5), Fraction(1, 5))
+    assert found.termination == "optimal"
+    assert found.residual < EXACT
+    wrong = judged(mechanism("lmmf"), replace(found, x=found.x * np.array([0.9, 1.0]), x_exact=None), Limits())
+    assert wrong.residual > 0.05
+
+
+@pytest.mark.parametrize("claim", ["infeasible", "unbounded"])
+def test_what_a_solver_calls_impossible_is_looked_at_in_rationals(claim):
+    """Where an allocation has all floors the word is an error, where none has it stays."""
+    for instance, word in ((PAIR, "error"), (PAIR.replace(min_tasks=[1, 1]), claim)):
+        said = Allocation(instance, np.full(2, np.nan), mechanism="nb", method="cvxpy:scs", termination=claim)
+        assert judged(mechanism("nb"), said, Limits()).termination == word
+
+
+def test_numbers_far_apart_do_not_hide_a_wrong_user():
+    """A task of u3 costs the others next to nothing, so the program hardly sees that it has too many."""
+    million, least = 10**6, Fraction(1, 10**6)
+    far = Instance([[million] * 3, [million, 1, million], [least, 1, least]], [[1, 1, 8], [2, 9, 3]], min_tasks=[0, 0, "1/10"])
+    found = fa.solve(far, "lmmf")
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, [1.49999995e-6, 1.49999995e-6, 0.1], rtol=1e-6)
+    more = replace(found, x=found.x * np.array([1, 1, 1, 1, 1.9, 1.9]), x_exact=None, method="cvxpy:clarabel")
+    assert not judged(mechanism("lmmf"), more, Limits()).claims_success
 
 
 def test_nb_with_floors_has_no_certificate_and_says_so():
