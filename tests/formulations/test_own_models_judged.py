@@ -425,10 +425,10 @@ def test_each_block_of_duals_is_looked_at():
         outside = inside.copy()
         outside[place] = value
         assert conic._outside_dual_cones(dims, outside, True) == pytest.approx(far, rel=ROUNDING, abs=ROUNDING)
-    assert (
-        conic_bound({"A": sp.csc_array((25, 1)), "b": np.zeros(25), "c": np.zeros(1), "dims": dims}, np.ones(1), -inside).lack
-        > 0.9
-    )
+    for one, y, lack in ((dims, -inside, 5 / 7), (cones(nonneg=2), np.array([8.0, -2.0]), 2 / 8)):
+        data = {"A": sp.csc_array((len(y), 1)), "b": np.zeros(len(y)), "c": np.zeros(1), "dims": one}
+        assert conic_bound(data, np.ones(1), y).lack >= lack - ROUNDING
+    assert conic_bound(data, np.ones(1), y).lack == pytest.approx(lack, rel=ROUNDING)
 
 
 def one_row(layer, goal, row, x, dual):
