@@ -17,10 +17,12 @@ from tolerances import RESIDUAL, SHARES
 import fairalloc as fa
 from fairalloc.analysis.explanations import effects, rounds
 from fairalloc.analysis.explanations.explanation import Explanation
+from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES
+from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.solvers import solve
 
 STEP = Fraction(1, 10**8)
@@ -500,6 +502,109 @@ def test_bottlenecks_of_njc(name):
     altered = replace(s, facts={**s.facts, "part": s.facts["part"] / 2})
     sentences = (*explanation.sentences[:k], altered, *explanation.sentences[k + 1 :])
     assert faults_of_complaints(replace(explanation, sentences=sentences)) == [s.text]
+
+
+LIMITED = Instance([[1, 1], [1, 2], [2, 1]], [[10, 10]], max_tasks=[1, None, 2], weights=[1, 2, 3])
+
+
+@pytest.mark.parametrize("instance", [LIMITED, *(fa.example(name).instance for name in ("dolev-fig2", "wang-pool"))])
+def test_complaints_in_floats_are_those_of_the_certificate(instance, monkeypatch):
+    """Where there are too many arcs for rationals, and none come with the answer."""
+    allocation = solve(instance, "njc")
+    exact = fa.explain(allocation)
+    monkeypatch.setattr(rounds, "EXACT", 0)
+    floats = fa.explain(replace(allocation, x_exact=None))
+    assert {s.source for s in exact.sentences} == {"certificate"}
+    assert {s.source for s in floats.sentences} == {"levels"}
+    assert faults_of_complaints(floats) == []
+    for one, other in zip(exact.sentences, floats.sentences, strict=True):
+        assert one.facts.keys() == other.facts.keys()
+        for name, value in one.facts.items():
+            same = float(value) if isinstance(value, Fraction) else value
+            assert other.facts[name] == (same if isinstance(same, (str, list, bool)) else pytest.approx(same, rel=SHARES))
+    with pytest.raises(NotApplicable, match=r"somebody's complaint is justified by 0\.[12]"):
+        fa.explain(replace(allocation, x=allocation.x * 0.9, x_exact=None))
+
+
+# ---- groups -----------------------------------------------------------------------------------------------------------
+
+
+QUEUES = {
+    "A": {"users": ["a1", "a2"], "guarantee": "1/2"},
+    "B": {"users": ["b"], "guarantee": "1/4"},
+    "C": {"users": ["c"], "guarantee": "1/8"},
+}
+QUEUED = {"users": ["a1", "a2", "b", "c"], "resources": ["cpu"], "groups": QUEUES, "max_tasks": [1, None, None, "1/2"]}
+
+
+@pytest.mark.parametrize(
+    ("item", "rule"),
+    [
+        ("nested-leximin", "and more would take from a node with no more, or from its group's other users"),
+        ("nested-nb", "by its weight"),
+    ],
+)
+def test_groups_by_hand(item, rule):
+    """Of 8 units A has its 4, C wants 1/2 of its 1, and B gets the other 3.5, of which it borrows 1.5."""
+    allocation = solve(Instance([[1]] * 4, [[8]], **QUEUED), item)
+    assert [s.text for s in fa.explain(allocation).sentences] == [
+        "Group A, 0.333333 of the system by weights, has the share 0.5, its guarantee, and borrows nothing.",
+        "Group B, 0.333333 of the system by weights, has the share 0.4375: its guarantee 0.25, and 0.1875 that it borrows.",
+        "Group C, 0.333333 of the system by weights, has the share 0.0625, "
+        "all that it asks for of its guarantee 0.125: the rest is lent.",
+        "a1 runs 1 task, all that it asked for.",
+        f"a2 runs 3 tasks: its tasks need cpu, which is full, {rule}.",
+        f"b runs 3.5 tasks: its tasks need cpu, which is full, {rule}.",
+        "c runs 0.5 tasks, all that it asked for.",
+    ]
+    for part in (0.5, 0.98):
+        with pytest.raises(NotApplicable, match=r"a residual of .* is proved"):
+            fa.explain(replace(allocation, x=allocation.x * part))
+
+
+@pytest.mark.parametrize("item", ["nested-leximin", "nested-nb"])
+def test_full_resources_of_several_servers_are_named(item):
+    """On the first server the CPU is full, on the second the memory; what is not full, or not needed, is not named."""
+    servers = {"resources": ["cpu", "memory"], "servers": ["s", "t"], "eligible": [[1, 1], [1, 0], [0, 1]]}
+    instance = Instance(
+        [[1, 1], [1, 0], [0, 1]], [[4, 9], [6, 2]], users=["u", "v", "w"], groups={"A": [0, 1], "B": [2]}, **servers
+    )
+    sentences = fa.explain(solve(instance, item)).sentences
+    full = {s.facts["user"]: s.facts["full"] for s in sentences if s.kind == "user"}
+    assert full == {"u": ["cpu on s", "memory on t"], "v": ["cpu on s"], "w": ["memory on t"]}
+    assert [s.text for s in sentences if s.kind == "group"] == [
+        "Group A, 0.5 of the system by weights, has the share 0.4.",
+        "Group B, 0.5 of the system by weights, has the share 0.181818.",
+    ]
+
+
+def test_what_peers_make_of_groups_by_hand():
+    """1.5 units are beyond guarantees, half of them for A and for B; by what is deserved A gets 2/3 of the 7.5 that C leaves."""
+    allocation = solve(Instance([[1]] * 4, [[8]], **QUEUED), "nested-leximin")
+    for peer in ("kueue", "kai"):
+        assert compared_with_peer(allocation, peer)[1:] == [
+            "By that rule group A has the share 0.59375, here 0.5.",
+            "By that rule group B has the share 0.34375, here 0.4375.",
+            "By that rule group C has the same share, 0.0625.",
+        ]
+    assert compared_with_peer(allocation, "volcano")[1:] == [
+        "By that rule group A has the share 0.625, here 0.5.",
+        "By that rule group B has the share 0.3125, here 0.4375.",
+        "By that rule group C has the same share, 0.0625.",
+    ]
+    free = Instance([[1]] * 4, [[8]], **QUEUED | {"groups": {**QUEUES, "B": {"users": ["b"]}}})
+    allocation = solve(free, "nested-leximin")
+    with pytest.raises(NotApplicable, match="volcano divides by what queues deserve, but group 'B' has no guarantee"):
+        compared_with_peer(allocation, "volcano")
+
+
+def test_what_a_peer_documents_is_said_of_its_own_examples():
+    for item in [one for one in SCHEDULER_EXAMPLES if one.peer == "kueue"][:3]:
+        allocation = solve(item.instance, "nested-leximin", compared="borrowed")
+        first, *_ = compared_with_peer(allocation, "kueue")
+        assert first.startswith("kueue documents ")
+        assert (": reproduced." in first, ": not reproduced: " in first) == (not item.difference, bool(item.difference))
+        assert compared_with_peer(allocation, "kai")[0].startswith("KAI gives deserved quotas first")
 
 
 # ---- own mechanisms ---------------------------------------------------------------------------------------------------
