@@ -505,9 +505,11 @@ def test_bottlenecks_of_njc(name):
 
 
 LIMITED = Instance([[1, 1], [1, 2], [2, 1]], [[10, 10]], max_tasks=[1, None, 2], weights=[1, 2, 3])
+NEARLY = Instance([[1, 3], [2, 1]], [[10, 12]], max_tasks=[4, None], resources=["cpu", "memory"])
+"""Its memory is not full, and user 1 runs not quite all its tasks."""
 
 
-@pytest.mark.parametrize("instance", [LIMITED, *(fa.example(name).instance for name in ("dolev-fig2", "wang-pool"))])
+@pytest.mark.parametrize("instance", [LIMITED, NEARLY, *(fa.example(name).instance for name in ("dolev-fig2", "wang-pool"))])
 def test_complaints_in_floats_are_those_of_the_certificate(instance, monkeypatch):
     """Where there are too many arcs for rationals, and none come with the answer."""
     allocation = solve(instance, "njc")
@@ -517,6 +519,8 @@ def test_complaints_in_floats_are_those_of_the_certificate(instance, monkeypatch
     assert {s.source for s in exact.sentences} == {"certificate"}
     assert {s.source for s in floats.sentences} == {"levels"}
     assert faults_of_complaints(floats) == []
+    full = [r for r, load in zip(instance.resources, allocation.load[0], strict=True) if load >= 1 - SHARES]
+    assert exact.sentences[0].facts["full"] == floats.sentences[0].facts["full"] == full
     for one, other in zip(exact.sentences, floats.sentences, strict=True):
         assert one.facts.keys() == other.facts.keys()
         for name, value in one.facts.items():
@@ -534,7 +538,7 @@ QUEUES = {
     "B": {"users": ["b"], "guarantee": "1/4"},
     "C": {"users": ["c"], "guarantee": "1/8"},
 }
-QUEUED = {"users": ["a1", "a2", "b", "c"], "resources": ["cpu"], "groups": QUEUES, "max_tasks": [1, None, None, "1/2"]}
+QUEUED = {"users": ["a1", "a2", "b", "c"], "resources": ["cpu"], "groups": QUEUES, "max_tasks": [1, None, 5, "3/4"]}
 
 
 @pytest.mark.parametrize(
@@ -545,17 +549,17 @@ QUEUED = {"users": ["a1", "a2", "b", "c"], "resources": ["cpu"], "groups": QUEUE
     ],
 )
 def test_groups_by_hand(item, rule):
-    """Of 8 units A has its 4, C wants 1/2 of its 1, and B gets the other 3.5, of which it borrows 1.5."""
+    """Of 8 units A has its 4, C wants 3/4 of its 1, and B gets the other 3.25, of which it borrows 1.25."""
     allocation = solve(Instance([[1]] * 4, [[8]], **QUEUED), item)
     assert [s.text for s in fa.explain(allocation).sentences] == [
         "Group A, 0.333333 of the system by weights, has the share 0.5, its guarantee, and borrows nothing.",
-        "Group B, 0.333333 of the system by weights, has the share 0.4375: its guarantee 0.25, and 0.1875 that it borrows.",
-        "Group C, 0.333333 of the system by weights, has the share 0.0625, "
+        "Group B, 0.333333 of the system by weights, has the share 0.40625: its guarantee 0.25, and 0.15625 that it borrows.",
+        "Group C, 0.333333 of the system by weights, has the share 0.09375, "
         "all that it asks for of its guarantee 0.125: the rest is lent.",
         "a1 runs 1 task, all that it asked for.",
         f"a2 runs 3 tasks: its tasks need cpu, which is full, {rule}.",
-        f"b runs 3.5 tasks: its tasks need cpu, which is full, {rule}.",
-        "c runs 0.5 tasks, all that it asked for.",
+        f"b runs 3.25 tasks: its tasks need cpu, which is full, {rule}.",
+        "c runs 0.75 tasks, all that it asked for.",
     ]
     for part in (0.5, 0.98):
         with pytest.raises(NotApplicable, match=r"a residual of .* is proved"):
@@ -579,18 +583,18 @@ def test_full_resources_of_several_servers_are_named(item):
 
 
 def test_what_peers_make_of_groups_by_hand():
-    """1.5 units are beyond guarantees, half of them for A and for B; by what is deserved A gets 2/3 of the 7.5 that C leaves."""
+    """1.25 units are beyond guarantees, half of them for A; by what is deserved it gets 2/3 of the 7.25 that C leaves."""
     allocation = solve(Instance([[1]] * 4, [[8]], **QUEUED), "nested-leximin")
     for peer in ("kueue", "kai"):
         assert compared_with_peer(allocation, peer)[1:] == [
-            "By that rule group A has the share 0.59375, here 0.5.",
-            "By that rule group B has the share 0.34375, here 0.4375.",
-            "By that rule group C has the same share, 0.0625.",
+            "By that rule group A has the share 0.578125, here 0.5.",
+            "By that rule group B has the share 0.328125, here 0.40625.",
+            "By that rule group C has the same share, 0.09375.",
         ]
     assert compared_with_peer(allocation, "volcano")[1:] == [
-        "By that rule group A has the share 0.625, here 0.5.",
-        "By that rule group B has the share 0.3125, here 0.4375.",
-        "By that rule group C has the same share, 0.0625.",
+        "By that rule group A has the share 0.604167, here 0.5.",
+        "By that rule group B has the share 0.302083, here 0.40625.",
+        "By that rule group C has the same share, 0.09375.",
     ]
     free = Instance([[1]] * 4, [[8]], **QUEUED | {"groups": {**QUEUES, "B": {"users": ["b"]}}})
     allocation = solve(free, "nested-leximin")

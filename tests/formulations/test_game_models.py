@@ -4,6 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+from scipy.optimize import minimize_scalar
 from tolerances import BARGAINING, EQUILIBRIUM, EXACT, PRINTED, RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
@@ -379,6 +380,37 @@ def test_an_equilibrium_is_everybodys_best_response(parameters):
     assert moved > 0.01, "alone on its server, a server allocates otherwise"
 
 
+SPLIT = 1e-3
+"""What Clarabel's gap of 1e-8 leaves of the answer of a concave program: its square root, and a factor for the curvature."""
+
+
+@pytest.mark.parametrize("parameters", [{"alpha": a, "A": A, "B": B} for a in (0.5, 1, 3) for A, B in ((2, 0), (0, 3), (2, 0.7))])
+@pytest.mark.parametrize("elsewhere", [(0, 0), (0.3, 0.1)])
+def test_a_best_response_is_the_best_split(parameters, elsewhere):
+    """Of one resource between two users of weights 1 and 3, the sum of phi_n g(z_n) compared on a line."""
+    instance = Instance([[1], [2]], [[4], [5]], weights=[1, 3])
+    gamma, phi, (alpha, A, B) = np.array([4, 2]), np.array([1, 3]), parameters.values()
+
+    def worth(part):
+        z = (np.array([part, 1 - part]) * gamma + elsewhere) / gamma / phi
+        first = A**alpha * (np.log(z) if alpha == 1 else z ** (1 - alpha) / (1 - alpha))
+        return phi @ (first + B * np.log(z))
+
+    best = minimize_scalar(lambda part: -worth(part), bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-9}).x
+    problem = best_response(instance, "s1", np.array(elsewhere), **parameters)
+    problem.solve(solver=cp.CLARABEL)
+    found = problem.var_dict["x"].value / gamma
+    assert found.sum() == pytest.approx(1, rel=RESIDUAL)
+    assert worth(found[0]) >= worth(best) - RESIDUAL
+    np.testing.assert_allclose(found, [best, 1 - best], rtol=SPLIT)
+    if alpha > 1 and A and B:  # the larger of the two coefficients is 1, and s0 that of an equal partition
+        problem.var_dict["x"].value = gamma / 2
+        z = (gamma / 2 + elsewhere) / gamma / phi
+        powers, logs = A**alpha / (alpha - 1), B / (phi @ z ** (1 - alpha))
+        expected = (logs * (phi @ np.log(z)) - powers) / max(powers, logs)
+        assert problem.objective.value == pytest.approx(expected, rel=1e-9)
+
+
 def test_best_responses_lead_to_the_equilibrium():
     """Gauss-Seidel sweeps of best responses from the equal partition."""
     instance, arcs = FIG1, FIG1.arcs
@@ -466,6 +498,22 @@ def test_the_bounds_of_the_program_cut_off_no_answer(method):
     assert allocation.termination == "optimal"
     np.testing.assert_allclose(allocation.tasks, [1.25, 2.5], rtol=EXACT)
     assert [float(v) for v in solve(instance, "ps-dsf", "exact").tasks_exact] == [1.25, 2.5]
+
+
+@pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
+@pytest.mark.parametrize("objective", [None, "utilisation", "sum", "tasks"])
+def test_ps_dsf_with_limits(method, objective):
+    """User 1 runs all its tasks, so that it needs no bottleneck; user 3 is far from its limit."""
+    instance = Instance([[1, 1], [1, 2], [2, 1]], [[8, 8], [6, 6]], max_tasks=[1, None, 50], eligible=[[1, 0], [1, 0], [1, 1]])
+    allocation = solve(instance, "ps-dsf", method, **({} if objective is None else {"objective": objective}))
+    assert allocation.termination == "optimal"
+    assert allocation.residual <= EXACT
+    exact = solve(instance, "ps-dsf", "exact")
+    np.testing.assert_allclose(allocation.tasks, [float(v) for v in exact.tasks_exact], rtol=EXACT)
+    if objective is not None:
+        worth = {"tasks": allocation.tasks.sum(), "utilisation": allocation.load.mean()}
+        worth["sum"] = allocation.tasks @ [1 / 1, 1 / 4, 1 / 7]
+        assert allocation.values[objective] == pytest.approx(worth[objective], rel=EXACT)
 
 
 def test_ps_dsf_can_be_edited():
