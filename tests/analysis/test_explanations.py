@@ -15,7 +15,7 @@ from strategies import instances
 from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis.explanations import effects, rounds
+from fairalloc.analysis.explanations import duals, effects, rounds
 from fairalloc.analysis.explanations.explanation import Explanation
 from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName
@@ -706,6 +706,33 @@ def test_own_models_without_duals_are_refused():
     instance = Instance([[1]], [[4]])
     with pytest.raises(NotApplicable, match="has integer variables, so it has no duals"):
         fa.explain(fa.Allocation(instance, [4.0]), item)
+
+
+TWO_WAYS = Instance(
+    [[[1, 2], [2, 1]], [1, 1], [3, 1]], [[6, 5], [4, 7]], max_tasks=[None, 2, 3], eligible=[[1, 1], [1, 1], [0, 1]]
+)
+"""Its arcs: user 1 by variant 0 on both servers, then by variant 1; user 2 on both; user 3 on server 2."""
+
+
+@pytest.mark.parametrize(
+    ("label", "k", "size", "arcs", "name", "about"),
+    [
+        ("capacity", 2, 4, [0], "r1 on s2", {"server": "s2", "resource": "r1"}),
+        ("spare", 2, 4, [1, 3], "spare of r1 on s2", {"server": "s2", "resource": "r1"}),
+        ("spare", 0, 4, [1, 3], "spare[0] of u1", {"user": "u1"}),
+        ("spare", 0, 4, [1, 6], "spare[0]", {}),
+        ("cap", 3, 7, [3], "cap of u1, variant 1, on s2", {"user": "u1", "server": "s2"}),
+        ("cap", 5, 7, [5], "cap of u2 on s2", {"user": "u2", "server": "s2"}),
+        ("cap", 5, 7, [4], "cap[5] of u2", {"user": "u2"}),
+        ("limit", 0, 2, [4, 5], "max_tasks of u2", {"user": "u2"}),
+        ("limit", 1, 2, [6], "max_tasks of u3", {"user": "u3"}),
+        ("limit", 1, 3, [6], "limit[1] of u3", {"user": "u3"}),
+        ("other", 1, 2, [4, 6], "other[1]", {}),
+        ("mine", 0, 1, [0, 1], "mine", {}),
+    ],
+)
+def test_rows_of_arrays_are_named_by_what_stands_in_them(label, k, size, arcs, name, about):
+    assert duals._placed(label, k, size, TWO_WAYS, arcs) == (name, about)
 
 
 def test_a_rule_of_ones_own_by_its_prices():
