@@ -387,12 +387,12 @@ SPLIT = 1e-3
 @pytest.mark.parametrize("parameters", [{"alpha": a, "A": A, "B": B} for a in (0.5, 1, 3) for A, B in ((2, 0), (0, 3), (2, 0.7))])
 @pytest.mark.parametrize("elsewhere", [(0, 0), (0.3, 0.1)])
 def test_a_best_response_is_the_best_split(parameters, elsewhere):
-    """Of one resource between two users of weights 1 and 3, the sum of phi_n g(z_n) compared on a line."""
-    instance = Instance([[1], [2]], [[4], [5]], weights=[1, 3])
-    gamma, phi, (alpha, A, B) = np.array([4, 2]), np.array([1, 3]), parameters.values()
+    """Of a resource of which user 2 needs twice as much for a part of its monopoly: the sum of phi_n g(z_n) on a line."""
+    instance = Instance([[1, 2], [2, 0]], [[4, 4], [5, 5]], weights=[1, 3])
+    gamma, phi, (alpha, A, B) = np.array([2, 2]), np.array([1, 3]), parameters.values()
 
     def worth(part):
-        z = (np.array([part, 1 - part]) * gamma + elsewhere) / gamma / phi
+        z = (np.array([part, 1 - part / 2]) * gamma + elsewhere) / gamma / phi
         first = A**alpha * (np.log(z) if alpha == 1 else z ** (1 - alpha) / (1 - alpha))
         return phi @ (first + B * np.log(z))
 
@@ -400,9 +400,9 @@ def test_a_best_response_is_the_best_split(parameters, elsewhere):
     problem = best_response(instance, "s1", np.array(elsewhere), **parameters)
     problem.solve(solver=cp.CLARABEL)
     found = problem.var_dict["x"].value / gamma
-    assert found.sum() == pytest.approx(1, rel=RESIDUAL)
+    assert found[0] / 2 + found[1] == pytest.approx(1, rel=RESIDUAL)
     assert worth(found[0]) >= worth(best) - RESIDUAL
-    np.testing.assert_allclose(found, [best, 1 - best], rtol=SPLIT)
+    np.testing.assert_allclose(found, [best, 1 - best / 2], rtol=SPLIT)
     if alpha > 1 and A and B:  # the larger of the two coefficients is 1, and s0 that of an equal partition
         problem.var_dict["x"].value = gamma / 2
         z = (gamma / 2 + elsewhere) / gamma / phi
