@@ -11,6 +11,7 @@ from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common import user_error
+from fairalloc.formulations.common.duality_gap import free_gain
 from fairalloc.formulations.common.user_error import _moved, _risen
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models import Allocation, Instance
@@ -265,3 +266,43 @@ def test_errors_of_levels_with_two_resources_by_hand():
     found = user_error.errors_of_levels(instance, x, np.array([1.25, 2.0]), np.full(2, part), 2)
     # the first pool needs (0.5 * 1.25 + 0.5 * 2) part, the second as much of its second resource as 0.8 * 1.25 part
     assert found == pytest.approx([10 * part, 10 * 1.625 / 0.5 / 2 * part], rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["placement", "finite"])
+def test_many_layers_of_prices_prove_what_the_best_of_them_proves(family):
+    """Of layers that price one or two loads, and one that prices all: each user's least excess over layers that stand alone."""
+    instance = getattr(generators, family)(6, 4, 3, 1)
+    rng, size = np.random.default_rng(0), instance.K * instance.R
+    layers = np.zeros((size + 5, size))
+    layers[np.arange(size), np.arange(size)] = rng.random(size)
+    layers[size : size + 4] = rng.random((4, size)) * (rng.random((4, size)) < 2 / size)
+    layers[-1] = rng.random(size)
+    layers = layers.reshape(-1, instance.K, instance.R)
+    x = feasible(instance, instance.arcs.gamma * rng.random(instance.A) / instance.N)
+    rate = mechanism("lmmf").rate(instance)
+    v = rate * (instance.arcs.owner @ x)
+    alone = [excess(instance, rate, v, layer[None]) for layer in layers]
+    np.testing.assert_allclose(excess(instance, rate, v, layers), np.min(alone, axis=0), rtol=ROUNDING)
+    assert len({int(np.argmin(one)) for one in np.array(alone).T}) > 1, "several layers are the best of somebody"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "limits", "gain"),
+    [
+        ([2, 3], [None, None], 5 / 2),
+        ([2, 3], [4, None], 2 / 2 + 3 / 3),
+        ([2, 3], [2, 4], 1 / 3),
+        ([4, 6], [None, None], 0),
+        ([8, 12], [None, None], 0),
+        ([9, 1], [3, None], (10 - 3 - 1 / 3) / (1 / 3)),
+    ],
+)
+def test_what_is_free_by_hand(tasks, limits, gain):
+    """Of 10 units the user with fewer tasks gets what is left, up to its limit; too much is scaled down first."""
+    instance = Instance([[1], [1]], [[10]], max_tasks=limits)
+    allocation = Allocation(instance, np.array(tasks, dtype=float))
+    assert free_gain(allocation, np.ones(2), np.inf) == pytest.approx(gain, rel=1e-9, abs=1e-9)
+    paid = np.array([3.0, 1.0]) * tasks
+    assert free_gain(allocation, np.array([3.0, 1.0]), 1e-12) == pytest.approx(
+        1e-12 * paid.sum() / paid.min(), rel=ROUNDING, abs=0
+    )
