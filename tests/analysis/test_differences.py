@@ -329,6 +329,9 @@ def test_a_curve_is_confirmed_by_the_mean_of_its_halves_at_once():
     near = Curve(lambda h: [0.5, 0.5])
     np.testing.assert_array_equal(near.checked_sides(0, off), off)
     assert len(near.asked) == 2
+    far = Curve(lambda h: [0.5, 0.5])
+    far.checked_sides(0, known + np.array([5.1e-4, 0]))
+    assert len(far.asked) > 2, "one user is enough to look again"
 
 
 @pytest.mark.parametrize(("error", "last", "found"), [(1e-8, 1e-3, True), (1e-7, 1e-2, True), (1e-6, None, False)])
@@ -353,6 +356,7 @@ def test_steps_that_mean_next_to_nothing_are_left_out():
 def test_tolerances_of_derivatives_by_hand():
     """User 2 could run 2 of its 16 tasks on the first server, so a unit there means 1/8 of a user's tasks over 4."""
     curve = Curve(lambda h: [0, 0])
+    np.testing.assert_allclose(curve.tolerance(0, np.array([0.0, 0.0])), [1e-3 * 2 / 4] * 2, rtol=ROUNDING)
     curve.instance, curve.tasks = Instance([[1], [2]], [[4], [100]]), np.array([2.0, 16.0])
     np.testing.assert_allclose(curve.tolerance(0, np.array([0.0, 3.0])), [1e-3 / 16, 3e-3], rtol=ROUNDING)
     np.testing.assert_allclose(curve.tolerance(1, np.array([0.0, 0.0])), [1e-3 * 2 / 100, 1e-3 * 16 / 100], rtol=ROUNDING)
