@@ -16,6 +16,7 @@ from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
 from fairalloc.analysis.explanations import duals, effects, rounds
+from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Explanation
 from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName
@@ -706,6 +707,33 @@ def test_own_models_without_duals_are_refused():
     instance = Instance([[1]], [[4]])
     with pytest.raises(NotApplicable, match="has integer variables, so it has no duals"):
         fa.explain(fa.Allocation(instance, [4.0]), item)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_costs_of_tasks_by_hand(exact):
+    """The first resource is full on both servers, and a task of user 1 costs 3/40 and 1/8, one of user 2 3/20 and 1/4."""
+    instance = Instance([[1, 2], [2, 1]], [[4, 8], [4, 4]])
+    number = Fraction if exact else float
+    known = Costs(instance, [number(v) for v in (2, 0, 1, 2)], exact)
+    prices = [number(Fraction(v)) for v in ("3/10", "0", "1/2", "0")]
+    assert [float(known.cost(a, prices)) for a in range(4)] == pytest.approx([0.075, 0.125, 0.15, 0.25], rel=1e-12)
+    assert [known.tasks(n) for n in range(2)] == [2, 3]
+    low, high = ("3/10", "1/2") if exact else ("0.3", "0.5")
+    assert list(map(str, known.priced(prices))) == [f"r1 on s2 ({high})", f"r1 on s1 ({low})"]
+    assert list(map(str, known.priced(prices, [0, 1]))) == [f"r1 on s1 ({low})"]
+    free = [number(Fraction(v)) for v in ("3/10", "2/5", "1/2", "0")]
+    assert [p.resource for p in known.priced(free)] == (["r1", "r2", "r1"] if exact else ["r1", "r1"]), "5/8 of it is used"
+    here, there = ("3/40", "1/8") if exact else ("0.075", "0.125")
+    first, second = (known.on_servers(n, prices, "prices", {}) for n in range(2))
+    assert [s.text for s in first] == [
+        f"on s1, 2 tasks: held back by r1 (full, price {low})",
+        f"on s2, no tasks: held back by r1 (full, price {high}); a task costs {there} here, {here} where it is cheapest",
+    ]
+    assert [s.text for s in second] == [
+        f"on s1, 1 task: held back by r1 (full, price {low})",
+        f"on s2, 2 tasks: held back by r1 (full, price {high})",
+    ]
+    assert cleaned(instance, np.array([2, 1e-12, 1, 1e-6])) == [2, 0, 1, 1e-6]
 
 
 TWO_WAYS = Instance(
