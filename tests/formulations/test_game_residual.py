@@ -315,6 +315,7 @@ def test_the_arrays_of_a_game_are_what_its_text_says(seed):
     over = over * np.maximum((arcs.owner @ (3 * x / over)) / instance.max_tasks, 1)[arcs.user]
     np.testing.assert_allclose(fits, 3 * x / over, rtol=ROUNDING)
     assert np.all(parts <= instance.max_tasks * (1 + ROUNDING))
+    np.testing.assert_array_equal(game.shrunk(0.9 * fits), 0.9 * fits)
 
 
 # ---- invariance -----------------------------------------------------------------------------------------------------
