@@ -286,7 +286,8 @@ def _proved_in_parts(expr: Any, convex: bool, concave: bool) -> bool:
     parts = generate_standard_repn(expr, quadratic=True, compute_values=True)
     if not len(parts.quadratic_vars) or (convex and concave):
         return False
-    if not _semidefinite(parts.quadratic_vars, np.array(parts.quadratic_coefs, dtype=float) * (1.0 if convex else -1.0)):
+    coefficients = np.array(parts.quadratic_coefs, dtype=float)
+    if not _semidefinite(parts.quadratic_vars, coefficients if convex else -coefficients):
         return False
     return parts.nonlinear_expr is None or _shape_of(parts.nonlinear_expr).curves(convex, concave)
 

@@ -147,7 +147,7 @@ def log_marginal_cvxpy(game: Game, u: Any) -> Any:
         log_g += pick.T @ cp.log(cp.exp(marginal.shift + cp.multiply(marginal.power, pick @ log_z)) + marginal.B)
     for utility, arcs in marginal.own:
         z = cp.multiply(1.0 / game.unit[arcs], (each[arcs] @ owner) @ u)
-        log_g += each[arcs].T @ cp.log(utility.marginal(z))
+        log_g += each[arcs].T @ cp.log(cp.vec(utility.marginal(z), order="C"))  # CVXPY makes a number of 1 / z with one entry
     return log_g
 
 

@@ -93,5 +93,6 @@ def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Fl
             costs = np.concatenate([by_row.data[part] * p[row] for row, part in zip(rows, parts, strict=True)])
             users, first, count = np.unique(arcs.user[priced], return_index=True, return_counts=True)
             paying = count == own[users]  # a user who has an arc for nothing pays nothing
-            least = np.minimum.reduceat(np.bincount(which, weights=costs), first) if len(users) else costs
-            yield users[paying], worth, least[paying], ROUNDING * worth
+            if paying.any():
+                least = np.minimum.reduceat(np.bincount(which, weights=costs), first)
+                yield users[paying], worth, least[paying], ROUNDING * worth

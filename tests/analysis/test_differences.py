@@ -7,7 +7,7 @@ import pytest
 from tolerances import ROUNDING
 
 import fairalloc as fa
-from fairalloc.analysis.differences import Neighbours
+from fairalloc.analysis.differences import Neighbours, moved, slopes
 from fairalloc.formulations.common.tasks import cvxpy_tasks
 from fairalloc.models import Instance, NotApplicable
 from fairalloc.solvers import solve
@@ -284,3 +284,91 @@ def test_an_explanation_says_what_is_not_known():
         "the tasks of 'utilitarian' are not unique here, so they have no derivatives."
     )
     assert last["facts"]["capacities"][0]["changes"] == {u: {"more": None, "less": None} for u in ("u1", "u2")}
+
+
+# ---- the rules alone, on quotients that are known -----------------------------------------------------------------------
+
+
+class Curve(Neighbours):
+    """Of two users with 2 tasks each and one capacity of 4, whose quotients are a function of the step."""
+
+    def __init__(self, quotients, tasks=2.0):
+        self.instance, self.tasks, self.quotients, self.asked = Instance([[1], [1]], [[4]]), np.full(2, tasks), quotients, []
+
+    def _quotient(self, j, part):
+        self.asked.append(part)
+        return np.array(self.quotients(part), dtype=float)
+
+
+UNKNOWN = np.full((2, 2), np.nan)
+
+
+def test_the_limit_of_a_parabola_is_exact():
+    found = Curve(lambda h: [0.5 + 3 * h + 2 * h**2, 0.25 - h]).checked_sides(0, UNKNOWN)
+    np.testing.assert_allclose(found, [[0.5, 0.25]] * 2, rtol=ROUNDING)
+    kink = Curve(lambda h: [0.5 + h, 0.25] if h > 0 else [0.25, 0.5 - h]).checked_sides(0, UNKNOWN)
+    np.testing.assert_allclose(kink, [[0.5, 0.25], [0.25, 0.5]], rtol=ROUNDING)
+
+
+@pytest.mark.parametrize(("off", "confirmed"), [(4e-4, True), (9e-4, True), (1.1e-3, False)])
+def test_a_known_derivative_may_be_off_by_the_tolerance_of_two(off, confirmed):
+    """By 1e-3 of 1/2 for each side; who is not confirmed does not take the other along."""
+    known = np.array([[0.5 + off, 0.5], [0.5 + off, 0.5]])
+    found = Curve(lambda h: [0.5 + 40 * h, 0.5]).checked_sides(0, known)
+    np.testing.assert_array_equal(found, known if confirmed else [[np.nan, 0.5]] * 2)
+
+
+def test_a_curve_is_confirmed_by_the_mean_of_its_halves_at_once():
+    """A slope of 10 is 20 tolerances in each half; one of 20 is 40, and three quotients of each side are asked for."""
+    known = np.full((2, 2), 0.5)
+    for slope, count in ((10, 2), (20, 6 + 6)):
+        curve = Curve(lambda h, slope=slope: [0.5 + slope * h, 0.5])
+        np.testing.assert_array_equal(curve.checked_sides(0, known), known)
+        assert len(curve.asked) == count
+    off = known + np.array([4.9e-4, 0])
+    near = Curve(lambda h: [0.5, 0.5])
+    np.testing.assert_array_equal(near.checked_sides(0, off), off)
+    assert len(near.asked) == 2
+    far = Curve(lambda h: [0.5, 0.5])
+    far.checked_sides(0, known + np.array([5.1e-4, 0]))
+    assert len(far.asked) > 2, "one user is enough to look again"
+
+
+@pytest.mark.parametrize(("error", "last", "found"), [(1e-8, 1e-3, True), (1e-7, 1e-2, True), (1e-6, None, False)])
+def test_longer_steps_are_tried_where_answers_are_a_little_off(error, last, found):
+    """Answers that are off by this part of a capacity make quotients off by it over the step, and the limit by 7 times that."""
+    curve = Curve(lambda h: [0.5 + error / abs(h), 0.5])
+    side = curve.checked_sides(0, UNKNOWN)[0]
+    assert side[1] == 0.5
+    assert side[0] == pytest.approx(0.5 + 7 * error / last if found else np.nan, rel=1e-9, nan_ok=True)
+
+
+def test_steps_that_mean_next_to_nothing_are_left_out():
+    """A user with 2e7 tasks, who could run 4 on this server: a step of 1e-3 is 2e-10 of them."""
+    curve = Curve(lambda h: [0.5 + h, 0.5], tasks=2e7)
+    curve.checked_sides(0, UNKNOWN)
+    assert max(map(abs, curve.asked)) == 1e-2
+    usual = Curve(lambda h: [0.5 + h, 0.5])
+    usual.checked_sides(0, UNKNOWN)
+    assert max(map(abs, usual.asked)) == 1e-3
+
+
+def test_tolerances_of_derivatives_by_hand():
+    """User 2 could run 2 of its 16 tasks on the first server, so a unit there means 1/8 of a user's tasks over 4."""
+    curve = Curve(lambda h: [0, 0])
+    np.testing.assert_allclose(curve.tolerance(0, np.array([0.0, 0.0])), [1e-3 * 2 / 4] * 2, rtol=ROUNDING)
+    curve.instance, curve.tasks = Instance([[1], [2]], [[4], [100]]), np.array([2.0, 16.0])
+    np.testing.assert_allclose(curve.tolerance(0, np.array([0.0, 3.0])), [1e-3 / 16, 3e-3], rtol=ROUNDING)
+    np.testing.assert_allclose(curve.tolerance(1, np.array([0.0, 0.0])), [1e-3 * 2 / 100, 1e-3 * 16 / 100], rtol=ROUNDING)
+
+
+def test_slopes_of_numbers_by_hand():
+    """Of the least of c_1 and c_2 / 2 where both bind, and of 1 / c_1; a capacity of 0 has none, and grows by the largest one."""
+    two = Instance([[1, 2]], [[4, 8]])
+    up, down = slopes(two, lambda of: np.array([min(of.capacities[0] / [1, 2]), 1 / of.capacities[0, 0]]))
+    np.testing.assert_allclose(up, [[0, 0], [-1 / 16, 0]], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(down, [[1, 1 / 2], [-1 / 16, 0]], rtol=1e-7, atol=1e-9)
+    none = Instance([[1], [1]], [[4], [0], [6]])
+    assert (slopes(none, lambda of: of.capacities.sum(axis=0))[:, 0] == 0).tolist() == [[False, True, False]] * 2
+    assert moved(none, 1, 0.5).capacities.tolist() == [[4], [3], [6]]
+    assert moved(none, 2, Fraction(-1, 3)).exact.capacities == ((4,), (0,), (4,))

@@ -15,12 +15,15 @@ from strategies import instances
 from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis.explanations import effects, rounds
+from fairalloc.analysis.explanations import duals, effects, rounds
+from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Explanation
+from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES
+from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.solvers import solve
 
 STEP = Fraction(1, 10**8)
@@ -502,6 +505,113 @@ def test_bottlenecks_of_njc(name):
     assert faults_of_complaints(replace(explanation, sentences=sentences)) == [s.text]
 
 
+LIMITED = Instance([[1, 1], [1, 2], [2, 1]], [[10, 10]], max_tasks=[1, None, 2], weights=[1, 2, 3])
+NEARLY = Instance([[1, 3], [2, 1]], [[10, 12]], max_tasks=[4, None], resources=["cpu", "memory"])
+"""Its memory is not full, and user 1 runs not quite all its tasks."""
+
+
+@pytest.mark.parametrize("instance", [LIMITED, NEARLY, *(fa.example(name).instance for name in ("dolev-fig2", "wang-pool"))])
+def test_complaints_in_floats_are_those_of_the_certificate(instance, monkeypatch):
+    """Where there are too many arcs for rationals, and none come with the answer."""
+    allocation = solve(instance, "njc")
+    exact = fa.explain(allocation)
+    monkeypatch.setattr(rounds, "EXACT", 0)
+    floats = fa.explain(replace(allocation, x_exact=None))
+    assert {s.source for s in exact.sentences} == {"certificate"}
+    assert {s.source for s in floats.sentences} == {"levels"}
+    assert faults_of_complaints(floats) == []
+    full = [r for r, load in zip(instance.resources, allocation.load[0], strict=True) if load >= 1 - SHARES]
+    assert exact.sentences[0].facts["full"] == floats.sentences[0].facts["full"] == full
+    for one, other in zip(exact.sentences, floats.sentences, strict=True):
+        assert one.facts.keys() == other.facts.keys()
+        for name, value in one.facts.items():
+            same = float(value) if isinstance(value, Fraction) else value
+            assert other.facts[name] == (same if isinstance(same, (str, list, bool)) else pytest.approx(same, rel=SHARES))
+    with pytest.raises(NotApplicable, match=r"somebody's complaint is justified by 0\.[12]"):
+        fa.explain(replace(allocation, x=allocation.x * 0.9, x_exact=None))
+
+
+# ---- groups -----------------------------------------------------------------------------------------------------------
+
+
+QUEUES = {
+    "A": {"users": ["a1", "a2"], "guarantee": "1/2"},
+    "B": {"users": ["b"], "guarantee": "1/4"},
+    "C": {"users": ["c"], "guarantee": "1/8"},
+}
+QUEUED = {"users": ["a1", "a2", "b", "c"], "resources": ["cpu"], "groups": QUEUES, "max_tasks": [1, None, 5, "3/4"]}
+
+
+@pytest.mark.parametrize(
+    ("item", "rule"),
+    [
+        ("nested-leximin", "and more would take from a node with no more, or from its group's other users"),
+        ("nested-nb", "by its weight"),
+    ],
+)
+def test_groups_by_hand(item, rule):
+    """Of 8 units A has its 4, C wants 3/4 of its 1, and B gets the other 3.25, of which it borrows 1.25."""
+    allocation = solve(Instance([[1]] * 4, [[8]], **QUEUED), item)
+    assert [s.text for s in fa.explain(allocation).sentences] == [
+        "Group A, 0.333333 of the system by weights, has the share 0.5, its guarantee, and borrows nothing.",
+        "Group B, 0.333333 of the system by weights, has the share 0.40625: its guarantee 0.25, and 0.15625 that it borrows.",
+        "Group C, 0.333333 of the system by weights, has the share 0.09375, "
+        "all that it asks for of its guarantee 0.125: the rest is lent.",
+        "a1 runs 1 task, all that it asked for.",
+        f"a2 runs 3 tasks: its tasks need cpu, which is full, {rule}.",
+        f"b runs 3.25 tasks: its tasks need cpu, which is full, {rule}.",
+        "c runs 0.75 tasks, all that it asked for.",
+    ]
+    for part in (0.5, 0.98):
+        with pytest.raises(NotApplicable, match=r"a residual of .* is proved"):
+            fa.explain(replace(allocation, x=allocation.x * part))
+
+
+@pytest.mark.parametrize("item", ["nested-leximin", "nested-nb"])
+def test_full_resources_of_several_servers_are_named(item):
+    """On the first server the CPU is full, on the second the memory; what is not full, or not needed, is not named."""
+    servers = {"resources": ["cpu", "memory"], "servers": ["s", "t"], "eligible": [[1, 1], [1, 0], [0, 1]]}
+    instance = Instance(
+        [[1, 1], [1, 0], [0, 1]], [[4, 9], [6, 2]], users=["u", "v", "w"], groups={"A": [0, 1], "B": [2]}, **servers
+    )
+    sentences = fa.explain(solve(instance, item)).sentences
+    full = {s.facts["user"]: s.facts["full"] for s in sentences if s.kind == "user"}
+    assert full == {"u": ["cpu on s", "memory on t"], "v": ["cpu on s"], "w": ["memory on t"]}
+    assert [s.text for s in sentences if s.kind == "group"] == [
+        "Group A, 0.5 of the system by weights, has the share 0.4.",
+        "Group B, 0.5 of the system by weights, has the share 0.181818.",
+    ]
+
+
+def test_what_peers_make_of_groups_by_hand():
+    """1.25 units are beyond guarantees, half of them for A; by what is deserved it gets 2/3 of the 7.25 that C leaves."""
+    allocation = solve(Instance([[1]] * 4, [[8]], **QUEUED), "nested-leximin")
+    for peer in ("kueue", "kai"):
+        assert compared_with_peer(allocation, peer)[1:] == [
+            "By that rule group A has the share 0.578125, here 0.5.",
+            "By that rule group B has the share 0.328125, here 0.40625.",
+            "By that rule group C has the same share, 0.09375.",
+        ]
+    assert compared_with_peer(allocation, "volcano")[1:] == [
+        "By that rule group A has the share 0.604167, here 0.5.",
+        "By that rule group B has the share 0.302083, here 0.40625.",
+        "By that rule group C has the same share, 0.09375.",
+    ]
+    free = Instance([[1]] * 4, [[8]], **QUEUED | {"groups": {**QUEUES, "B": {"users": ["b"]}}})
+    allocation = solve(free, "nested-leximin")
+    with pytest.raises(NotApplicable, match="volcano divides by what queues deserve, but group 'B' has no guarantee"):
+        compared_with_peer(allocation, "volcano")
+
+
+def test_what_a_peer_documents_is_said_of_its_own_examples():
+    for item in [one for one in SCHEDULER_EXAMPLES if one.peer == "kueue"][:3]:
+        allocation = solve(item.instance, "nested-leximin", compared="borrowed")
+        first, *_ = compared_with_peer(allocation, "kueue")
+        assert first.startswith("kueue documents ")
+        assert (": reproduced." in first, ": not reproduced: " in first) == (not item.difference, bool(item.difference))
+        assert compared_with_peer(allocation, "kai")[0].startswith("KAI gives deserved quotas first")
+
+
 # ---- own mechanisms ---------------------------------------------------------------------------------------------------
 
 
@@ -597,6 +707,60 @@ def test_own_models_without_duals_are_refused():
     instance = Instance([[1]], [[4]])
     with pytest.raises(NotApplicable, match="has integer variables, so it has no duals"):
         fa.explain(fa.Allocation(instance, [4.0]), item)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_costs_of_tasks_by_hand(exact):
+    """The first resource is full on both servers, and a task of user 1 costs 3/40 and 1/8, one of user 2 3/20 and 1/4."""
+    instance = Instance([[1, 2], [2, 1]], [[4, 8], [4, 4]])
+    number = Fraction if exact else float
+    known = Costs(instance, [number(v) for v in (2, 0, 1, 2)], exact)
+    prices = [number(Fraction(v)) for v in ("3/10", "0", "1/2", "0")]
+    assert [float(known.cost(a, prices)) for a in range(4)] == pytest.approx([0.075, 0.125, 0.15, 0.25], rel=1e-12)
+    assert [known.tasks(n) for n in range(2)] == [2, 3]
+    low, high = ("3/10", "1/2") if exact else ("0.3", "0.5")
+    assert list(map(str, known.priced(prices))) == [f"r1 on s2 ({high})", f"r1 on s1 ({low})"]
+    assert list(map(str, known.priced(prices, [0, 1]))) == [f"r1 on s1 ({low})"]
+    free = [number(Fraction(v)) for v in ("3/10", "2/5", "1/2", "0")]
+    assert [p.resource for p in known.priced(free)] == (["r1", "r2", "r1"] if exact else ["r1", "r1"]), "5/8 of it is used"
+    here, there = ("3/40", "1/8") if exact else ("0.075", "0.125")
+    first, second = (known.on_servers(n, prices, "prices", {}) for n in range(2))
+    assert [s.text for s in first] == [
+        f"on s1, 2 tasks: held back by r1 (full, price {low})",
+        f"on s2, no tasks: held back by r1 (full, price {high}); a task costs {there} here, {here} where it is cheapest",
+    ]
+    assert [s.text for s in second] == [
+        f"on s1, 1 task: held back by r1 (full, price {low})",
+        f"on s2, 2 tasks: held back by r1 (full, price {high})",
+    ]
+    assert cleaned(instance, np.array([2, 1e-12, 1, 1e-6])) == [2, 0, 1, 1e-6]
+
+
+TWO_WAYS = Instance(
+    [[[1, 2], [2, 1]], [1, 1], [3, 1]], [[6, 5], [4, 7]], max_tasks=[None, 2, 3], eligible=[[1, 1], [1, 1], [0, 1]]
+)
+"""Its arcs: user 1 by variant 0 on both servers, then by variant 1; user 2 on both; user 3 on server 2."""
+
+
+@pytest.mark.parametrize(
+    ("label", "k", "size", "arcs", "name", "about"),
+    [
+        ("capacity", 2, 4, [0], "r1 on s2", {"server": "s2", "resource": "r1"}),
+        ("spare", 2, 4, [1, 3], "spare of r1 on s2", {"server": "s2", "resource": "r1"}),
+        ("spare", 0, 4, [1, 3], "spare[0] of u1", {"user": "u1"}),
+        ("spare", 0, 4, [1, 6], "spare[0]", {}),
+        ("cap", 3, 7, [3], "cap of u1, variant 1, on s2", {"user": "u1", "server": "s2"}),
+        ("cap", 5, 7, [5], "cap of u2 on s2", {"user": "u2", "server": "s2"}),
+        ("cap", 5, 7, [4], "cap[5] of u2", {"user": "u2"}),
+        ("limit", 0, 2, [4, 5], "max_tasks of u2", {"user": "u2"}),
+        ("limit", 1, 2, [6], "max_tasks of u3", {"user": "u3"}),
+        ("limit", 1, 3, [6], "limit[1] of u3", {"user": "u3"}),
+        ("other", 1, 2, [4, 6], "other[1]", {}),
+        ("mine", 0, 1, [0, 1], "mine", {}),
+    ],
+)
+def test_rows_of_arrays_are_named_by_what_stands_in_them(label, k, size, arcs, name, about):
+    assert duals._placed(label, k, size, TWO_WAYS, arcs) == (name, about)
 
 
 def test_a_rule_of_ones_own_by_its_prices():

@@ -11,10 +11,12 @@ from tolerances import EXACT, MARKET, RESIDUAL, ROUNDING
 
 import fairalloc as fa
 from fairalloc.analysis import check
+from fairalloc.analysis.certificates.construct import _multipliers, _shrunk
 from fairalloc.analysis.market import PricedAllocation, market
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.models import Allocation, Instance, NotApplicable
+from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import solve
@@ -205,3 +207,32 @@ def test_the_default_accuracy_passes_the_check():
     for family in FAMILIES:
         instance = getattr(generators, family)(6, 3, 3, 2)
         assert check(solve(instance, "nb"), "market", tolerance=2 * RESIDUAL)
+
+
+def test_multipliers_of_limits_by_hand():
+    """Users 1 and 2 spend 4 on 9 of the 10 units, so all cost 40 / 9; user 3 would pay 4 for its only task, and pays 4 / 9."""
+    pool = Instance([[1], [2], [1]], [[10]], weights=[1, 3, 4], max_tasks=[None, None, 1])
+    for scale in (1.0, 7.0):
+        p, z = _multipliers(Allocation(pool, [9 / 4, 27 / 8, 1]), np.array([[scale]]))
+        assert list(map(float, p)) == pytest.approx([40 / 9], rel=1e-12)
+        assert list(map(float, z)) == pytest.approx([0, 0, 4 - 4 / 9], rel=1e-12, abs=0)
+    everybody = pool.replace(max_tasks=[1, 1, 1])
+    p, z = _multipliers(Allocation(everybody, [1, 1, 1]), np.array([[5.0]]))
+    assert (p, z) == ((0,), (1, 3, 4)), "nobody is below a limit, so limits alone have prices"
+
+
+@pytest.mark.parametrize(
+    ("x", "limits", "right"),
+    [
+        ([2, 3], [None, None], [2, 3]),
+        ([10, 30], [None, None], [2.5, 7.5]),
+        ([8, 1], [4, None], [4, 0.5]),
+        ([-1, 3], [4, 5], [0, 3]),
+    ],
+)
+def test_tasks_are_scaled_down_until_they_fit_exactly(x, limits, right):
+    arcs = exact_arcs(Instance([[1], [1]], [[10]], max_tasks=limits))
+    found = _shrunk(arcs, np.array(x, dtype=float))
+    assert list(map(float, found)) == pytest.approx(right, rel=1e-15)
+    assert max(arcs.loads(found)) <= 1
+    assert all(limit is None or u <= limit for u, limit in zip(found, arcs.limits, strict=True))

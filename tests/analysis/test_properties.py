@@ -1,6 +1,7 @@
 """The checks: each property held, and violated by the smallest visible margin with a witness that is checked again here."""
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import drawn
 from strategies import allocations, instances
-from tolerances import RESIDUAL
+from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, check, check_mechanism
 from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
@@ -320,3 +322,17 @@ def test_a_mechanism_is_given_by_id_or_as_itself():
     assert check(two, mechanism("fds").configure(alpha=9)).holds is False, "its own parameters, not those of the allocation"
     assert bool(certified_answer(WANG, mechanism("drfh"))) is True
     assert check_mechanism(WANG, mechanism("drfh"), "pareto").holds is True
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_linear_programs_of_properties_by_hand(exact):
+    """Max z_1 + z_2 with z_1 + 2 z_2 <= 4 and 3 z_1 + z_2 <= 6 is 14/5 at (8/5, 6/5); one is unbounded, one has no point."""
+
+    def array(rows):
+        return np.vectorize(Fraction, otypes=[object])(rows) if exact else np.array(rows, dtype=float)
+
+    found = maximum(array([1, 1]), array([[1, 2], [3, 1]]), array([4, 6]), exact)
+    right = [Fraction(14, 5), Fraction(8, 5), Fraction(6, 5)]
+    assert [found.value, *found.z] == (right if exact else pytest.approx([float(v) for v in right], rel=ROUNDING))
+    assert maximum(array([1]), array([[-1]]), array([0]), exact) is None
+    assert maximum(array([1]), array([[1]]), array([-1]), exact) is None

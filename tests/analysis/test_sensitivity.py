@@ -10,6 +10,7 @@ from profiles import drawn
 from tolerances import ROUNDING
 
 import fairalloc as fa
+from fairalloc.analysis.active_set import derivatives_by_active_set
 from fairalloc.models import Instance, InstanceError
 from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
@@ -335,3 +336,38 @@ def test_no_number_is_broken_where_there_are_many_users(monkeypatch):
     assert " ".join(heads).split().count("u12") == 1
     assert {word for line in lines if line.startswith("s1") for word in line.split()} >= {f"{found.up[11, 0, 1]:.4g}"}
     assert "e-1" not in text
+
+
+# ---- the active set alone ---------------------------------------------------------------------------------------------
+
+
+ACTIVE = [
+    ("nb", {}, {"weights": [1, 2, 3, 1]}),
+    ("nb", {}, {"max_tasks": [1, None, None, None]}),
+    ("fds", {"alpha": 2}, {}),
+    ("alpha-fair", {"alpha": 0.5, "share": "dominant-share"}, {}),
+    ("alpha-pf-vds", {"alpha": 3}, {"weights": [1, 2, 3, 1]}),
+    ("alpha-pf-vds", {"alpha": 0.5, "B": 1}, {}),
+    ("ps-dsf-tdm", {}, {"weights": [1, 2, 3, 1]}),
+]
+
+
+@pytest.mark.parametrize(("item", "parameters", "changed"), ACTIVE)
+def test_the_active_set_alone_gives_the_derivatives(item, parameters, changed):
+    """On both sides, without the answers next to it that would confirm or replace them."""
+    allocation = solve(generators.generic(4, 2, 2, 2).replace(**changed), item, accuracy="high", **parameters)
+    found, home = derivatives_by_active_set(allocation, fa.mechanism(item, **parameters)), allocation.instance
+    for j, capacity in enumerate(home.capacities.ravel()):
+        for side, sign in zip(found, (1, -1), strict=True):
+            expected = quotients(allocation, *divmod(j, home.R), sign, Fraction(1, 10**4), follow=True, accuracy="high")
+            assert np.abs(side[:, j] - expected).max() * capacity <= ROUGH * allocation.tasks.max()
+
+
+@pytest.mark.parametrize(("item", "parameters"), [("nb", {}), ("alpha-pf-vds", {"alpha": 2}), ("ps-dsf", {}), ("ps-dsf-tdm", {})])
+def test_the_active_set_by_hand(item, parameters):
+    """Of one resource, users below their limits share what is added by weight; a limit that costs nothing leaves it open."""
+    own, pool = fa.mechanism(item, **parameters), Instance([[1], [2], [1]], [[10]], weights=[1, 3, 4], max_tasks=[None, None, 1])
+    found = derivatives_by_active_set(solve(pool, own, accuracy="high"), own)
+    np.testing.assert_allclose(found[:, :, 0], [[1 / 4, 3 / 8, 0]] * 2, atol=ROUGH**2)
+    at_once = pool.replace(max_tasks=[None, None, 5])  # its part, without the limit
+    assert derivatives_by_active_set(solve(at_once, own, accuracy="high"), own) is None

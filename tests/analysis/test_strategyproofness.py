@@ -289,3 +289,38 @@ def test_properties_of_allocations_are_checked_of_the_mechanisms_own():
     assert check_mechanism(example("wang-prop4").instance, "drfh", "sharing-incentive").holds is False
     assert check_mechanism(WANG, "drf", "single-server-reduction").holds is True, "drf lives on the pool"
     assert set(MECHANISM_PROPERTIES) == {"population-monotonicity", "strategyproofness", "group-strategyproofness"}
+
+
+def test_simple_lies_by_hand():
+    """Another's demands instead of or beside one's own, each number times six factors or 0, and one server less or more."""
+    search = object.__new__(_MisreportSearch)
+    search.truth = Instance([[1, 2], [2, 0], [1, 2]], [[4, 4], [3, 3]], eligible=[[1, 0], [1, 1], [1, 1]])
+    own, other = (Fraction(1), Fraction(2)), (Fraction(2), Fraction(0))
+    factors = [Fraction(f) for f in ("1/2", 2, "9/10", "10/9", "1/10", 10)]
+    expected = {((other,), None), ((own, other), None), (None, (True, True))}
+    expected |= {(((f, Fraction(2)),), None) for f in (*factors, Fraction(0))}
+    expected |= {(((Fraction(1), 2 * f),), None) for f in (*factors, Fraction(0))}
+    assert set(search._single_changes(0)) == expected
+    lies = list(search._single_changes(1))
+    assert [demands for demands, _ in lies if demands is not None][:2] == [(own,), (other, own)], "users 1 and 3 are alike"
+    assert {(((Fraction(2), 2 * f),), None) for f in factors} <= set(lies), "of a demand of 0 the largest is taken"
+    assert {eligible for _, eligible in lies if eligible} == {(False, True), (True, False)}
+    assert all(any(row) for demands, _ in lies for row in demands or ())
+    several = object.__new__(_MisreportSearch)
+    several.truth = Instance([[[1, 2], [2, 1]], [1, 1]], [[4, 4]])
+    found = {demands for demands, _ in several._single_changes(0)}
+    assert {(own,), ((Fraction(2), Fraction(1)),)} <= found, "one way less"
+    assert None not in found, "there is one server"
+
+
+def test_simpler_lies_by_hand():
+    """Without one of the users, without a part of what it says, and with numbers of smaller denominators."""
+    search, near = object.__new__(_MisreportSearch), Fraction(33, 100)
+    both = {0: (((near, Fraction(2)),), (True, False)), 2: (None, (False, True))}
+    found = list(search._simpler(both))
+    assert found[:3] == [{2: both[2]}, {**both, 0: (None, (True, False))}, {**both, 0: (both[0][0], None)}]
+    assert found[-1] == {0: both[0]}
+    numbers = [one[0][0][0][0] for one in found[3:-1]]
+    assert numbers == [Fraction(1, 2), *[Fraction(1, 3)] * 4], "with denominators up to 2, 3, 4, 6 and 10"
+    assert all(one[0][0][0][1] == 2 for one in found[3:-1]), "2 is as simple as can be"
+    assert list(search._simpler({1: (((Fraction(1), Fraction(2)),), None)})) == []

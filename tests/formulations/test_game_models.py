@@ -4,11 +4,13 @@ import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from tolerances import BARGAINING, EQUILIBRIUM, EXACT, PRINTED, RESIDUAL
+from scipy.optimize import minimize_scalar
+from tolerances import BARGAINING, EQUILIBRIUM, EXACT, PRINTED, RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.alpha_pf_vds import best_response
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.marginal import Utility
 from fairalloc.formulations.game.merit import SCALE
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.game.printed import printed_merit
@@ -198,6 +200,127 @@ def test_derivatives_are_taken_where_they_are_asked_for():
     assert np.abs(oracles.gradient(x) - oracles.gradient(1.5 * x)).max() > 1e-3
 
 
+# ---- the models at any point ----------------------------------------------------------------------------------------
+
+
+ANY = generators.placement(4, 3, 2, 2).replace(max_tasks=[None, 1.5, None, 0.5], weights=[1, 2, 3, 1])
+POINTS = [
+    {"alpha": 0.5},
+    {"alpha": 3, "A": 2, "B": 0.5},
+    {"alpha": [0.5, 2, 3], "A": [1, 0, 2], "B": [0, 3, 0.5]},
+    {"utility": [Utility(lambda z: 1 / (1 + z) ** 2), None, Utility(lambda z: 3 * z**-2.0)], "alpha": 2, "B": 1},
+]
+
+
+def log_g(parameters, i, z):
+    """Log g_i' (K 22), or of the utility of one's own."""
+    own = parameters.get("utility", [None] * 3)[i]
+    if own is not None:
+        return np.log(own.marginal(z))
+    alpha, A, B = (np.broadcast_to(parameters.get(name, usual), 3)[i] for name, usual in (("alpha", 2), ("A", 1), ("B", 0)))
+    return np.log((A / z) ** alpha + B / z)
+
+
+def psi(a, b):
+    return np.sqrt(a**2 + b**2) - a - b
+
+
+def at_random(model, layer, chance):
+    """{name: values} of the model's variables, of which those that may be have either sign."""
+    names = list(model.var_dict) if layer == "cvxpy" else [v.local_name for v in model.component_objects(pyo.Var)]
+    values = {}
+    for name in names:
+        variable = model.var_dict[name] if layer == "cvxpy" else getattr(model, name)
+        size = variable.size if layer == "cvxpy" else len(variable)
+        signed = name in ("x", "kappa", "level", "slack")
+        values[name] = chance.normal(size=size) if signed else chance.uniform(0.2, 2, size)
+        if layer == "cvxpy":
+            variable.save_value(values[name].reshape(variable.shape))
+        for v, value in zip([] if layer == "cvxpy" else variable.values(), values[name], strict=layer != "cvxpy"):
+            v.set_value(value, skip_validation=True)
+    return values
+
+
+def starts(model, layer, name):
+    variable = model.var_dict[name].value if layer == "cvxpy" else [v.value for v in getattr(model, name).values()]
+    return np.ravel(np.array(variable, dtype=float))
+
+
+def objective_of(model, layer):
+    return float(model.objective.value) if layer == "cvxpy" else pyo.value(model.objective)
+
+
+def rows_of(model, layer, name):
+    """The bodies of a constraint less what they must be, or be at most."""
+    if layer == "pyomo":
+        return np.array([pyo.value(row.body) - pyo.value(row.upper) for row in getattr(model, name).values()])
+    one = next(c for c in model.constraints if c.label == name)
+    return np.ravel(one.args[0].value - one.args[1].value)
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+@pytest.mark.parametrize("parameters", POINTS, ids=lambda p: "-".join(p))
+def test_the_merit_is_that_of_the_text_at_any_point(parameters, layer):
+    """Term by term: psi of x and F, of prices and slack, of what limits pay and leave; started at the equal partition."""
+    item, arcs, M = configured(**parameters), ANY.arcs, ANY.max_tasks
+    model = getattr(item, layer)(ANY, form="levels")
+    w, R, phi = arcs.load.toarray().reshape(ANY.K, ANY.R, ANY.A) * arcs.gamma, ANY.R, ANY.weights
+    equal = arcs.gamma / ANY.N
+    equal *= np.minimum(1, 0.7 * M / (arcs.owner @ equal))[arcs.user]
+    assert starts(model, layer, "x") == pytest.approx(equal, rel=ROUNDING)
+    assert starts(model, layer, "u") == pytest.approx(arcs.owner @ equal, rel=ROUNDING)
+    assert starts(model, layer, "slack") == pytest.approx(1 - arcs.load @ equal, rel=ROUNDING, abs=ROUNDING)
+    z = (arcs.owner @ equal)[arcs.user] / phi[arcs.user] / arcs.gamma
+    beta = np.maximum(item.game(ANY).alpha, 1)
+    each = np.array([log_g(parameters, i, one) / beta[i] for i, one in zip(arcs.server, z, strict=True)])
+    k = np.repeat([np.exp(each[arcs.server == i].mean()) for i in range(ANY.K)], R)
+    assert starts(model, layer, "kappa") == pytest.approx(k, rel=ROUNDING)
+    assert starts(model, layer, "level") == pytest.approx(np.log(k), rel=ROUNDING, abs=ROUNDING)
+    v = at_random(model, layer, np.random.default_rng(0))
+    limited = np.flatnonzero(np.isfinite(M))
+    sigma = dict(zip(limited.tolist(), v["sigma"], strict=True))
+    merit = 0.0
+    for a, (n, i) in enumerate(zip(arcs.user.tolist(), arcs.server.tolist(), strict=True)):
+        g = np.exp(log_g(parameters, i, v["u"][n] / phi[n] / arcs.gamma[a]))
+        price = sum(w[i, r, a] * np.exp(beta[i] * v["level"][i * R + r]) for r in range(R)) + sigma.get(n, 0) * g
+        merit += psi(v["x"][a] / arcs.gamma[a], (np.log(price) - np.log(g)) / beta[i]) ** 2
+    merit += (psi(v["kappa"] / k, v["slack"]) ** 2).sum() + (psi(v["sigma"], 1 - (v["u"] / M)[limited]) ** 2).sum()
+    assert objective_of(model, layer) == pytest.approx(SCALE * merit / 2, rel=1e-9)
+    assert rows_of(model, layer, "capacity") == pytest.approx(arcs.load @ v["x"] + v["slack"] - 1, rel=ROUNDING, abs=ROUNDING)
+    assert rows_of(model, layer, "tasks") == pytest.approx(arcs.owner @ v["x"] - v["u"], rel=ROUNDING, abs=ROUNDING)
+    levels = v["kappa"] / k - np.exp(v["level"]) / k
+    assert rows_of(model, layer, "levels") == pytest.approx(levels, rel=1e-9, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+@pytest.mark.parametrize("parameters", POINTS, ids=lambda p: "-".join(p))
+def test_the_printed_problem_is_k_s_at_any_point(parameters, layer):
+    """Psi (K 37), and (K 38) and (K 40) with its relaxation, in tasks and prices with units."""
+    instance = ANY.replace(max_tasks=None)
+    item, arcs = configured(**parameters), instance.arcs
+    model, c = getattr(item, layer)(instance, form="printed"), instance.pools.ravel()
+    v = at_random(model, layer, np.random.default_rng(1))
+    takes = arcs.load.toarray() * c[:, None]
+    total = 0.0
+    for a, (n, i) in enumerate(zip(arcs.user.tolist(), arcs.server.tolist(), strict=True)):
+        g = np.exp(log_g(parameters, i, v["u"][n] / instance.weights[n] / arcs.gamma[a]))
+        total += psi(v["x"][a], v["lam"] @ takes[:, a] - g / arcs.gamma[a]) ** 2 / 2
+    assert objective_of(model, layer) == pytest.approx(total, rel=1e-9)
+    left = c - takes @ v["x"]
+    assert rows_of(model, layer, "capacity") == pytest.approx(-left / c, rel=1e-9, abs=ROUNDING)
+    assert rows_of(model, layer, "saturated") == pytest.approx(v["lam"] * left - 1e-8, rel=1e-9, abs=ROUNDING)
+    assert rows_of(model, layer, "tasks") == pytest.approx(arcs.owner @ v["x"] - v["u"], rel=1e-9, abs=ROUNDING)
+    game, x = item.game(instance), np.abs(v["x"]) * 0.01
+    lam = np.zeros_like(instance.pools)
+    u, merit = arcs.owner @ x, 0.0
+    for a, (n, i) in enumerate(zip(arcs.user.tolist(), arcs.server.tolist(), strict=True)):
+        g = np.exp(log_g(parameters, i, u[n] / instance.weights[n] / arcs.gamma[a]))
+        merit += psi(x[a], -g / arcs.gamma[a]) ** 2 / 2
+    assert printed_merit(game, x, lam) == pytest.approx(merit, rel=1e-9)
+    assert printed_merit(game, x, lam - 1e-6) == np.inf
+    assert printed_merit(game, x, lam + 1e-6) == np.inf, "nothing is full"
+
+
 # ---- complementarity ------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +378,37 @@ def test_an_equilibrium_is_everybodys_best_response(parameters):
         problem.solve(solver=cp.CLARABEL)
         moved = max(moved, np.abs(problem.var_dict["x"].value - allocation.x[here]).max())
     assert moved > 0.01, "alone on its server, a server allocates otherwise"
+
+
+SPLIT = 1e-3
+"""What Clarabel's gap of 1e-8 leaves of the answer of a concave program: its square root, and a factor for the curvature."""
+
+
+@pytest.mark.parametrize("parameters", [{"alpha": a, "A": A, "B": B} for a in (0.5, 1, 3) for A, B in ((2, 0), (0, 3), (2, 0.7))])
+@pytest.mark.parametrize("elsewhere", [(0, 0), (0.3, 0.1)])
+def test_a_best_response_is_the_best_split(parameters, elsewhere):
+    """Of a resource of which user 2 needs twice as much for a part of its monopoly: the sum of phi_n g(z_n) on a line."""
+    instance = Instance([[1, 2], [2, 0]], [[4, 4], [5, 5]], weights=[1, 3])
+    gamma, phi, (alpha, A, B) = np.array([2, 2]), np.array([1, 3]), parameters.values()
+
+    def worth(part):
+        z = (np.array([part, 1 - part / 2]) * gamma + elsewhere) / gamma / phi
+        first = A**alpha * (np.log(z) if alpha == 1 else z ** (1 - alpha) / (1 - alpha))
+        return phi @ (first + B * np.log(z))
+
+    best = minimize_scalar(lambda part: -worth(part), bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-9}).x
+    problem = best_response(instance, "s1", np.array(elsewhere), **parameters)
+    problem.solve(solver=cp.CLARABEL)
+    found = problem.var_dict["x"].value / gamma
+    assert found[0] / 2 + found[1] == pytest.approx(1, rel=RESIDUAL)
+    assert worth(found[0]) >= worth(best) - RESIDUAL
+    np.testing.assert_allclose(found, [best, 1 - best / 2], rtol=SPLIT)
+    if alpha > 1 and A and B:  # the larger of the two coefficients is 1, and s0 that of an equal partition
+        problem.var_dict["x"].value = gamma / 2
+        z = (gamma / 2 + elsewhere) / gamma / phi
+        powers, logs = A**alpha / (alpha - 1), B / (phi @ z ** (1 - alpha))
+        expected = (logs * (phi @ np.log(z)) - powers) / max(powers, logs)
+        assert problem.objective.value == pytest.approx(expected, rel=1e-9)
 
 
 def test_best_responses_lead_to_the_equilibrium():
@@ -344,6 +498,22 @@ def test_the_bounds_of_the_program_cut_off_no_answer(method):
     assert allocation.termination == "optimal"
     np.testing.assert_allclose(allocation.tasks, [1.25, 2.5], rtol=EXACT)
     assert [float(v) for v in solve(instance, "ps-dsf", "exact").tasks_exact] == [1.25, 2.5]
+
+
+@pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
+@pytest.mark.parametrize("objective", [None, "utilisation", "sum", "tasks"])
+def test_ps_dsf_with_limits(method, objective):
+    """User 1 runs all its tasks, so that it needs no bottleneck; user 3 is far from its limit."""
+    instance = Instance([[1, 1], [1, 2], [2, 1]], [[8, 8], [6, 6]], max_tasks=[1, None, 50], eligible=[[1, 0], [1, 0], [1, 1]])
+    allocation = solve(instance, "ps-dsf", method, **({} if objective is None else {"objective": objective}))
+    assert allocation.termination == "optimal"
+    assert allocation.residual <= EXACT
+    exact = solve(instance, "ps-dsf", "exact")
+    np.testing.assert_allclose(allocation.tasks, [float(v) for v in exact.tasks_exact], rtol=EXACT)
+    if objective is not None:
+        worth = {"tasks": allocation.tasks.sum(), "utilisation": allocation.load.mean()}
+        worth["sum"] = allocation.tasks @ [1 / 1, 1 / 4, 1 / 7]
+        assert allocation.values[objective] == pytest.approx(worth[objective], rel=EXACT)
 
 
 def test_ps_dsf_can_be_edited():

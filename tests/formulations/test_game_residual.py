@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from planted_games import planted_game
+from planted_games import game_with_variants, planted_game
 from profiles import drawn
 from scipy.optimize import linprog
 from strategies import allocations, instances
@@ -272,6 +272,50 @@ def test_bottlenecks_found_by_sorting_are_those_of_all_pairs(instance, seed):
     if np.all(game.tasks(x) > 0):
         for i in range(instance.K):
             assert bottleneck_gap(game, x, i) == pytest.approx(printed_gap(game, x, i), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_arrays_of_a_game_are_what_its_text_says(seed):
+    """Arc by arc, with several variants, limits, weights, and servers of finite and infinite alpha."""
+    instance = game_with_variants(seed)
+    game, rng = Game(instance, [0.5, 3, np.inf], [2, 1, 1], [0.5, 0, 0]), np.random.default_rng(seed)
+    arcs, load, A, R = instance.arcs, instance.arcs.load.toarray(), range(instance.A), range(instance.R)
+    x, kappa = game.gamma * rng.random(instance.A) * rng.integers(0, 2, instance.A), rng.random((3, instance.R))
+    kappa[rng.integers(3), rng.integers(instance.R)] = 0.0
+    u = [sum(x[a] for a in A if arcs.user[a] == n) for n in range(instance.N)]
+    used = (load @ x).reshape(3, instance.R)
+    excess, beta = np.empty(instance.A), (1, 3, 1)
+    for a in A:
+        n, i = int(arcs.user[a]), int(arcs.server[a])
+        w = [load[i * instance.R + r, a] * game.gamma[a] for r in R]
+        z = u[n] / instance.weights[n] / game.gamma[a]
+        with np.errstate(divide="ignore"):
+            marginal = np.log(((2 / z) ** 0.5 + 0.5 / z, z**-3.0, 1 / z)[i])
+            terms = [w[r] * kappa[i, r] ** beta[i] for r in R] if i < 2 else [kappa[i, r] * (w[r] > 0) for r in R]
+            excess[a] = (np.log(sum(terms) if i < 2 else max(terms)) - marginal) / beta[i]
+        same = [b for b in A if arcs.user[b] == n and arcs.server[b] == i]
+        assert game.cheapest(x)[a] == min(x[b] for b in same)
+        assert game.several[i] == any(len([b for b in A if (arcs.user[b], arcs.server[b]) == (m, i)]) > 1 for m in arcs.user)
+        assert game.own_parts(x)[a] == pytest.approx(x[a] / u[n] if u[n] else 0, rel=ROUNDING)
+        assert game.wanted(np.array(u))[n] == pytest.approx(max(1 - u[n] / instance.max_tasks[n], 0), rel=ROUNDING)
+        for r in R:
+            slack, takes = max(1 - used[i, r], 0), w[r] * u[n] / game.gamma[a]
+            gain = 1 if slack >= takes else slack / takes
+            assert game.gains(x)[a, r] == pytest.approx(gain, rel=1e-9)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.testing.assert_allclose(game.excess(np.array(u), kappa), excess, rtol=1e-9)
+    np.testing.assert_allclose(game.load(game.fractions(x)), used, rtol=ROUNDING, atol=ROUNDING)
+    for i in range(2):
+        costs = np.array([load[i * instance.R :][: instance.R, a] * kappa[i] ** beta[i] for a in A if arcs.server[a] == i])
+        total = costs.sum(axis=1)[:, None]
+        right = np.divide(costs, total, out=np.zeros_like(costs), where=total > 0).max(axis=0)
+        np.testing.assert_allclose(game.parts(kappa)[i], right, rtol=1e-9, atol=ROUNDING)
+    fits, parts = game.shrunk(3 * x), arcs.owner @ game.shrunk(3 * x)
+    over = np.maximum(3 * used.max(axis=1), 1)[arcs.server]
+    over = over * np.maximum((arcs.owner @ (3 * x / over)) / instance.max_tasks, 1)[arcs.user]
+    np.testing.assert_allclose(fits, 3 * x / over, rtol=ROUNDING)
+    assert np.all(parts <= instance.max_tasks * (1 + ROUNDING))
+    np.testing.assert_array_equal(game.shrunk(0.9 * fits), 0.9 * fits)
 
 
 # ---- invariance -----------------------------------------------------------------------------------------------------

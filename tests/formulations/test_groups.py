@@ -440,3 +440,25 @@ def test_equal_parts_have_all_three_and_a_shift_is_seen():
     for x, property_ in (([1, 1, 6], GROUPED[0]), ([3, 1, 4], GROUPED[1]), ([1, 1, 6], GROUPED[2])):
         shifted = fa.models.Allocation(instance, x, x_exact=tuple(map(Fraction, x)))
         assert fa.check(shifted, property_).holds is False
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(
+    ("x", "alone", "part"),
+    [
+        (("1", "1", "6"), None, None),
+        (("1/2", "1", "13/2"), ("A", "1/8"), ("A", "5/8")),
+        (("1", "1/2", "3"), ("B", "1/4"), ("A", "3/16")),
+    ],
+)
+def test_groups_whose_users_have_limits_by_hand(x, alone, part, exact):
+    """A may run 2 of its 4 units, and B its 4; levels are shares of 8 units over 1/2, and the root's is the sum of shares."""
+    instance = fa.Instance([[1]] * 3, [[8]], groups={"A": [0, 1], "B": [2]}, max_tasks=[1, 1, None])
+    values = tuple(map(Fraction, x))
+    allocation = fa.Allocation(instance, np.array(values, dtype=float), x_exact=values if exact else None)
+    for name, found in (("group-sharing-incentive", alone), ("hierarchical-share-guarantee", part)):
+        verdict = fa.check(allocation, name)
+        assert verdict.holds is (found is None)
+        if found is not None:
+            assert verdict.margin == pytest.approx(float(Fraction(found[1])), rel=1e-12)
+            assert verdict.witness == {"node": found[0]}

@@ -1,17 +1,26 @@
 """Own models without derivatives, with cones and with integers: judged by a bound, and a changed answer is found out."""
 
+import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from tolerances import RESIDUAL
+import scipy.sparse as sp
+from tolerances import RESIDUAL, ROUNDING
 
 import fairalloc as fa
 from fairalloc.formulations.common import conic
 from fairalloc.formulations.common.conic import Bound, conic_bound
-from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, gap_of_pyomo
+from fairalloc.formulations.common.kkt_residual import (
+    gap_of_cvxpy,
+    gap_of_pyomo,
+    optimality_of_cvxpy,
+    optimality_of_pyomo,
+    violation_of_cvxpy,
+)
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import gap_of_given
 from fairalloc.solvers.backends import cvxpy as backend
@@ -23,6 +32,8 @@ KHAMSE = example("khamse-fig1").instance
 SHIFT = 1e-2
 SEEN = 1e-4
 """What the shift must change the residual to, at least."""
+HAND = {"rel": 5e-4, "abs": ROUNDING}
+"""Sizes are 1e-4 of the largest more than they are by hand, so that rounding in small ones does not count."""
 
 
 def minima(instance, u, given):
@@ -305,3 +316,300 @@ def test_an_infeasible_model_of_pyomo_leaves_no_point():
     assert allocation.termination == "infeasible"
     assert not allocation.has_point, "where the variables start is no answer"
     assert "much" in allocation.message
+
+
+def cones(**sizes):
+    """Dimensions as CVXPY names them, in its order of rows."""
+    return SimpleNamespace(**{"zero": 0, "nonneg": 0, "soc": [], "psd": [], "exp": 0, "p3d": [], "pnd": []} | sizes)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bound_of_a_box_is_the_least_value_at_a_corner(seed):
+    """Of the objective, linear at x, and the duals times A z - b: the function that weak duality bounds."""
+    random = np.random.default_rng(seed)
+    root, A, (b, y), (c, x) = (
+        random.normal(size=(4, 4)),
+        random.normal(size=(3, 4)),
+        *(random.normal(size=(2, k)) for k in (3, 4)),
+    )
+    y[1:] = np.abs(y[1:])
+    low, width = random.normal(size=4), random.uniform(0.1, 2, 4)
+    P = root @ root.T if seed % 2 else np.zeros((4, 4))
+    data = {
+        "A": sp.csc_array(A),
+        "b": b,
+        "c": c,
+        "dims": cones(zero=1, nonneg=2),
+        "lower_bounds": low,
+        "upper_bounds": low + width,
+    }
+    found = conic_bound(data | ({"P": P} if seed % 2 else {}), x, y)
+
+    def value(z):
+        return x @ P @ x / 2 + (P @ x) @ (z - x) + c @ z + y @ (A @ z - b)
+
+    corners = [low + width * np.array(one) for one in itertools.product((0, 1), repeat=4)]
+    assert found.value == pytest.approx(min(map(value, corners)), rel=ROUNDING)
+    assert found.lack == 0.0
+    assert found.size == pytest.approx(np.abs(b) @ np.abs(y) + np.abs(x) @ np.abs(c), rel=ROUNDING)
+
+
+def test_what_a_bound_lacks_by_hand():
+    """Min 2 x_1 - x_2 - x_3 with x_1 - x_2 - x_3 <= 1: r = (2 + y, -1 - y, -1 - y), and who has no bound there lacks it."""
+    data = {"A": sp.csc_array([[1.0, -1.0, -1.0]]), "b": np.ones(1), "c": np.array([2.0, -1.0, -1.0]), "dims": cones(nonneg=1)}
+    x, y = np.array([1.0, 2.0, 5.0]), np.array([3.0])
+    for low, high, lack, value in (
+        ([0, 0, 0], [9, 9, 9], 0, -3 - 36 - 36),
+        ([-1, 0, 0], [9, np.inf, 9], 1, -3 - 5 - 36 - 2 * 4),
+        ([-np.inf, 0, 0], [9, 9, 9], 1, -3 - 72 - 5),
+        ([0, 0, 0], [9, 9, np.inf], 1, -3 - 36 - 5 * 4),
+    ):
+        found = conic_bound(data | {"lower_bounds": np.array(low, float), "upper_bounds": np.array(high, float)}, x, y)
+        assert found.lack == pytest.approx(lack, **HAND)
+        assert found.value == pytest.approx(value, rel=ROUNDING)
+    assert conic_bound(data | {"c": np.array([-3.0, 3.0, 5.0])}, x, y).lack == pytest.approx(2 / 8, **HAND)
+    small = data | {"A": sp.csc_array([[1.0, -1.0, -1e-9]]), "c": np.array([-3.0, 3.0, 0.0])}
+    assert conic_bound(small, x, y).lack == pytest.approx(3e-9 / (3e-9 + 6e-4), rel=1e-6), "measured against the largest"
+
+
+@pytest.mark.parametrize(
+    ("outside", "y", "far"),
+    [
+        (conic._outside_second_order, [4.9, 3.0, 4.0], 0.1),
+        (conic._outside_exponential, [-1.0, 0.0, np.exp(-1) - 0.1], 0.1),
+        (conic._outside_exponential, [-1.0, 1.0, np.exp(-2) - 0.1], 0.1),
+        (conic._outside_exponential, [-1.0, 1.0, 1.0], 0.0),
+        (conic._outside_exponential, [-1.0, -10.0, 1.0], 10.0),
+        (conic._outside_exponential, [-1e-3, 50.0, -0.2], 1e-3 + 0.199),
+        (conic._outside_exponential, [0.5, 1.0, 1.0], 0.5),
+        (conic._outside_exponential, [0.5, -2.0, -3.0], 3.0),
+        (conic._outside_exponential, [0.5, -2.0, 1.0], 2.0),
+        (lambda y: conic._outside_power(y, 0.5), [1.0, 1.0, 2.1], 0.1),
+        (lambda y: conic._outside_power(y, 0.3), [0.6, 0.7, -1.5], 1.5 - 2**0.3),
+        (lambda y: conic._outside_power(y, 0.3), [0.3, 1.4, 2.0], 2 - 2**0.7),
+        (lambda y: conic._outside_power(y, 0.3), [0.3, -0.7, 0.0], 0.7),
+        (lambda y: conic._outside_power(y, 0.3), [-0.4, 0.7, 0.0], 0.4),
+    ],
+)
+def test_how_far_from_a_dual_cone_by_hand(outside, y, far):
+    assert outside(np.array(y)) == pytest.approx(far, rel=ROUNDING, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_a_semidefinite_triangle_is_the_matrix(size):
+    """Column by column, with what is not on the diagonal times the root of 2: so inner products are those of matrices."""
+    random = np.random.default_rng(size)
+    for shift in (-9, 0, 9):
+        matrix = random.normal(size=(size, size))
+        matrix += matrix.T + shift * np.eye(size)
+        places = {
+            True: [(i, j) for j in range(size) for i in range(j + 1)],
+            False: [(i, j) for j in range(size) for i in range(j, size)],
+        }
+        for upper, where in places.items():
+            y = np.array([matrix[at] * (1.0 if at[0] == at[1] else 2**0.5) for at in where])
+            assert y @ y == pytest.approx((matrix**2).sum(), rel=ROUNDING)
+            far = max(-np.linalg.eigvalsh(matrix)[0], 0.0)
+            assert conic._outside_semidefinite(y, upper) == pytest.approx(far, rel=ROUNDING, abs=ROUNDING)
+
+
+def test_each_block_of_duals_is_looked_at():
+    """Two of each cone, all inside, then one number after the other outside: how far is the largest of all."""
+    dims = cones(zero=1, nonneg=2, soc=[3, 3], psd=[2, 1], exp=2, p3d=[0.5, 0.25])
+    inside = np.array([-7, 0, 1, 5, 3, 4, 5, 4, 3, 1, 0, 1, 1, -1, 0, 1, 0, 1, 1, 1, 1, 2, 1, 3, 0.0])
+    assert conic._outside_dual_cones(dims, inside, True) <= ROUNDING
+    for place, value, far in (
+        (0, -99, 0), (1, -0.5, 0.5), (2, -0.25, 0.25), (3, 4, 1), (6, 4.5, 0.5), (9, -2, 2), (12, -3, 3), (15, 0, np.exp(-1)),
+        (18, -1, 1), (19, -4, 4), (22, -2, 2), (24, 9, 9 - 4**0.25 * 4**0.75),
+    ):  # fmt: skip
+        outside = inside.copy()
+        outside[place] = value
+        assert conic._outside_dual_cones(dims, outside, True) == pytest.approx(far, rel=ROUNDING, abs=ROUNDING)
+    for one, y, lack in ((dims, -inside, 5 / 7), (cones(nonneg=2), np.array([8.0, -2.0]), 2 / 8)):
+        data = {"A": sp.csc_array((len(y), 1)), "b": np.zeros(len(y)), "c": np.zeros(1), "dims": one}
+        assert conic_bound(data, np.ones(1), y).lack >= lack - ROUNDING
+    assert conic_bound(data, np.ones(1), y).lack == pytest.approx(lack, rel=ROUNDING)
+
+
+def one_row(layer, goal, row, x, dual):
+    """The residual of max or min `goal` over x >= 0 and a free y with one row, at these values and this dual."""
+    sense, slope = goal
+    if layer == "cvxpy":
+        v, w = cp.Variable(nonneg=True), cp.Variable()
+        rows = [] if row is None else [row(v, w)]
+        problem = cp.Problem((cp.Maximize if sense == "max" else cp.Minimize)(slope(v, w)), rows)
+        v.save_value(x[0])
+        w.save_value(x[1])
+        for one in rows:
+            one.save_dual_value(np.array(dual))
+        return optimality_of_cvxpy(problem)
+    m = pyo.ConcreteModel()
+    m.v, m.w = pyo.Var(domain=pyo.NonNegativeReals, initialize=x[0]), pyo.Var(initialize=x[1])
+    m.goal = pyo.Objective(expr=slope(m.v, m.w), sense=pyo.maximize if sense == "max" else pyo.minimize)
+    if row is not None:
+        m.row = pyo.Constraint(expr=row(m.v, m.w))
+    return optimality_of_pyomo(m, {} if row is None else {m.row: dual})
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+@pytest.mark.parametrize(
+    ("goal", "row", "x", "dual", "residual"),
+    [
+        (("max", lambda v, w: 3 * v), lambda v, w: v <= 5, (5, 0), 3, 0),
+        (("max", lambda v, w: 3 * w), lambda v, w: w <= 5, (0, 5), 2, 1 / 5),
+        (("min", lambda v, w: -3 * w), lambda v, w: w <= 5, (0, 5), 2, 1 / 5),
+        (("max", lambda v, w: 3 * v), lambda v, w: v <= 5, (4, 0), 3, 1 / 4),
+        (("max", lambda v, w: 3 * v + 0 * w), lambda v, w: v + w <= 5, (4, 0), 3, 1),
+        (("max", lambda v, w: 3 * v), lambda v, w: v <= 5, (5, 0), 4, 1 / 3),
+        (("min", lambda v, w: 2 * v - 3 * w), lambda v, w: w <= 5, (1, 4), 3, (3 * 1 + 1 * 2) / (1 * 2 + 4 * 3)),
+        (("min", lambda v, w: (w - 3) ** 2), None, (0, 2), 0, 2 / (2 + 4)),
+        (("max", lambda v, w: -((w - 3) ** 2)), None, (0, 2), 0, 2 / (2 + 4)),
+        (("min", lambda v, w: (w - 3) ** 2), None, (0, 3), 0, 0),
+        (("min", lambda v, w: 0 * v + 0 * w), lambda v, w: v + w == 7, (4, 1), 0, 2 / (5 + 7)),
+        (("min", lambda v, w: w**4), None, (0, 1), 0, 4 / (4 + 12)),
+        (("min", lambda v, w: 0 * v + 0 * w), lambda v, w: v + w <= 7, (5, 4), 0, 2 / (9 + 7)),
+        (("max", lambda v, w: 3 * w - v), lambda v, w: v + w == 5, (0, 5), 3, 0),
+        (("max", lambda v, w: 3 * w - v), lambda v, w: v + w == 5, (1, 4), 3, 4 * 1 / (1 + 4 * 3)),
+    ],
+)  # fmt: skip
+def test_optimality_by_hand(layer, goal, row, x, dual, residual):
+    """The largest of what is violated, of r beside the size of its terms, and of the gap; see the text of the module."""
+    assert one_row(layer, goal, row, x, dual) == pytest.approx(residual, **HAND)
+
+
+@pytest.mark.parametrize(
+    ("goal", "value", "bounds", "row", "dual", "residual"),
+    [
+        (lambda v: 0 * v, 12.0, (None, None), (2, 10), 0.0, 2 / (12 + 10)),
+        (lambda v: 0 * v, 0.5, (None, None), (2, 10), 0.0, 1.5 / (0.5 + 10)),
+        (lambda v: v, 3.0, (None, None), (2, None), 1.0, 1 / 3),
+        (lambda v: v, 3.0, (None, None), (2, 2), 1.0, 1 / (3 + 2)),
+        (lambda v: v, 3.0, (None, None), (2, 30), 1.0, 1 / 3),
+        (lambda v: -v, 3.0, (None, None), (2, 4.5), 1.0, 1.5 / 3),
+        (lambda v: -3 * v, 4.0, (0, 5), None, None, 1 / 4),
+        (lambda v: 3 * v, 2.0, (1, 5), None, None, 1 / 2),
+        (lambda v: 0 * v, 6.0, (1, 5), None, None, 1 / 6),
+        (lambda v: 0 * v, 0.25, (1, 5), None, None, 3.0),
+    ],
+)
+def test_bounds_and_rows_of_pyomo_by_hand(goal, value, bounds, row, dual, residual):
+    """Of one variable; a dual may have either sign, by the solver's convention."""
+    m = pyo.ConcreteModel()
+    m.v = pyo.Var(bounds=bounds, initialize=value)
+    m.goal = pyo.Objective(expr=goal(m.v))
+    m.rows = pyo.Constraint(range(0 if row is None else 1), rule=lambda m, _: (row[0], m.v, row[1]))
+    for sign in (1, -1):
+        duals = {} if row is None else {m.rows[0]: sign * dual}
+        assert optimality_of_pyomo(m, duals) == pytest.approx(residual, **HAND)
+
+
+def test_a_dual_of_the_wrong_sign_counts_beside_the_largest():
+    """Max 3 v - w with v <= 5 and w <= 4 at both: a price of -1 for w would make it stationary."""
+    m = pyo.ConcreteModel()
+    m.v, m.w = pyo.Var(initialize=5.0), pyo.Var(initialize=4.0)
+    m.goal = pyo.Objective(expr=3 * m.v - m.w, sense=pyo.maximize)
+    m.first, m.second = pyo.Constraint(expr=m.v <= 5), pyo.Constraint(expr=m.w <= 4)
+    assert optimality_of_pyomo(m, {m.first: 3.0, m.second: -1.0}) == pytest.approx(1 / 3, **HAND)
+    v, w = cp.Variable(), cp.Variable()
+    problem = cp.Problem(cp.Maximize(3 * v - w), [v <= 5, w <= 4])
+    for variable, value, row, dual in zip((v, w), (5.0, 4.0), problem.constraints, (3.0, -1.0), strict=True):
+        variable.save_value(value)
+        row.save_dual_value(np.array(dual))
+    assert optimality_of_cvxpy(problem) == pytest.approx(1 / 3, **HAND)
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_rounding_in_a_small_number_counts_beside_the_largest(layer):
+    """A value of -1e-9 beside one of 5, and a violation of 1e-9 of a difference of two numbers of 1000."""
+    goal = ("min", lambda v, w: 0 * v + 0 * w)
+    small = one_row(layer, goal, None, (-1e-9, 5), 0)
+    assert small == pytest.approx(1e-9 / (1e-9 + 5e-4), rel=1e-6)
+    body = one_row(layer, goal, lambda v, w: v <= w, (1000 + 1e-6, 1000), 0)
+    assert body == pytest.approx(1e-6 / 2000, rel=1e-3, abs=0)
+    if layer == "pyomo":  # CVXPY tells no terms
+        assert one_row(layer, goal, lambda v, w: v <= 0, (1e-9, 1000), 0) == pytest.approx(1e-9 / 0.1, rel=1e-3, abs=0)
+
+
+def test_the_gap_of_an_objective_of_0_is_absolute():
+    assert one_row("cvxpy", ("min", lambda v, w: 0 * v + 0 * w), lambda v, w: w <= 5, (0, 4), 3) == pytest.approx(3, **HAND)
+
+
+def test_violations_of_cvxpy_by_hand():
+    """(5; 6, 8) is 5 / sqrt(2) from the cone |x| <= t, and 1e-9 is little beside 1000 in another entry."""
+    x = cp.Variable(2)
+    x.save_value(np.array([6.0, 8.0]))
+    cone = cp.Problem(cp.Minimize(0), [cp.SOC(cp.Constant(5.0), x)])
+    assert violation_of_cvxpy(cone) == pytest.approx(5 / 2**0.5 / 8, **HAND)
+    x.save_value(np.array([1e-9, 1000.0]))
+    rows = cp.Problem(cp.Minimize(0), [x <= np.array([0.0, 1000.0])])
+    assert violation_of_cvxpy(rows) == pytest.approx(1e-9 / 0.1, rel=1e-3, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "value", "residual"),
+    [
+        ({"nonneg": True}, [4.0, -1.0], 1 / 4),
+        ({"nonpos": True}, [-4.0, 1.0], 1 / 4),
+        ({"integer": True}, [2.0, 2.5], 0.5 / 2.5),
+        ({"boolean": True}, [1.25, 1.0], 0.25 / 1.25),
+        ({"boolean": True}, [0.75, 1.0], 0.25),
+        ({"bounds": [1, 3]}, [4.0, 2.0], 1 / 4),
+        ({"bounds": [1, 3]}, [0.5, 2.0], 0.5 / 2),
+        ({"integer": [(1,)]}, [2.5, 3.0], 0),
+        ({"integer": [(1,)]}, [3.0, 2.5], 0.5 / 3),
+        ({"boolean": [(0,)], "integer": [(1,)]}, [1.5, 4.0], 0.5 / 4),
+    ],
+)
+def test_what_a_variable_of_cvxpy_is_declared_to_be(attributes, value, residual):
+    x = cp.Variable(2, **attributes)
+    x.save_value(np.array(value))
+    assert gap_of_cvxpy(cp.Problem(cp.Minimize(0 * cp.sum(x))), Bound(0.0, 0.0, 0.0)) == pytest.approx(residual, **HAND)
+
+
+@pytest.mark.parametrize(
+    ("sense", "bound", "residual"),
+    [
+        (cp.Maximize, Bound(-5.0, 0.0, 0.0), 1 / 5),
+        (cp.Maximize, Bound(-4.0, 0.3, 0.0), 0.3),
+        (cp.Maximize, Bound(-5.0, 0.0, 1e5), 1 / (5 + 10)),
+        (cp.Minimize, Bound(3.0, 0.0, 0.0), 1 / 4),
+        (cp.Minimize, Bound(4.0, 0.0, 0.0), 0.0),
+    ],
+)
+def test_the_gap_to_a_bound_by_hand(sense, bound, residual):
+    """Of an objective that is 4; the row and the sizes of its sides are those of one that is violated."""
+    x = cp.Variable(2)
+    problem = cp.Problem(sense(x[0] + x[1]), [x[0] <= 5, x[1] <= 3])
+    assert gap_of_cvxpy(problem, bound) == np.inf
+    x.save_value(np.array([1.0, 3.0]))
+    assert gap_of_cvxpy(problem, bound) == pytest.approx(residual, **HAND)
+    x.save_value(np.array([0.0, 4.0]))
+    assert gap_of_cvxpy(problem, bound) == pytest.approx(max(residual, 1 / (4 + 3)), **HAND)
+    x.save_value(np.array([6.0, -2.0]))
+    assert gap_of_cvxpy(problem, bound) == pytest.approx(max(residual, 1 / (6 + 5)), **HAND)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], initialize={0: 1.0, 1: 3.0})
+    m.goal = pyo.Objective(expr=m.x[0] + m.x[1])
+    value = bound.value if sense is cp.Minimize else -bound.value
+    assert gap_of_pyomo(m, value) == pytest.approx(abs(4 - value) / max(4, value), **HAND)
+
+
+@pytest.mark.parametrize(
+    ("domain", "value", "residual"),
+    [
+        (pyo.Integers, 2.0, 0),
+        (pyo.Integers, 4.5, 1.5 / 5.5),
+        (pyo.Integers, 0.25, 0.75 / 1.25),
+        (pyo.Integers, 2.5, 0.5 / 3.5),
+        (pyo.Reals, 2.5, 0),
+        (pyo.Reals, 4.0, 1 / 5),
+    ],
+)
+def test_what_a_variable_of_pyomo_is_declared_to_be(domain, value, residual):
+    m = pyo.ConcreteModel()
+    m.v, m.w = pyo.Var(domain=domain, bounds=(1, 3), initialize=value), pyo.Var(initialize=7.0)
+    m.goal = pyo.Objective(expr=m.w)
+    assert gap_of_pyomo(m, 7.0) == pytest.approx(residual, **HAND)
+    m.row = pyo.Constraint(expr=m.w <= 6)
+    assert gap_of_pyomo(m, 7.0) == pytest.approx(max(residual, 1 / 13), **HAND)
+    assert gap_of_pyomo(m, np.inf) is None

@@ -11,6 +11,7 @@ from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common import user_error
+from fairalloc.formulations.common.duality_gap import free_gain
 from fairalloc.formulations.common.user_error import _moved, _risen
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models import Allocation, Instance
@@ -178,3 +179,130 @@ def test_far_loads_count_in_the_errors_of_levels(monkeypatch):
         monkeypatch.setattr(user_error, "_moved", lambda *_, moved=moved: moved)
         errors[moved] = user_error.errors_of_levels(instance, x, np.array([5.0, 2.0]), rise, 2)
     assert errors[2000.0] == pytest.approx(errors[500.0] * 2000.0 / user_error.SAFETY, rel=ROUNDING)
+
+
+HALVES = Instance([[1], [1]], [[1]])
+SMALL = 1e-3
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0])
+def test_errors_of_programs_by_hand(alpha):
+    """Two equal users of one pool, alike in what they pay: c is alpha 1.01^-(alpha + 1), and S what is free or too much."""
+    c, price = alpha * 1.01 ** -(alpha + 1), np.array([[5.0]])
+
+    def errors(u, instance=HALVES, paid=(1, 1)):
+        return user_error.errors_of_program(Allocation(instance, u, prices=price), np.array(paid, dtype=float), alpha)
+
+    assert errors([0.5, 0.5]) == pytest.approx([0, 0], abs=1e-6)
+    assert errors([0.5, 0.5]).min() > 0, "floating point does not tell more"
+    d = SMALL * alpha  # a = (-2 d, 2 d), so A^2 = 2 d^2 / c
+    assert errors([0.5 + d, 0.5 - d]) == pytest.approx([8**0.5 * d / c] * 2, rel=1e-6)
+    assert errors([0.5 + d, 0.5 - d], paid=(7, 7)) == pytest.approx([8**0.5 * d / c] * 2, rel=1e-6)
+    e = SMALL**2 * alpha
+    assert errors([0.5 - e, 0.5 - e]) == pytest.approx([(4 * e / (1 - 2 * e) / c) ** 0.5] * 2, rel=1e-6)
+    assert errors([0.5 + e, 0.5 + e]) == pytest.approx([(4 * e / c) ** 0.5] * 2, rel=1e-6)
+    assert np.isinf(errors([0.52, 0.48])).all(), "more than a hundredth"
+    assert np.isinf(user_error.errors_of_program(Allocation(HALVES, [0.5, 0.5]), np.ones(2), alpha)).all(), "no prices"
+    capped = HALVES.replace(max_tasks=[None, 0.25])
+    assert errors([0.75, 0.25], capped) == pytest.approx([0, 0], abs=1e-6)
+    assert np.isinf(errors([0.7, 0.3])).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_errors_of_programs_with_limits_are_those_of_the_text(seed):
+    """A^2 and S term by term, at points near the answer, where some users are at their limits and some almost."""
+    rng, alpha = np.random.default_rng(seed), 2.0
+    weights = rng.uniform(1, 2, 5)
+    right = weights / weights.sum()
+    limits = np.where(rng.random(5) < 0.5, right * rng.choice([1 + 1e-4, 1 + 1e-5, 1.5], 5), np.inf)
+    u = np.minimum(right * (1 + rng.uniform(-1e-4, 1e-4, 5)), limits * np.where(rng.random(5) < 0.5, 1, 1 - 1e-6))
+    instance = Instance([[1]] * 5, [[u.sum() * (1 + seed * 1e-9)]], max_tasks=limits.tolist())
+    allocation = Allocation(instance, u, prices=np.ones((1, 1)))
+    free = [n for n in range(5) if limits[n] / u[n] - 1 > 1e-9]
+    s = sum(weights[n] for n in free) / sum(u[n] for n in free)  # the price at which these users spend what they pay
+    c, A2, S = alpha * 1.01 ** -(alpha + 1), 0.0, s * float(instance.capacities[0, 0] - u.sum())
+    for n in range(5):
+        a, room = weights[n] - s * u[n], limits[n] / u[n] - 1
+        if a > 0 and room * weights[n] < a:
+            S += a * room
+        else:
+            A2 += a**2 / (4 * c * weights[n])
+    expected = (A2**0.5 + (A2 + S) ** 0.5) / np.sqrt(c * weights)
+    assert user_error.errors_of_program(allocation, weights, alpha) == pytest.approx(expected, rel=1e-4, abs=1e-7)
+
+
+def test_errors_of_levels_by_hand():
+    """User 1 runs 5 tasks on the second pool, user 2 runs 2 on the first, and each may rise by a millionth: 3.5 of 1e-6 on it."""
+    instance, x, v = Instance([[1], [1]], [[2], [5]], eligible=[[1, 1], [1, 0]]), np.array([0.0, 5.0, 2.0]), np.array([5.0, 2.0])
+    part = 1e-6
+
+    def errors(layers=2, instance=instance, x=x, v=v, rise=part):
+        return user_error.errors_of_levels(instance, x, v, np.full(2, rise), layers)
+
+    assert errors() == pytest.approx([10 * part, 35 * part], rel=1e-6)
+    assert errors(1) == pytest.approx([10 * part, 25 * part], rel=1e-6), "one proof lets one of them rise"
+    assert errors(1, instance.replace(max_tasks=[None, 9])) == pytest.approx([10 * part, 35 * part], rel=1e-6)
+    assert errors(x=x - [0, 5e-7 * 5, 0]) == pytest.approx([5 * part, 35 * part], rel=1e-3), "half of that is free"
+    assert errors(x=x - [0, 2e-6 * 5, 0]) == pytest.approx([part, 35 * part], rel=1e-3), "all of that is free"
+    assert errors(rise=1.0) == pytest.approx([10, 10], rel=1e-6), "nobody gives way more than all it has"
+    assert errors(v=np.array([3.0, 3.0])) == pytest.approx([part, part], rel=1e-6)
+    assert errors(v=np.array([3.0, 3.0 * (1 - 5e-10)])) == pytest.approx([part + 5e-10] * 2, rel=1e-6)
+    assert errors(v=np.zeros(2)) == pytest.approx([part, part], rel=1e-6)
+    assert errors(v=np.array([3.0, 3.0 * (1 - 1e-6)])) == pytest.approx([10 * part, 35 * part], rel=1e-3)
+    assert errors(x=np.array([0, 5, 0.0]), v=np.array([5.0, 0.0])) == pytest.approx([10 * part, 10], rel=1e-6)
+    far = instance.replace(capacities=[[2], [2500]])  # a task of user 1 is 1250 times as much of the first pool as of the second
+    assert errors(instance=far, x=x * [0, 500, 1]) == pytest.approx([1250 * part, 1250 * 1251 * part], rel=1e-6)
+    assert errors(instance=far, x=x * [0, 500 * (1 - 1e-4), 1]) == pytest.approx([part, 10 * 1251 * part], rel=1e-3), (
+        "it is not full"
+    )
+
+
+def test_errors_of_levels_with_two_resources_by_hand():
+    """Of each pool a user gives way by what it needs most there; the loads are (1/2, 1/10), (1/5, 4/5) and (1/2, 1/4)."""
+    instance = Instance([[1, 4], [1, 10]], [[2, 40], [5, 5]], eligible=[[1, 1], [1, 0]])
+    for full, most in (((1, 0, 1, 1), 4.0), ((1, 0, 0, 1), 1.6), ((0, 0, 0, 1), 1.0), ((0, 1, 0, 0), 8.0)):
+        assert _moved(instance, np.ones(3), np.array(full, bool)) == pytest.approx(most, rel=ROUNDING)
+    part, x = 1e-6, np.array([0.0, 1.25, 2.0])
+    found = user_error.errors_of_levels(instance, x, np.array([1.25, 2.0]), np.full(2, part), 2)
+    # the first pool needs (0.5 * 1.25 + 0.5 * 2) part, the second as much of its second resource as 0.8 * 1.25 part
+    assert found == pytest.approx([10 * part, 10 * 1.625 / 0.5 / 2 * part], rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["placement", "finite"])
+def test_many_layers_of_prices_prove_what_the_best_of_them_proves(family):
+    """Of layers that price one or two loads, and one that prices all: each user's least excess over layers that stand alone."""
+    instance = getattr(generators, family)(6, 4, 3, 1)
+    rng, size = np.random.default_rng(0), instance.K * instance.R
+    layers = np.zeros((size + 5, size))
+    layers[np.arange(size), np.arange(size)] = rng.random(size)
+    layers[size : size + 4] = rng.random((4, size)) * (rng.random((4, size)) < 2 / size)
+    layers[-1] = rng.random(size)
+    layers = layers.reshape(-1, instance.K, instance.R)
+    x = feasible(instance, instance.arcs.gamma * rng.random(instance.A) / instance.N)
+    rate = mechanism("lmmf").rate(instance)
+    v = rate * (instance.arcs.owner @ x)
+    alone = [excess(instance, rate, v, layer[None]) for layer in layers]
+    np.testing.assert_allclose(excess(instance, rate, v, layers), np.min(alone, axis=0), rtol=ROUNDING)
+    assert len({int(np.argmin(one)) for one in np.array(alone).T}) > 1, "several layers are the best of somebody"
+
+
+@pytest.mark.parametrize(
+    ("tasks", "limits", "gain"),
+    [
+        ([2, 3], [None, None], 5 / 2),
+        ([2, 3], [4, None], 2 / 2 + 3 / 3),
+        ([2, 3], [2, 4], 1 / 3),
+        ([4, 6], [None, None], 0),
+        ([8, 12], [None, None], 0),
+        ([9, 1], [3, None], (10 - 3 - 1 / 3) / (1 / 3)),
+    ],
+)
+def test_what_is_free_by_hand(tasks, limits, gain):
+    """Of 10 units the user with fewer tasks gets what is left, up to its limit; too much is scaled down first."""
+    instance = Instance([[1], [1]], [[10]], max_tasks=limits)
+    allocation = Allocation(instance, np.array(tasks, dtype=float))
+    assert free_gain(allocation, np.ones(2), np.inf) == pytest.approx(gain, rel=1e-9, abs=1e-9)
+    paid = np.array([3.0, 1.0]) * tasks
+    assert free_gain(allocation, np.array([3.0, 1.0]), 1e-12) == pytest.approx(
+        1e-12 * paid.sum() / paid.min(), rel=ROUNDING, abs=0
+    )

@@ -120,6 +120,73 @@ def test_the_inverse_is_one():
         np.testing.assert_allclose(marginals.log(marginals.inverse(log_g)), log_g, atol=EXACT)
 
 
+@pytest.mark.parametrize("function", [lambda z: 1 / z, lambda z: 1 / (1 + z), lambda z: np.exp(-2 * z), lambda z: z**-20.0])
+def test_the_inverse_is_newton_s_method(function):
+    """It calls g' a few dozen times, where halving alone would take hundreds, and ends within the table."""
+    calls = []
+    utility = fa.Utility(lambda z: calls.append(z) or function(z))
+    table, log_z = utility.table(3.0), np.linspace(-12, np.log(6.0), 40)
+    assert table[0, -1] == pytest.approx(np.log(6.0), rel=ROUNDING), "up to twice the share"
+    assert np.all(np.diff(table[0]) > 0)
+    log_g = utility.log_marginal(log_z)
+    calls.clear()
+    found = utility.inverse(log_g, table)
+    assert len(calls) <= 45
+    np.testing.assert_allclose(utility.log_marginal(found), log_g, rtol=1e-15, atol=1e-15)
+    assert utility.inverse(log_g[-1:] - 1, table)[0] == table[0, -1], "at most the last"
+    assert utility.inverse(utility.log_marginal(np.array([-99.0])) + 1, table)[0] == -np.inf, "where g'(0) is less"
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_the_elasticity_is_the_slope_of_the_logarithm(own):
+    """Of both terms of (K 22), one of them or one's own, also with other exponents; and the inverse is one there."""
+    alpha, A, B = np.array([0.5, 3, 2, 4, 1.5]), np.array([2, 0.5, 1, 0, 3]), np.array([1, 0.3, 0, 2, 0.7])
+    family = Marginals.family(alpha, A, B, 5)
+    if own:
+        at = np.array([1, 3])
+        family = replace(family, own=((LOG1P, at, LOG1P.table(4.0)),))
+    log_z, step = np.log([0.3, 1.2, 0.7, 2.0, 3.0]), 1e-6
+    z = np.exp(log_z)
+    terms = (A / z) ** alpha + B / z
+    right = np.where([False, own, False, own, False], 1 / (1 + z), terms)
+    log_g = family.log(log_z)
+    np.testing.assert_allclose(log_g, np.log(right), rtol=0, atol=ROUNDING)
+    for other in (None, alpha * [1, 2, 0.5, 3, 1]):
+        slope = (family.log(log_z + step, other) - family.log(log_z - step, other)) / (2 * step)
+        np.testing.assert_allclose(family.elasticity(log_z, family.log(log_z, other), other), -slope, rtol=1e-7)
+    np.testing.assert_allclose(family.inverse(log_g), log_z, rtol=0, atol=1e-9 if own else 1e-14)
+    few = np.array([4, 1, 1])
+    np.testing.assert_allclose(family.of(few).log(log_z[few]), log_g[few], rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("most", [1e-3, 1.0, 50.0])
+def test_what_is_seen_of_a_utility_is_seen_at_every_scale(most):
+    """A jump by a part in 1000 and a slope that is wrong by a part in 100, wherever they are."""
+    place = 0.37 * most
+
+    def jumps(z):
+        return np.where(z < place, 1.001, 1.0) / z
+
+    with pytest.raises(fa.InstanceError, match=r"log g' falls by 0\.0009995 at"):
+        fa.Utility(jumps, lambda z: -jumps(z) / z).steepest(most, "u1")
+    with pytest.raises(fa.InstanceError, match="is not the derivative of g'"):
+        fa.Utility(lambda z: 1 / z, lambda z: -np.where(z < place, 1.0, 1.01) / z**2).steepest(most, "u1")
+    bent = fa.Utility(lambda z: np.where(z < place, 1 / z, place / z**2))  # differentiable but at one share
+    assert bent.steepest(most, "u1") == pytest.approx(2.0, rel=1e-6)
+    assert fa.Utility(lambda z: 1 / z, lambda z: -1.0001 / z**2).steepest(most, "u1") == pytest.approx(1.0001, rel=1e-6)
+
+
+def test_a_utility_with_one_arc_is_written_in_cvxpy():
+    """CVXPY makes a number of 1 / z where z has one entry."""
+    one = fa.Instance([[1], [1]], [[1], [1]], eligible=[[1, 1], [0, 1]])
+    for form in ("levels", "printed"):
+        same = [
+            game([utility, None], alpha=2).cvxpy(one, form=form).objective.value
+            for utility in (fa.Utility(lambda z: z**-1.0), LOG)
+        ]
+        assert same[0] == pytest.approx(same[1], rel=ROUNDING)
+
+
 @pytest.mark.parametrize(
     ("utility", "said"),
     [

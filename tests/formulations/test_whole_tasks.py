@@ -75,10 +75,11 @@ def tried(name, seed, method="cvxpy:highs"):
     return found
 
 
+@pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
 @pytest.mark.parametrize("name", RULES)
-def test_all_placements_are_tried(name):
+def test_all_placements_are_tried(name, method):
     for seed in range(3):
-        tried(name, seed)
+        tried(name, seed, method)
 
 
 @pytest.mark.deep

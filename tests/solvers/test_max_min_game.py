@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from planted_games import TWO_WAYS, game_with_variants
 from profiles import drawn
+from scipy.optimize import linprog
 from strategies import instances
 from tolerances import RESIDUAL, ROUNDING, SHARES, VISIBLE
 
@@ -82,6 +83,38 @@ def test_a_server_with_nobody_to_prove_anything_for_has_no_residual():
     server = OneServer(np.ones((1, 1)), np.array([0.8]), np.array([0.8]), np.array([0.0]), np.array([0]), np.array([0.8]))
     assert max_min_gap(server) == 0
     assert max_min_gap(replace(server, wanted=np.array([1.0]))) == pytest.approx(0.25, rel=0.021)
+
+
+def has_prices(server, n, tau):
+    """(i) to (iii) of formulations/game/ps_dsf_variants.py for user n, whose cheapest task costs at least 1."""
+    own = np.flatnonzero(server.user == n)
+    rows, sides = [server.slack, *-server.w[own]], [tau * server.total[own[0]], *-np.ones(len(own))]
+    for a in np.flatnonzero(server.own > tau):
+        if 1 - server.z[own[0]] / server.z[a] > tau:
+            rows.append(server.w[a])
+            sides.append(0.0)
+            continue
+        for b in np.flatnonzero(server.user == server.user[a]):
+            rows.append(server.w[a] - server.w[b])
+            sides.append(tau)
+    return linprog(np.zeros(server.w.shape[1]), np.array(rows), np.array(sides), method="highs-ds").success
+
+
+@pytest.mark.parametrize("solved", [False, True])
+def test_prices_for_all_are_prices_for_each(solved):
+    """At points with full and empty resources, unused variants and satisfied users, one linear program for each user."""
+    seen = []
+    for seed in range(2):
+        rng, instance = np.random.default_rng(seed), game_with_variants(seed)
+        game = Game(instance, np.inf)
+        x = game.shrunk(game.gamma * rng.random(len(game.gamma)) * (rng.random(len(game.gamma)) < 0.8) * 3)
+        x = solve(instance, "ps-dsf", "continuation").x * rng.choice([1, 0.9], len(x)) if solved else x
+        for server in game.at_servers(x, np.arange(2)):
+            for tau in (1e-6, 0.1, 0.3, 0.6):
+                wanting = np.unique(server.user[server.wanted > tau])
+                seen.append(all(has_prices(server, n, tau) for n in wanting))
+                assert server.proves(tau) == seen[-1]
+    assert set(seen) == {True, False}
 
 
 # ---- monopolies in rationals ----------------------------------------------------------------------------------------
