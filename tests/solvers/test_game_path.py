@@ -161,6 +161,33 @@ def test_steps_on_the_arcs_in_use_square_the_error(alpha):
     assert errors[3] <= ROUNDING
 
 
+def test_a_guess_is_corrected_by_what_the_point_says():
+    """Arc by arc, row by row and user by user; arcs of who is at its limit stay, and a full resource keeps what was a price."""
+    rng, seen = np.random.default_rng(2), set()
+    for seed in range(12):
+        instance = generators.placement(6, 3, 2, seed)
+        levels = levels_of(instance.replace(max_tasks=[0.2, 0.4, 0.6, None, 0.1, None]), 2.0)
+        y, k = equal(levels)
+        y = np.where(rng.random(y.shape) < 0.6, y * rng.uniform(0.2, 4.0, y.shape), 0.0)
+        y[levels.loads.first] += 0.05
+        y /= levels.load(y).max()
+        k *= rng.uniform(0.0, 2.0, k.shape) * (rng.random(k.shape) < 0.7)
+        had = Guess(rng.random(y.shape) < 0.5, rng.random(k.shape) < 0.5, levels.limited & (rng.random(6) < 0.5))
+        found, E = had.corrected(levels, y, k), levels.derivatives(y, k).excess
+        left, slack = levels.left(levels.tasks(y)), levels.slack(y)
+        for n in range(6):
+            own = np.flatnonzero(levels.user == n)
+            stays = had.held[n] and not any(y[a] > 0 and E[a] > max(left[n], 0.0) for a in own)
+            held = left[n] < 0 or stays
+            assert found.held[n] == held
+            assert [found.arcs[a] for a in own] == [had.arcs[a] and y[a] > 0 if held else levels.N * y[a] > E[a] for a in own]
+            seen.add((bool(held), bool(had.held[n]), bool(left[n] < 0)))
+        for i, r in np.argwhere(levels.row):
+            assert found.rows[i, r] == (k[i, r] > slack[i, r] or (had.rows[i, r] and slack[i, r] <= 1e-14))
+            seen.add(("full", bool(had.rows[i, r]), bool(slack[i, r] <= 1e-14)))
+    assert {(False, True, False), (True, True, False), (True, False, True), ("full", True, True), ("full", False, True)} <= seen
+
+
 def test_a_resource_that_is_full_at_no_price_on_one_server_is_told_from_the_others():
     """All arcs are pivots; without steps on the arcs in use the path ends at 8e-8, for k and slack of a row are roots of tau."""
     instance = Instance([[0, 2, 1, 1], [1, 4, 1, 1], [4, 1, 1, 1]], [[2, 2, 1, 1]])
