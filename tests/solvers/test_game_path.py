@@ -405,10 +405,14 @@ def test_both_guesses_at_the_end_of_a_path_are_what_is_in_use(family, alpha, mon
             np.testing.assert_array_equal(found, used)
 
 
-@pytest.mark.parametrize("family", ["finite", "placement", "generic"])
-def test_the_guess_from_the_concave_program_is_what_is_in_use(family, monkeypatch):
-    instance = getattr(generators, family)(12, 4, 3, 2)
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.8])
+def test_the_guess_from_the_concave_program_is_what_is_in_use(part, monkeypatch):
+    """Without limits, and where half of the users have this part of what they had without."""
+    instance = generators.placement(12, 4, 3, 2)
+    if part:
+        instance = instance.replace(max_tasks=[*(part * solve(instance, "nb").tasks[:6]), *6 * [None]])
     expected = in_use(solve(instance, GAME, "continuation", alpha=1.0, accuracy="high", merge=False))
+    assert expected[2].any() == (part > 0)
     monkeypatch.setattr(continuation, "MARGIN", 0.0)
     (guess,) = guesses(monkeypatch, session_of(instance, alpha=1.0), ContinuationSession._bargained)
     for found, used in zip(guess, expected, strict=True):
