@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted_games import planted_game
 from profiles import drawn
 from scipy.optimize import linprog
 from scipy.special import logsumexp
@@ -21,7 +22,8 @@ from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
 from fairalloc.solvers.game.complementarity import Complementarity, Linearization, lemke, lemke_from_guess
-from fairalloc.solvers.game.equations import LevelEquations, equal
+from fairalloc.solvers.game.equations import LevelEquations, equal, levels_at
+from fairalloc.solvers.method import Limits
 
 GAME, HIGH = "alpha-pf-vds", ACCURACY["high"]
 NEWTON = ("continuation", "semismooth-newton", "josephy-newton")
@@ -306,6 +308,55 @@ def test_a_step_leaves_a_tenth_of_everything_and_multiplies_nothing_by_more_than
     assert change.fits == pytest.approx(part, rel=ROUNDING)
     factors = np.concatenate(change.factors(part))
     assert 0.1 - ROUNDING <= factors.min() <= factors.max() <= 6.0 + ROUNDING
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 9.0, np.inf, [3.0, np.inf, 1.0]])
+@pytest.mark.parametrize("held", [False, True])
+def test_levels_of_an_equilibrium_are_found_from_its_tasks(alpha, held):
+    """E = 0 on arcs in use and no price where there is room; what a user at its limit asks for does not count."""
+    for seed in range(4):
+        planted = planted_game(seed, alpha=alpha)
+        instance, tasks = planted.instance, np.bincount(planted.instance.arcs.user, planted.x)
+        limits = np.where(held & (np.arange(instance.N) == seed), tasks, np.inf)
+        if held:
+            instance = instance.replace(max_tasks=limits)
+        levels = LevelEquations(mechanism(GAME).configure(**planted.parameters).game(instance))
+        levels.scale(np.full(len(levels), 0.7 / levels.N))
+        y = planted.x / levels.game.gamma
+        k = levels_at(levels, y)
+        used = (y > 0) & np.isinf(limits)[levels.user]
+        assert used.any()
+        assert np.abs(levels.derivatives(y, k).excess[used]).max() <= EXACT
+        assert not k[levels.slack(y) > 1e-6].any()
+        assert k.min() >= 0
+
+
+def test_a_warm_start_may_fill_a_resource_that_only_users_at_their_limits_demand():
+    """No price of it fits anybody: that ended in an error."""
+    limits = ["1/2", None, None]
+    instance = Instance([[1, 1], [1, 0], [1, 0]], [["5/2", "1/2"]], max_tasks=limits, weights=[10, 1, 1])
+    for alpha in (0.5, 2, np.inf):
+        warm = solve(instance, GAME, "continuation", alpha=alpha, warm_start=solve(instance, GAME, "continuation", alpha=alpha))
+        assert warm.claims_success
+        np.testing.assert_allclose(warm.tasks, [0.5, 1.0, 1.0], rtol=EXACT)
+
+
+def test_a_warm_start_is_shrunk_and_must_give_every_user_something():
+    instance = generators.placement(5, 3, 2, 1)
+    answer, (first, second) = solve(instance, GAME, alpha=2.0), np.flatnonzero(instance.arcs.user == 0)[:2]
+    start = 3.0 * answer.x
+    start[first] += 1.0
+    start[second] = -1.0
+    sessions = []
+    for x in (start, np.where(instance.arcs.user == 0, -1.0, answer.x), None):
+        sessions.append(METHODS["continuation"].open(mechanism(GAME).configure(alpha=2.0), instance, Limits(start=x)))
+    y, k = sessions[0].warm_start()
+    game = sessions[0].game
+    expected = game.shrunk(np.maximum(start, 0.0)) / game.gamma
+    np.testing.assert_allclose(y, expected, rtol=ROUNDING)
+    assert y[second] == 0.0
+    np.testing.assert_array_equal(k, levels_at(sessions[0].levels, y))
+    assert [session.warm_start() for session in sessions[1:]] == [None, None]
 
 
 @pytest.mark.parametrize("plan", ["rows", "sparse rows"])

@@ -196,6 +196,47 @@ def test_a_newton_solve_is_that_of_the_whole_system(instance, layout, plan):
     np.testing.assert_allclose(found.flow, theta * (load.T @ p - worth[scaled.arcs.user]), rtol=exact, atol=ROUNDING)
 
 
+@pytest.mark.parametrize("layout", [generators.variants(8, 4, 3, 3), generators.finite(8, 4, 3)], ids=["variants", "finite"])
+@pytest.mark.parametrize("raised", [True, False])
+def test_a_preconditioner_that_leaves_out_nothing_is_the_inverse(layout, raised):
+    """Of the system without l and g, with the term of rank one of raised users and without it."""
+    arrow, scaled, _ = posed(layout, "lmmf")
+    first = Round.first(scaled)
+    arrow.solve(first, Limits())
+    now = arrow.start(first, Limits())
+    if not raised:
+        arrow.raised = np.zeros(scaled.N)
+    newton = ArrowSystem(arrow, now, Way("sparse rows", refined=True, negligible=2.0 * NEGLIGIBLE))
+    assert newton.way.loose
+    assert (newton.rho > 0) == raised
+    lack = np.random.default_rng(1).normal(size=len(newton.s))
+    after = newton._after(newton._preconditioned(lack), np.zeros(scaled.N), 0.0)
+    np.testing.assert_allclose(newton._rows(after), lack, atol=SHARES)
+
+
+@pytest.mark.parametrize(
+    ("gap", "error", "left_out"),
+    [
+        (1e-2, 0.5, [1.0, 2e-3]),
+        (4e-3, 0.5, [8e-4]),
+        (0.5, 6e-3, [1.0, 1.2e-3]),
+        (5e-4, 0.5, [1e-4, 1e-15]),
+        (1e-8, 2e-9, [4e-10, 1e-15]),
+        (1e-10, 1e-12, [1e-15]),
+    ],
+)
+def test_preconditioners_leave_out_less_where_the_gap_is_small(gap, error, left_out):
+    """The gap or the error, whichever is less, in parts of which couplings count; the rows may lack a little of the error."""
+    arrow, scaled, _ = posed(generators.generic(6, 3, 2), "lmmf")
+    first = Round.first(scaled)
+    arrow.solve(first, Limits())
+    arrow.loose, arrow.whole = True, None
+    primal = arrow.central / arrow.central.sum()
+    ways = arrow._cheap(PrimalDual(primal, np.full(len(primal), gap), 1.0), error)
+    assert [way.negligible for way in ways] == pytest.approx(left_out, rel=ROUNDING)
+    assert [way.lacks for way in ways] == pytest.approx([0.03 * max(error, 1e-9)] * len(ways), rel=ROUNDING)
+
+
 def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch):
     """At an error of 1e-7 it leads to rounding; with the wrong arcs it leads away, and the iteration does without."""
     arrow, scaled, _ = posed(generators.generic(30, 10, 3), "drfh")
