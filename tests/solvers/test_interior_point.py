@@ -1,5 +1,6 @@
 """The structured interior-point method: against HiGHS, its claim against weak duality, its algebra, when it is not believed."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -235,6 +236,49 @@ def test_preconditioners_leave_out_less_where_the_gap_is_small(gap, error, left_
     ways = arrow._cheap(PrimalDual(primal, np.full(len(primal), gap), 1.0), error)
     assert [way.negligible for way in ways] == pytest.approx(left_out, rel=ROUNDING)
     assert [way.lacks for way in ways] == pytest.approx([0.03 * max(error, 1e-9)] * len(ways), rel=ROUNDING)
+
+
+def by_definition(arrow, now):
+    """What rows, users, limits, arcs and g lack, and the error, from dense matrices and the text of max_min.py."""
+    arcs, active = arrow.instance.arcs, arrow.rising.astype(float)
+    load, owner = arcs.load.toarray() * arrow.tasks[arcs.user], arcs.owner.toarray()
+    (x, s, t, r), (d, p, y, z) = arrow.split(now.primal), arrow.split(now.dual)
+    u, level, (open_, _, _, capped) = owner @ x, np.where(arrow.rising, 0.0, arrow.level), arrow.split(arrow.paired)
+    limit = np.where(capped, arrow.limit, 0.0)
+    of_arcs = np.where(open_, d - (load.T @ p - owner.T @ (y - z)), 0.0)
+    rows = np.where(arrow.left_out, 0.0, arrow.right - load @ x - s)
+    lack = rows, active * now.g + level + t - u, np.where(capped, limit - u - r, 0.0), of_arcs, 1.0 - y @ active
+    gap = (p @ arrow.right + z @ limit - y @ level) / now.g - 1.0
+    return lack, max(np.abs(part).max() for part in (*lack, gap))
+
+
+@pytest.mark.parametrize("family", ["finite", "variants", "zero_demand"])
+def test_the_error_is_the_most_that_any_equation_lacks(family):
+    """In a first round and in a later one, where one kind of number after the other is too large or too small."""
+    arrow, scaled, rate = posed(getattr(generators, family)(10, 4, 3, 1), "lmmf")
+    first = Round.first(scaled)
+    shares = 0.9 * rate * (scaled.arcs.owner @ arrow.solve(first, Limits()).x)
+    fixed = np.arange(scaled.N) < 3
+    for posed_now in (first, replace(first, active=~fixed, level=np.where(fixed, shares, 0.0))):
+        arrow._pose(posed_now)
+        start = arrow.start(posed_now, Limits())
+        rows, users, limits, *_ = by_definition(arrow, start)[0]
+        np.testing.assert_allclose(np.concatenate([rows, users[posed_now.active], limits]), 0.0, atol=ROUNDING)
+        assert min(start.primal[arrow.paired].min(), start.dual[arrow.paired].min()) > 0
+        now, _, _ = arrow.iterate(start, Limits(), lambda _: None)
+        assert by_definition(arrow, now)[1] <= PROVED
+        errors = set()
+        for which, part, factor in ((w, part, f) for w in ("primal", "dual") for part in arrow.parts for f in (0.9, 1.2)):
+            values = getattr(now, which).copy()
+            values[part] = factor * values[part] + 0.1 * (factor - 1.0) * (values[part] != 0)
+            off = replace(now, **{which: values}, g=now.g * (1.3 if part == arrow.parts[3] else 1.0))
+            lack, error = by_definition(arrow, off)
+            for found, expected in zip(arrow.residuals(off), lack, strict=True):
+                np.testing.assert_allclose(found, expected, atol=ROUNDING)
+            assert arrow.error(off, arrow.residuals(off)) == pytest.approx(error, rel=EXACT)
+            errors.add(float(f"{error:.3g}"))
+        assert len(errors) > 5
+        assert arrow.error(replace(now, g=-now.g), arrow.residuals(now)) == np.inf
 
 
 def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch):
