@@ -459,6 +459,14 @@ def test_a_server_that_is_away_has_no_tasks():
     assert all((run.instance.arcs.load @ x).max() <= 1 + ROUNDING for x in run.x)
 
 
+def test_a_schedule_is_a_minute_of_seconds_and_its_first_event_may_be_at_once():
+    run = simulate(Instance([[1], [1]], [[1]]), [Event(0.0, "u1", False), Event(60.0, "u1", True)], offsets=[1.0])
+    np.testing.assert_array_equal(run.times, np.arange(61.0))
+    np.testing.assert_allclose(run.x[:60], np.tile([0.0, 1.0], (60, 1)), atol=ROUNDING)
+    np.testing.assert_allclose(run.x[60], [0.5, 0.5], rtol=ROUNDING)
+    np.testing.assert_allclose(run.at(59.5).tasks, [0.0, 1.0], atol=ROUNDING)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
