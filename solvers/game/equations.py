@@ -296,8 +296,9 @@ def levels_at(levels: LevelEquations, y: Floats) -> Floats:
     used = (y > 0) & levels.of_user(levels.left(tasks) > FULL)
     full = levels.row & (levels.slack(y) <= FULL)
     for i, arcs in enumerate(levels.game.arcs_of_servers):
-        some, rows = arcs[used[arcs]], np.flatnonzero(full[i])
-        if not len(some) or not len(rows):
+        some = arcs[used[arcs]]
+        rows = np.flatnonzero(full[i] & (levels.w[some] > 0).any(axis=0))
+        if not len(rows):
             continue
         w, log_level = levels.w[np.ix_(some, rows)], log_g[some]  # log g' / beta; for alpha = infinity log 1 / z
         if levels.sharp[i]:

@@ -243,8 +243,6 @@ class ArrowSystem(Elimination):
         step = np.empty_like(over)
         np.subtract(flow, away, out=step[..., arcs])
         step[..., rest] = over[..., rest] - self.ratio[..., rest] * dual[..., rest]
-        if not program.paired[..., arcs].all():
-            dual[..., arcs] *= program.paired[..., arcs]
         if self.way.refined:
             at = self.pivot
             dual[at] = (over[at] - step[at]) * now.dual[at] / now.primal[at]

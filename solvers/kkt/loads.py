@@ -275,9 +275,8 @@ class ArcLoads(ListedLoads):
 
     @property
     def charging(self) -> "ArcLoads":
-        """The same arcs with the charges as loads, for `coupling` and `sparse_coupling`."""
-        if self.charges is None:
-            return self
+        """The same arcs with the charges as loads, where there are any, for `coupling` and `sparse_coupling`."""
+        assert self.charges is not None
         result = copy(self)
         result.loads, result.charges = self.charges, None
         return result

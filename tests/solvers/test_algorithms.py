@@ -264,3 +264,24 @@ def test_a_step_brings_points_closer(family, seed, power):
     after = saddle.movement(new_one, new_other, omega) ** 2
     left = saddle.movement(minus(one, new_one), minus(other, new_other), omega) ** 2
     assert after + left <= before * (1 + EXACT)
+
+
+def test_a_warm_start_of_pdhg_is_its_tasks_prices_and_marginal_utilities():
+    """Prices in any unit, none below 0; equal ones where there are none, and an equal partition where a user has nothing."""
+    instance = generators.finite(5, 3, 2, 1)
+    saddle = SaddleProblem(instance)
+    saddle.scale()
+    x, A, rows = solve(instance, "nb").x, instance.A, instance.K * instance.R
+    weights = instance.weights / instance.weights.sum()
+    prices = np.arange(-1.0, rows - 1.0).reshape(instance.K, instance.R)
+    kinds = (prices, np.maximum(prices.ravel(), 0.0)), (None, np.ones(rows)), (-np.ones((3, 2)), np.ones(rows))
+    for of_start, expected in kinds:
+        point = saddle.near(x, of_start)
+        u = point.primal[A:]
+        np.testing.assert_allclose(point.primal[:A] * instance.arcs.gamma, x, rtol=ROUNDING)
+        np.testing.assert_allclose(saddle.matrix[rows:] @ point.primal, 0.0, atol=ROUNDING)
+        np.testing.assert_allclose(point.dual[:rows], expected / expected.sum(), rtol=ROUNDING)
+        np.testing.assert_allclose(point.dual[rows:], weights / u, rtol=ROUNDING)
+    nothing = saddle.near(np.where(instance.arcs.user == 1, 0.0, x), prices)
+    np.testing.assert_array_equal(nothing.primal, saddle.start().primal)
+    np.testing.assert_array_equal(nothing.dual, saddle.start().dual)

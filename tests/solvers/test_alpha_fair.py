@@ -231,3 +231,89 @@ def test_a_step_that_leads_away_is_not_taken(monkeypatch):
     assert not taken.claims_success
     assert answer.claims_success
     assert answer.residual <= PROVED
+
+
+# ---- the equations, by dense matrices -----------------------------------------------------------------------------------
+
+
+def arrow_of(name, instance, **parameters):
+    item = mechanism(name).configure(**parameters)
+    scaled, _ = item.canonical(item.domain(instance))
+    return AlphaFairArrow(item, scaled).compile(InteriorPointOptions())
+
+
+def by_definition(arrow, now):
+    """What rows, users, limits and arcs lack, and the error, from dense matrices and the text of alpha_fair.py."""
+    arcs, capped = arrow.instance.arcs, np.isfinite(arrow.limit)
+    load, owner = arcs.load.toarray() * arrow.tasks[arcs.user], arcs.owner.toarray()
+    (x, s, t, r), (d, p, y, z) = arrow.split(now.primal), arrow.split(now.dual)
+    rows, users = 1.0 - load @ x - s, t - owner @ x
+    limits = np.where(capped, np.where(capped, arrow.limit, 0.0) - owner @ x - r, 0.0)
+    of_arcs = d - (load.T @ p - owner.T @ (y - z))
+    bound = p.sum() + z[capped] @ arrow.limit[capped]
+    demand = (arrow.c / y) ** (1.0 / arrow.alpha)
+    parts = [rows, users / t, limits, of_arcs / (owner.T @ y + d), demand / t - 1.0, [bound / (y @ t) - 1.0]]
+    return (rows, users, limits, of_arcs), max(np.abs(part).max() for part in parts)
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("nb", {}), ("alpha-fair", {"alpha": 0.5}), ("alpha-fair", {"alpha": 3.0})])
+def test_the_error_is_the_most_that_any_equation_lacks(name, parameters):
+    """At an answer nothing is lacking; then one kind of number after the other is a hundredth too large or too small."""
+    instance = generators.generic(8, 4, 3, 3)
+    less = 0.6 * solve(instance, name, **parameters).tasks[:3]
+    arrow = arrow_of(name, instance.replace(max_tasks=[*less, 1e3, *4 * [None]]), **parameters)
+    now, _, _ = arrow.iterate(arrow.start(Limits()), Limits(), lambda _: None)
+    assert arrow.error(now, arrow.residuals(now)) <= PROVED
+    errors = set()
+    for which, part, factor in ((w, part, f) for w in ("primal", "dual") for part in arrow.parts for f in (0.99, 1.01)):
+        values = getattr(now, which).copy()
+        values[part] *= factor
+        values[part] += 0.02 * (factor - 1.0) * (values[part] != 0)
+        off = replace(now, **{which: values})
+        lack, error = by_definition(arrow, off)
+        for found, expected in zip(arrow.residuals(off), lack, strict=False):
+            np.testing.assert_allclose(found, expected, atol=ROUNDING)
+        assert arrow.error(off, arrow.residuals(off)) == pytest.approx(error, rel=EXACT)
+        errors.add(float(f"{error:.3g}"))
+    assert len(errors) > 8
+    nowhere = replace(now, dual=np.full_like(now.dual, np.nan))
+    assert arrow.error(nowhere, arrow.residuals(nowhere)) == np.inf
+
+
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize(("name", "family"), [("nb", "finite"), ("nb", "variants"), ("fds", "generic"), ("nb", "market")])
+def test_a_start_is_positive_and_meets_the_primal_equations(name, family, warm):
+    rates = np.random.default_rng(0).uniform(0.1, 1.0, (6, 9))
+    market = Instance(np.ones((6, 1)), np.ones((9, 1)), rates=rates, max_tasks=[0.2, *5 * [None]])
+    arrow = arrow_of(name, market if family == "market" else getattr(generators, family)(8, 4, 3, 3))
+    now = arrow.start(Limits(start=0.3 * arrow.instance.arcs.gamma) if warm else Limits())
+    for left in by_definition(arrow, now)[0][:3]:
+        np.testing.assert_allclose(left, 0.0, atol=ROUNDING)
+    assert now.primal[arrow.paired].min() > 0
+    assert now.dual[arrow.paired].min() > 0
+    unpaired = np.delete(np.flatnonzero(~arrow.paired), np.isin(np.flatnonzero(~arrow.paired), arrow.parts[2]))
+    assert not now.primal[unpaired].any()
+    assert not now.dual[unpaired].any()
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0])
+def test_the_second_order_leaves_users_an_error_of_third_order(alpha):
+    """Where t is what is demanded at y: after a change of y by e the tasks are right to e^3, so half of e leaves an eighth."""
+    arrow = arrow_of("alpha-fair", generators.generic(8, 4, 3, 3), alpha=alpha)
+    users, rng, left = arrow.parts[2], np.random.default_rng(1), []
+    now = arrow.start(Limits())
+    primal = now.primal.copy()
+    primal[users] = arrow.demand(now.dual[users])
+    now, direction = (
+        replace(now, primal=primal),
+        rng.uniform(0.5, 1.0, arrow.instance.N) * rng.choice([-1.0, 1.0], arrow.instance.N),
+    )
+    np.testing.assert_allclose(arrow.towards(now)[users], 0.0, atol=ROUNDING)
+    for size in (2e-2, 1e-2):
+        dual = np.zeros_like(now.dual)
+        dual[users] = size * direction * now.dual[users]
+        affine = replace(now, primal=-arrow.ratio(now) * dual, dual=dual)
+        t = now.primal[users] + affine.primal[users] + arrow.second_order(now, affine, 0.0)[users]
+        left.append(arrow.demand(now.dual[users] + dual[users]) / t - 1.0)
+    np.testing.assert_allclose(left[0] / left[1], 8.0, rtol=0.1)
+    assert np.abs(left[0]).max() < 1e-4

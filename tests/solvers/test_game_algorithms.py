@@ -1,7 +1,7 @@
 """The papers' own algorithms for the game: by the definition, in rationals, against linear programs, and what they claim."""
 
 from fractions import Fraction
-from itertools import count
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from profiles import drawn
 from scipy.optimize import approx_fprime, linprog
 from strategies import instances
-from tolerances import BARGAINING, DIFFERENCE, EXACT, GRADIENTS, RESIDUAL, ROUNDING
+from tolerances import BARGAINING, DIFFERENCE, DIFFERENCES, EXACT, GRADIENTS, RESIDUAL, ROUNDING
 
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
@@ -104,6 +104,28 @@ def test_filling_gives_everybody_a_bottleneck_exactly(seed):
         wrong = y.copy()
         wrong[giver] *= Fraction(9, 10)
         assert not has_bottlenecks(w, wrong, b + wrong / phi)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_filling_under_limits_gives_who_wants_more_a_bottleneck_exactly(seed):
+    """In rationals: nobody is above its limit or misses it without a bottleneck; half of the seeds want all that there is."""
+    w, phi, b = one_server(seed)
+    rng = np.random.default_rng([seed, 1])
+    wanted = [Fraction(int(v), 60) for v in rng.integers(0, 40, len(b))]
+    most = np.array([np.inf if seed % 2 and rng.random() < 0.4 else m + v for m, v in zip(b, wanted, strict=True)], dtype=object)
+    most[0] = max(b[0] - Fraction(1, 8), 0)  # this user has too much already
+    if not seed % 2:
+        w = w / 20  # all that is wanted fits
+    y, level = water_filling(w, phi, b, 0, most)
+    z, load = b + y / phi, (w * y[:, None]).sum(axis=0)
+    assert all(load <= 1)
+    assert all(z <= np.maximum(most, b))
+    for n in np.flatnonzero(z < most):
+        full = [r for r in range(w.shape[1]) if w[n, r] > 0 and load[r] == 1]
+        assert any(all(z[m] <= z[n] for m in range(len(z)) if y[m] * w[m, r] > 0) for r in full)
+    assert all(load[np.isfinite(level.astype(float))] == 1)
+    assert (seed % 2 == 1) or (all(z == np.maximum(most, b)) and not np.isfinite(level.astype(float)).any())
+    np.testing.assert_allclose(water_filling(*floats(w, phi, b), most=most.astype(float))[0], y.astype(float), atol=ROUNDING)
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -204,6 +226,50 @@ def test_a_market_clears(seed, parameters):
         other = rng.random(len(y)) ** 3
         other /= (other @ w).max()
         assert (other - y) @ g <= EXACT * (y @ g)
+
+
+def market_of(seed, alpha, limited):
+    """The dual of one server with eight users, and what they have from elsewhere; `limited`: half of them want little more."""
+    w, phi, b = floats(*one_server(seed, 8))
+    (one,) = servers_of(Game(Instance([[1.0]], [[1.0]]), np.inf))
+    most = np.where(limited & (np.arange(8) % 2 == 0), b + 0.05, np.inf)
+    server = one.__class__(0, np.arange(8), np.arange(8), w, phi, np.ones(8), most)
+    return ServerDual(server, Marginals.family(alpha, 1.0, 0.2, 8), max(alpha, 1.0)), b
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("seed", [0, 2, 4, 6])
+def test_a_newton_step_fills_priced_resources_to_first_order(seed, limited):
+    """Loads change by what they differ from 1, as differences show, and a free resource stays free."""
+    dual, b = market_of(seed, 2.0, limited)
+    u, small = np.array([0.3, -np.inf, -0.2]), 1e-6
+
+    def load(prices):
+        return dual.demand(prices, b)[0] @ dual.server.w
+
+    y, log_q = dual.demand(u, b)
+    step = dual.direction(u, y, b, log_q)
+    change = (load(u + small * step) - load(u - small * step)) / (2.0 * small)
+    np.testing.assert_allclose(change[[0, 2]], (1.0 - load(u))[[0, 2]], atol=DIFFERENCES)
+    assert step[1] == 0.0
+    assert np.abs(step).max() > 0.1
+
+
+@pytest.mark.parametrize("alpha", [0.5, 3.0])
+@pytest.mark.parametrize("limited", [False, True])
+def test_a_cleared_price_fills_its_resource_or_is_zero(alpha, limited):
+    """From prices far too low or too high, from 0, and beside others of which some are 0."""
+    kinds = set()
+    for seed, r, first in product(range(6), range(3), (-30.0, 0.0, 20.0, -np.inf)):
+        dual, b = market_of(seed, alpha, limited)
+        u = np.random.default_rng(seed).choice([-np.inf, -1.0, 4.0], 3)
+        u[r] = first
+        u[r] = dual._cleared(u, b, r)
+        wanting = dual.server.w[:, r] > 0  # the others may pay nothing at all
+        load = dual.demand(u, b)[0][wanting] @ dual.server.w[wanting, r]
+        kinds.add(bool(np.isfinite(u[r])))
+        assert load == pytest.approx(1.0, rel=EXACT) if np.isfinite(u[r]) else load <= 1.0
+    assert kinds == {True, False}
 
 
 def test_marginal_utilities_are_inverted():
@@ -391,6 +457,14 @@ def test_a_server_that_is_away_has_no_tasks():
     np.testing.assert_allclose(run.at(119).tasks, solve(without, "ps-dsf", "best-response").tasks, rtol=RESIDUAL)
     assert mechanism("ps-dsf").residual(run.at(240)) <= RESIDUAL
     assert all((run.instance.arcs.load @ x).max() <= 1 + ROUNDING for x in run.x)
+
+
+def test_a_schedule_is_a_minute_of_seconds_and_its_first_event_may_be_at_once():
+    run = simulate(Instance([[1], [1]], [[1]]), [Event(0.0, "u1", False), Event(60.0, "u1", True)], offsets=[1.0])
+    np.testing.assert_array_equal(run.times, np.arange(61.0))
+    np.testing.assert_allclose(run.x[:60], np.tile([0.0, 1.0], (60, 1)), atol=ROUNDING)
+    np.testing.assert_allclose(run.x[60], [0.5, 0.5], rtol=ROUNDING)
+    np.testing.assert_allclose(run.at(59.5).tasks, [0.0, 1.0], atol=ROUNDING)
 
 
 @pytest.mark.parametrize(

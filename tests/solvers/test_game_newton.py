@@ -5,22 +5,25 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted_games import planted_game
 from profiles import drawn
 from scipy.optimize import linprog
 from scipy.special import logsumexp
 from strategies import instances
-from tolerances import BARGAINING, DIFFERENCES, EXACT, RESIDUAL, SHARES
+from tolerances import BARGAINING, DIFFERENCES, EXACT, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
-from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
-from fairalloc.solvers.game.complementarity import Complementarity, lemke, lemke_from_guess
-from fairalloc.solvers.game.equations import LevelEquations, equal
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
+from fairalloc.solvers.game.complementarity import Complementarity, Linearization, lemke, lemke_from_guess
+from fairalloc.solvers.game.equations import LevelEquations, equal, levels_at
+from fairalloc.solvers.method import Limits
 
 GAME, HIGH = "alpha-pf-vds", ACCURACY["high"]
 NEWTON = ("continuation", "semismooth-newton", "josephy-newton")
@@ -229,6 +232,131 @@ def test_prices_are_sums_of_exponentials_whatever_their_size(least, wider):
     np.testing.assert_allclose((log_p * levels.beta[levels.server])[paying], whole[paying], rtol=EXACT, atol=EXACT)
     np.testing.assert_allclose(share[paying], np.exp(each[paying] - whole[paying][:, None]), rtol=EXACT, atol=EXACT)
     assert not share[~paying].any()
+
+
+def test_the_generalised_jacobian_is_that_of_phi():
+    """By differences where Phi is smooth; where both numbers are 0, a limit of derivatives from a direction of equal parts."""
+    problem = Complementarity(levels_of())
+    rng = np.random.default_rng(3)
+    v = problem.start() * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
+    here, step = problem.linear(v), 1e-6
+    J = here.generalised.toarray()
+    np.testing.assert_allclose(here.phi, v + here.F - np.sqrt(v**2 + here.F**2), atol=ROUNDING)
+    assert here.merit == pytest.approx(sum(here.phi**2) / 2.0, rel=ROUNDING)
+    for column, unit in enumerate(np.eye(len(v))):
+        slope = (problem.value(v + step * unit).phi - problem.value(v - step * unit).phi) / (2 * step)
+        np.testing.assert_allclose(J[:, column], slope, atol=DIFFERENCES)
+    kink = Linearization(np.zeros(1), np.zeros(1), sp.csr_array([[3.0]]))
+    np.testing.assert_allclose(kink.generalised.toarray(), [[4.0 * (1.0 - np.sqrt(0.5))]], rtol=ROUNDING)
+
+
+def path_point(levels, seed):
+    """A point of order one with tau = 0.1, where all equations lack something."""
+    rng = np.random.default_rng(seed)
+    y, k = equal(levels)
+    spread = [rng.uniform(0.5, 2.0, shape) for shape in (y.shape, k.shape, y.shape, k.shape, levels.N, levels.N)]
+    first = y, k, np.full(len(y), 0.3), np.where(levels.row, 0.3, 1.0), np.where(levels.limited, 0.4, 0.0), np.full(levels.N, 0.2)
+    return CentralPathPoint(*(part * factor for part, factor in zip(first, spread, strict=True)), np.log(0.1))
+
+
+@pytest.mark.parametrize("wider", [False, True])
+@pytest.mark.parametrize("enlarged", [None, "y", "k", "e", "s", "h", "t"])
+def test_the_error_of_a_point_is_the_most_that_an_equation_lacks(enlarged, wider):
+    """In units of tau, one number after the other, also where one kind of number is far too large."""
+    levels = levels_of(**WIDER) if wider else levels_of()
+    point = path_point(levels, 5)
+    if enlarged:
+        point = point._replace(**{enlarged: 20.0 * getattr(point, enlarged)})
+    y, k, e, s, h, t, tau = *point[:6], 0.1
+    newton, lack = CentralPathNewton(levels, point), []
+    tasks = np.bincount(levels.user, levels.gamma * y)
+    for a, (n, excess) in enumerate(zip(levels.user, levels.derivatives(y, k).excess, strict=True)):
+        lack += [(excess + h[n] - e[a]) / tau, levels.N * y[a] * e[a] / tau - 1.0]
+    for i, r in np.argwhere(levels.row):
+        load = sum(levels.w[a, r] * y[a] for a in np.flatnonzero(levels.server == i))
+        lack += [(1.0 - load - s[i, r]) / tau, k[i, r] * s[i, r] / tau - 1.0]
+    for n in np.flatnonzero(levels.limited):
+        lack += [(1.0 - tasks[n] / levels.limits[n] - t[n]) / tau, h[n] * t[n] / tau - 1.0]
+    assert newton.error == pytest.approx(max(map(abs, lack)), rel=EXACT)
+
+
+@pytest.mark.parametrize("wider", [False, True])
+def test_a_tangent_changes_products_with_tau_and_nothing_else(wider):
+    """To first order: E + h - e by minus what E drifts, slacks and limits not at all, all products as tau."""
+    levels = levels_of(**WIDER) if wider else levels_of()
+    point, small = path_point(levels, 6), 1e-6
+    newton = CentralPathNewton(levels, point)
+    drift = np.random.default_rng(0).normal(size=len(levels))
+    change = newton.tangent(drift)
+    moved = CentralPathNewton(levels, point.times(change.factors(small), point.theta))
+    np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -drift, atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, 0.0, atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, 0.0, atol=DIFFERENCES)
+    pairs = (("y", "e", 1.0 / levels.N), ("k", "s", levels.row), ("h", "t", levels.limited))
+    for one, other, rate in pairs:
+        more = getattr(moved.point, one) * getattr(moved.point, other) - getattr(point, one) * getattr(point, other)
+        used = np.broadcast_to(rate, more.shape) > 0
+        np.testing.assert_allclose((more / small)[used], np.broadcast_to(0.1 * rate, more.shape)[used], atol=DIFFERENCES)
+
+
+@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize(
+    ("least", "most", "part"), [(-4.0, 2.0, 0.225), (-0.1, 20.0, 0.25), (-0.5, 4.0, 1.0), (-9.0, 100.0, 0.05), (0.1, 0.2, 1.0)]
+)
+def test_a_step_leaves_a_tenth_of_everything_and_multiplies_nothing_by_more_than_six(place, least, most, part):
+    change = Change(*(np.array([least, most]) if k == place else np.array([0.0, 0.1]) for k in range(6)))
+    assert change.fits == pytest.approx(part, rel=ROUNDING)
+    factors = np.concatenate(change.factors(part))
+    assert 0.1 - ROUNDING <= factors.min() <= factors.max() <= 6.0 + ROUNDING
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 9.0, np.inf, [3.0, np.inf, 1.0]])
+@pytest.mark.parametrize("held", [False, True])
+def test_levels_of_an_equilibrium_are_found_from_its_tasks(alpha, held):
+    """E = 0 on arcs in use and no price where there is room; what a user at its limit asks for does not count."""
+    for seed in range(4):
+        planted = planted_game(seed, alpha=alpha)
+        instance, tasks = planted.instance, np.bincount(planted.instance.arcs.user, planted.x)
+        limits = np.where(held & (np.arange(instance.N) == seed), tasks, np.inf)
+        if held:
+            instance = instance.replace(max_tasks=limits)
+        levels = LevelEquations(mechanism(GAME).configure(**planted.parameters).game(instance))
+        levels.scale(np.full(len(levels), 0.7 / levels.N))
+        y = planted.x / levels.game.gamma
+        k = levels_at(levels, y)
+        used = (y > 0) & np.isinf(limits)[levels.user]
+        assert used.any()
+        assert np.abs(levels.derivatives(y, k).excess[used]).max() <= EXACT
+        assert not k[levels.slack(y) > 1e-6].any()
+        assert k.min() >= 0
+
+
+def test_a_warm_start_may_fill_a_resource_that_only_users_at_their_limits_demand():
+    """No price of it fits anybody: that ended in an error."""
+    limits = ["1/2", None, None]
+    instance = Instance([[1, 1], [1, 0], [1, 0]], [["5/2", "1/2"]], max_tasks=limits, weights=[10, 1, 1])
+    for alpha in (0.5, 2, np.inf):
+        warm = solve(instance, GAME, "continuation", alpha=alpha, warm_start=solve(instance, GAME, "continuation", alpha=alpha))
+        assert warm.claims_success
+        np.testing.assert_allclose(warm.tasks, [0.5, 1.0, 1.0], rtol=EXACT)
+
+
+def test_a_warm_start_is_shrunk_and_must_give_every_user_something():
+    instance = generators.placement(5, 3, 2, 1)
+    answer, (first, second) = solve(instance, GAME, alpha=2.0), np.flatnonzero(instance.arcs.user == 0)[:2]
+    start = 3.0 * answer.x
+    start[first] += 1.0
+    start[second] = -1.0
+    sessions = []
+    for x in (start, np.where(instance.arcs.user == 0, -1.0, answer.x), None):
+        sessions.append(METHODS["continuation"].open(mechanism(GAME).configure(alpha=2.0), instance, Limits(start=x)))
+    y, k = sessions[0].warm_start()
+    game = sessions[0].game
+    expected = game.shrunk(np.maximum(start, 0.0)) / game.gamma
+    np.testing.assert_allclose(y, expected, rtol=ROUNDING)
+    assert y[second] == 0.0
+    np.testing.assert_array_equal(k, levels_at(sessions[0].levels, y))
+    assert [session.warm_start() for session in sessions[1:]] == [None, None]
 
 
 @pytest.mark.parametrize("plan", ["rows", "sparse rows"])

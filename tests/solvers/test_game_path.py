@@ -1,5 +1,7 @@
 """The path of `continuation`: its linear algebra against dense systems, its orientation, and what it does at both ends."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from tolerances import EXACT, RESIDUAL, ROUNDING, SHARES
@@ -8,11 +10,12 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Instance
 from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, solve
-from fairalloc.solvers.game import central_path
+from fairalloc.solvers.game import central_path, continuation
 from fairalloc.solvers.game.active_set import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
-from fairalloc.solvers.game.continuation import ContinuationSession, PathFollowing
+from fairalloc.solvers.game.continuation import Attempts, Continuation, ContinuationOptions, ContinuationSession, PathFollowing
 from fairalloc.solvers.game.equations import LevelEquations, equal
+from fairalloc.solvers.method import Limits
 
 GAME = "alpha-pf-vds"
 
@@ -161,6 +164,33 @@ def test_steps_on_the_arcs_in_use_square_the_error(alpha):
     assert errors[3] <= ROUNDING
 
 
+def test_a_guess_is_corrected_by_what_the_point_says():
+    """Arc by arc, row by row and user by user; arcs of who is at its limit stay, and a full resource keeps what was a price."""
+    rng, seen = np.random.default_rng(2), set()
+    for seed in range(12):
+        instance = generators.placement(6, 3, 2, seed)
+        levels = levels_of(instance.replace(max_tasks=[0.2, 0.4, 0.6, None, 0.1, None]), 2.0)
+        y, k = equal(levels)
+        y = np.where(rng.random(y.shape) < 0.6, y * rng.uniform(0.2, 4.0, y.shape), 0.0)
+        y[levels.loads.first] += 0.05
+        y /= levels.load(y).max()
+        k *= rng.uniform(0.0, 2.0, k.shape) * (rng.random(k.shape) < 0.7)
+        had = Guess(rng.random(y.shape) < 0.5, rng.random(k.shape) < 0.5, levels.limited & (rng.random(6) < 0.5))
+        found, E = had.corrected(levels, y, k), levels.derivatives(y, k).excess
+        left, slack = levels.left(levels.tasks(y)), levels.slack(y)
+        for n in range(6):
+            own = np.flatnonzero(levels.user == n)
+            stays = had.held[n] and not any(y[a] > 0 and E[a] > max(left[n], 0.0) for a in own)
+            held = left[n] < 0 or stays
+            assert found.held[n] == held
+            assert [found.arcs[a] for a in own] == [had.arcs[a] and y[a] > 0 if held else levels.N * y[a] > E[a] for a in own]
+            seen.add((bool(held), bool(had.held[n]), bool(left[n] < 0)))
+        for i, r in np.argwhere(levels.row):
+            assert found.rows[i, r] == (k[i, r] > slack[i, r] or (had.rows[i, r] and slack[i, r] <= 1e-14))
+            seen.add(("full", bool(had.rows[i, r]), bool(slack[i, r] <= 1e-14)))
+    assert {(False, True, False), (True, True, False), (True, False, True), ("full", True, True), ("full", False, True)} <= seen
+
+
 def test_a_resource_that_is_full_at_no_price_on_one_server_is_told_from_the_others():
     """All arcs are pivots; without steps on the arcs in use the path ends at 8e-8, for k and slack of a row are roots of tau."""
     instance = Instance([[0, 2, 1, 1], [1, 4, 1, 1], [4, 1, 1, 1]], [[2, 2, 1, 1]])
@@ -225,3 +255,165 @@ def test_a_small_price_falls_linearly_to_zero():
     step = ActiveStep(levels, y, k, Guess(y > 0, k > 0, np.zeros(3, bool)))
     np.testing.assert_allclose(step.factors(np.array([[-0.2, -0.2]])), [[np.exp(-0.2), 0.4 ** (1 / 3)]], rtol=EXACT)
     np.testing.assert_allclose(step.factors(np.array([[0.2, -0.4]])), [[np.exp(0.2), 0.0]], rtol=EXACT)
+
+
+# ---- when and how the path ends -----------------------------------------------------------------------------------------
+
+
+def session_of(instance, accuracy="mid", **parameters):
+    return Continuation().open(mechanism(GAME).configure(**parameters), instance, Limits(accuracy))
+
+
+@pytest.mark.parametrize(
+    ("notes", "tau", "done", "due"),
+    [
+        ([], 1.1e-6, 0, False),
+        ([], 9e-7, 0, True),
+        ([(4.5e-7, 100)], 1.9e-7, 999, False),  # more than a third of 4.5e-7
+        ([(4.5e-7, 100)], 1.4e-7, 250, False),
+        ([(4.5e-7, 100)], 1.4e-7, 251, True),
+        ([(9e-7, 100)], 2.5e-7, 999, False),  # above 2e-7
+        ([(8e-7, 100)], 9e-9, 101, False),  # more than a hundredth
+        ([(8e-7, 100)], 7.9e-9, 101, True),
+        ([(9e-9, 100)], 8e-9, 160, False),
+        ([(9e-9, 100)], 8e-9, 161, True),
+        ([(1.2e-8, 100)], 1.1e-8, 999, False),  # above 1e-8 it must be a third
+        ([(9e-9, 100), (3.6e-9, 161)], 3.5e-9, 281, False),  # tau was not a third: twice as long
+        ([(9e-9, 100), (3.6e-9, 161)], 3.5e-9, 282, True),
+        ([(9e-9, 100), (2.9e-9, 161)], 2.8e-9, 222, True),  # it was: as long as before
+        ([(9e-9, 100), (8e-9, 161), (7e-9, 282)], 6e-9, 522, False),
+        ([(9e-9, 100), (8e-9, 161), (7e-9, 282)], 6e-9, 523, True),
+    ],
+)
+def test_when_an_end_is_tried_again(notes, tau, done, due):
+    attempts = Attempts()
+    for before, count in notes:
+        attempts.note(np.log(before), count)
+    assert attempts.due(np.log(tau), done) is due
+    assert attempts.first == min((count for _, count in notes), default=np.inf)
+
+
+def test_what_is_enough_depends_on_how_long_the_path_is():
+    """The target; on a path of more than 150 systems ten times the target; 1,200 after the first attempt what is promised."""
+    session = session_of(generators.generic(6, 3, 2, 1), "low", alpha=3.0)
+    path = PathFollowing(session, *session.options.starts[0])
+    path.begun = 40
+    enough = {}
+    for part, first, done in product((0.9, 9.0, 11.0, 2000.0), (np.inf, 60), (190, 191, 1260, 1261)):
+        session.gap, session.done, path.attempts.first = part * session.target, done, first
+        enough[part, first, done] = path._enough()
+    assert 11.0 * session.target < session.limits.promised < 2000.0 * session.target
+    long, late = {191, 1260, 1261}, (60, 1261)
+    for (part, first, done), found in enough.items():
+        assert found == (part == 0.9 or (part == 9.0 and done in long) or (part == 11.0 and (first, done) == late))
+
+
+@pytest.mark.parametrize("family", ["generic", "variants"])
+def test_alpha_is_bounded_by_tau(family):
+    """By 0.3 / tau, with variants by 0.3 / sqrt(tau), but not below the first bound."""
+    session = session_of(getattr(generators, family)(4, 2, 2, 1), alpha="inf")
+    path = PathFollowing(session, 0.1, 30.0)
+    for tau in (1e-1, 1e-2, 1e-4, 1e-6):
+        path._cap(np.log(tau))
+        bound = max(30.0, 0.3 / (np.sqrt(tau) if family == "variants" else tau))
+        np.testing.assert_allclose(session.levels.alpha, bound, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("alpha", ["inf", 3.0])
+def test_levels_drift_with_the_bound_on_alpha(alpha):
+    """As differences of both sides show; where no alpha is bounded they do not."""
+    session = session_of(generators.placement(6, 3, 2, 1), alpha=[alpha, 2.0, alpha])
+    path, small = PathFollowing(session, 1e-3, 30.0), 1e-5
+    newton = path._newton(path.now)
+    found, E = path._drift(newton), []
+    for theta in (np.log(1e-3) + small, np.log(1e-3) - small):
+        path._cap(theta)
+        E.append(session.levels.derivatives(path.now.y, path.now.k).excess)
+    np.testing.assert_allclose(found, (E[0] - E[1]) / (2.0 * small), atol=1e-3 * np.abs(found).max())
+    assert found.any() == (alpha == "inf")
+
+
+def test_a_tangent_has_length_1_where_each_kind_of_number_counts_alike():
+    """With log tau as one more number, and from the start on towards smaller tau."""
+    levels = (session := session_of(generators.finite(8, 3, 2, 1), alpha=3.0)).levels
+    path = PathFollowing(session, 0.1, 30.0)
+    newton = path._center()
+    assert newton.error <= 0.3
+    path.orientation = newton.orientation
+    tangent = path._oriented(newton, newton.tangent(path._drift(newton)))
+    y, k, e, s, h, t = tangent.change
+    kinds = [np.mean(part[used] ** 2) for part, used in ((y, ...), (k, levels.row), (e, ...), (s, levels.row))]
+    kinds += [np.mean(part[levels.limited] ** 2) for part in (h, t)]
+    assert sum(kinds) + tangent.theta**2 == pytest.approx(1.0, rel=EXACT)
+    assert levels.limited.any()
+    assert tangent.theta < 0
+
+
+def test_which_starts_are_tried():
+    """With variants at infinite alpha the first; before all one without a bound where alpha is infinite and nobody demands 0."""
+    starts = ContinuationOptions.starts
+    for family, alpha, tried in (
+        ("variants", "inf", starts[:1]),
+        ("variants", 2.0, starts),
+        ("generic", 300.0, starts),
+        ("generic", ["inf", "inf", 5.0], starts),
+        ("generic", "inf", ((starts[0][0], np.inf), *starts)),
+        ("zero_demand", "inf", starts),
+    ):
+        session = session_of(getattr(generators, family)(8, 3, 3, 1), alpha=alpha)
+        assert session._starts(session.several) == tried
+
+
+def guesses(monkeypatch, session, follow):
+    """What is guessed to be in use at the ends that are tried, where no guess is followed."""
+    seen = []
+    monkeypatch.setattr(continuation, "newton_on_active_arcs", lambda _, y, k, *guess: seen.append(guess))
+    follow(session)
+    return seen
+
+
+def in_use(answer):
+    """Arcs, rows with a price and users at their limits of an answer, which are far from what is not in use."""
+    game = mechanism(GAME).configure(**answer.parameters).game(answer.instance)
+    limits = answer.instance.max_tasks
+    parts = (
+        answer.x / game.gamma,
+        answer.prices / answer.prices.max(),
+        np.where(np.isfinite(limits), answer.tasks / limits, 0.0),
+    )
+    for part in parts[:2]:
+        assert not ((part > 1e-6) & (part < 1e-4)).any()
+    return parts[0] > 1e-5, parts[1] > 1e-5, parts[2] > 1.0 - 1e-6
+
+
+@pytest.mark.parametrize(("family", "alpha"), [("finite", 0.5), ("finite", 4.0), ("generic", 3.0), ("placement", 20.0)])
+def test_both_guesses_at_the_end_of_a_path_are_what_is_in_use(family, alpha, monkeypatch):
+    """Of arcs, prices and limits; from the tangent and from the point, at tau = 1e-10."""
+    instance = getattr(generators, family)(10, 4, 3, 2)
+    expected = in_use(solve(instance, GAME, "continuation", alpha=alpha, accuracy="high", merge=False))
+
+    def follow(session):
+        path = PathFollowing(session, *session.options.starts[0])
+        monkeypatch.setattr(continuation, "LAST_TAU", 1e-10)
+        monkeypatch.setattr(path, "_enough", lambda: False)
+        path.follow()
+
+    seen = guesses(monkeypatch, session_of(instance, alpha=alpha), follow)
+    assert len(seen) >= 4
+    for guess in seen[-2:]:
+        for found, used in zip(guess, expected, strict=True):
+            np.testing.assert_array_equal(found, used)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.8])
+def test_the_guess_from_the_concave_program_is_what_is_in_use(part, monkeypatch):
+    """Without limits, and where half of the users have this part of what they had without."""
+    instance = generators.placement(12, 4, 3, 2)
+    if part:
+        instance = instance.replace(max_tasks=[*(part * solve(instance, "nb").tasks[:6]), *6 * [None]])
+    expected = in_use(solve(instance, GAME, "continuation", alpha=1.0, accuracy="high", merge=False))
+    assert expected[2].any() == (part > 0)
+    monkeypatch.setattr(continuation, "MARGIN", 0.0)
+    (guess,) = guesses(monkeypatch, session_of(instance, alpha=1.0), ContinuationSession._bargained)
+    for found, used in zip(guess, expected, strict=True):
+        np.testing.assert_array_equal(found, used)

@@ -1,5 +1,6 @@
 """The structured interior-point method: against HiGHS, its claim against weak duality, its algebra, when it is not believed."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -194,6 +195,90 @@ def test_a_newton_solve_is_that_of_the_whole_system(instance, layout, plan):
     np.testing.assert_allclose(np.concatenate([found.p, found.l, [found.g]]), expected, rtol=exact)
     p, worth, _ = np.split(expected, [len(load), len(right) - 1])
     np.testing.assert_allclose(found.flow, theta * (load.T @ p - worth[scaled.arcs.user]), rtol=exact, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("layout", [generators.variants(8, 4, 3, 3), generators.finite(8, 4, 3)], ids=["variants", "finite"])
+@pytest.mark.parametrize("raised", [True, False])
+def test_a_preconditioner_that_leaves_out_nothing_is_the_inverse(layout, raised):
+    """Of the system without l and g, with the term of rank one of raised users and without it."""
+    arrow, scaled, _ = posed(layout, "lmmf")
+    first = Round.first(scaled)
+    arrow.solve(first, Limits())
+    now = arrow.start(first, Limits())
+    if not raised:
+        arrow.raised = np.zeros(scaled.N)
+    newton = ArrowSystem(arrow, now, Way("sparse rows", refined=True, negligible=2.0 * NEGLIGIBLE))
+    assert newton.way.loose
+    assert (newton.rho > 0) == raised
+    lack = np.random.default_rng(1).normal(size=len(newton.s))
+    after = newton._after(newton._preconditioned(lack), np.zeros(scaled.N), 0.0)
+    np.testing.assert_allclose(newton._rows(after), lack, atol=SHARES)
+
+
+@pytest.mark.parametrize(
+    ("gap", "error", "left_out"),
+    [
+        (1e-2, 0.5, [1.0, 2e-3]),
+        (4e-3, 0.5, [8e-4]),
+        (0.5, 6e-3, [1.0, 1.2e-3]),
+        (5e-4, 0.5, [1e-4, 1e-15]),
+        (1e-8, 2e-9, [4e-10, 1e-15]),
+        (1e-10, 1e-12, [1e-15]),
+    ],
+)
+def test_preconditioners_leave_out_less_where_the_gap_is_small(gap, error, left_out):
+    """The gap or the error, whichever is less, in parts of which couplings count; the rows may lack a little of the error."""
+    arrow, scaled, _ = posed(generators.generic(6, 3, 2), "lmmf")
+    first = Round.first(scaled)
+    arrow.solve(first, Limits())
+    arrow.loose, arrow.whole = True, None
+    primal = arrow.central / arrow.central.sum()
+    ways = arrow._cheap(PrimalDual(primal, np.full(len(primal), gap), 1.0), error)
+    assert [way.negligible for way in ways] == pytest.approx(left_out, rel=ROUNDING)
+    assert [way.lacks for way in ways] == pytest.approx([0.03 * max(error, 1e-9)] * len(ways), rel=ROUNDING)
+
+
+def by_definition(arrow, now):
+    """What rows, users, limits, arcs and g lack, and the error, from dense matrices and the text of max_min.py."""
+    arcs, active = arrow.instance.arcs, arrow.rising.astype(float)
+    load, owner = arcs.load.toarray() * arrow.tasks[arcs.user], arcs.owner.toarray()
+    (x, s, t, r), (d, p, y, z) = arrow.split(now.primal), arrow.split(now.dual)
+    u, level, (open_, _, _, capped) = owner @ x, np.where(arrow.rising, 0.0, arrow.level), arrow.split(arrow.paired)
+    limit = np.where(capped, arrow.limit, 0.0)
+    of_arcs = np.where(open_, d - (load.T @ p - owner.T @ (y - z)), 0.0)
+    rows = np.where(arrow.left_out, 0.0, arrow.right - load @ x - s)
+    lack = rows, active * now.g + level + t - u, np.where(capped, limit - u - r, 0.0), of_arcs, 1.0 - y @ active
+    gap = (p @ arrow.right + z @ limit - y @ level) / now.g - 1.0
+    return lack, max(np.abs(part).max() for part in (*lack, gap))
+
+
+@pytest.mark.parametrize("family", ["finite", "variants", "zero_demand"])
+def test_the_error_is_the_most_that_any_equation_lacks(family):
+    """In a first round and in a later one, where one kind of number after the other is too large or too small."""
+    arrow, scaled, rate = posed(getattr(generators, family)(10, 4, 3, 1), "lmmf")
+    first = Round.first(scaled)
+    shares = 0.9 * rate * (scaled.arcs.owner @ arrow.solve(first, Limits()).x)
+    fixed = np.arange(scaled.N) < 3
+    for posed_now in (first, replace(first, active=~fixed, level=np.where(fixed, shares, 0.0))):
+        arrow._pose(posed_now)
+        start = arrow.start(posed_now, Limits())
+        rows, users, limits, *_ = by_definition(arrow, start)[0]
+        np.testing.assert_allclose(np.concatenate([rows, users[posed_now.active], limits]), 0.0, atol=ROUNDING)
+        assert min(start.primal[arrow.paired].min(), start.dual[arrow.paired].min()) > 0
+        now, _, _ = arrow.iterate(start, Limits(), lambda _: None)
+        assert by_definition(arrow, now)[1] <= PROVED
+        errors = set()
+        for which, part, factor in ((w, part, f) for w in ("primal", "dual") for part in arrow.parts for f in (0.9, 1.2)):
+            values = getattr(now, which).copy()
+            values[part] = factor * values[part] + 0.1 * (factor - 1.0) * (values[part] != 0)
+            off = replace(now, **{which: values}, g=now.g * (1.3 if part == arrow.parts[3] else 1.0))
+            lack, error = by_definition(arrow, off)
+            for found, expected in zip(arrow.residuals(off), lack, strict=True):
+                np.testing.assert_allclose(found, expected, atol=ROUNDING)
+            assert arrow.error(off, arrow.residuals(off)) == pytest.approx(error, rel=EXACT)
+            errors.add(float(f"{error:.3g}"))
+        assert len(errors) > 5
+        assert arrow.error(replace(now, g=-now.g), arrow.residuals(now)) == np.inf
 
 
 def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch):

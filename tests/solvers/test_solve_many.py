@@ -13,7 +13,7 @@ from tolerances import DEGENERATE, RESIDUAL, ROUNDING, SHARES
 
 import fairalloc as fa
 from fairalloc.models.examples import generators
-from fairalloc.solvers.interior_point.batch import Stack, _solutions, solve_stack
+from fairalloc.solvers.interior_point.batch import Stack, _Points, _solutions, solve_stack
 
 module = importlib.import_module("fairalloc.solvers.solve_many")
 
@@ -237,3 +237,65 @@ def test_a_singular_system_leaves_the_others_alone():
     found = _solutions(matrices, np.ones((3, 2, 1)))
     np.testing.assert_array_equal(found[[0, 2], :, 0], [[1, 1], [0.5, 0.5]])
     assert np.isnan(found[1]).all()
+
+
+@pytest.mark.parametrize("name", ["lmmf", "nb"])
+def test_a_start_meets_the_primal_equations_and_its_error_is_that_of_the_equations(name):
+    """By dense sums, for each program of a stack with limits and placement; also where numbers are too large or too small."""
+    given = [generators.finite(8, 3, 2, seed) for seed in range(3)]
+    stack = stack_of(name, given)
+    points, (B, N, K, R) = _Points(stack), stack.shape
+    capped = np.isfinite(stack.limit)
+    limit = np.where(capped, stack.limit, 0.0)
+    start = points.now
+    for which, part, factor in ((w, part, f) for w in ("primal", "dual") for part in points.parts for f in (1.0, 0.7, 1.4)):
+        values = getattr(start, which).copy()
+        values[:, part] *= factor
+        points.now = replace(start, **{which: values})
+        (x, s, t, r), (d, p, y, z) = points.split(points.now.primal), points.split(points.now.dual)
+        tasks, price = x.reshape(B, N, K), p.reshape(B, K, R)
+        u, g = tasks.sum(axis=2), points.now.g
+        rows = 1.0 - np.einsum("bni,bnr,bir->bir", tasks, stack.demand, stack.inverse).reshape(B, -1) - s
+        users = (g if name == "lmmf" else 0.0) + t - u
+        limits = np.where(capped, limit - u - r, 0.0)
+        cost = np.einsum("bnr,bir,bir->bni", stack.demand, stack.inverse, price) - (y - z)[:, :, None]
+        arcs = np.where(stack.is_open, d.reshape(B, N, K) - cost, 0.0)
+        bound = price.sum(axis=(1, 2)) + (z * limit).sum(axis=1)
+        if name == "lmmf":
+            parts = [rows, users, limits, arcs, y.sum(axis=1) - 1.0, bound / g[:, 0] - 1.0]
+        else:
+            parts = [
+                rows,
+                users / t,
+                limits,
+                arcs / y[:, :, None],
+                stack.income / (y * t) - 1.0,
+                bound / (y * t).sum(axis=1) - 1.0,
+            ]
+        expected = np.max([np.abs(part.reshape(B, -1)).max(axis=1) for part in parts], axis=0)
+        np.testing.assert_allclose(points.error(), expected, rtol=1e3 * ROUNDING)
+        if factor == 1.0:
+            assert max(np.abs(part).max() for part in (rows, users, limits)) <= ROUNDING
+            assert points.now.primal[points.paired].min() > 0
+            assert points.now.dual[points.paired].min() > 0
+
+
+def test_each_program_of_a_stack_goes_as_far_as_it_can():
+    """At most a whole step, at most to a part of the way to the boundary, with the part of a correction that leads farthest."""
+    points, rng = _Points(stack_of("nb", GENERIC[:4])), np.random.default_rng(0)
+    values, first, second = (rng.uniform(low, 2.0, (4, 30)) for low in (0.5, -2.0, -2.0))
+    second[0], least = -first[0], np.array([[0.1], [0.3], [0.0], [0.6]])
+    first[1] = np.abs(first[1])
+
+    def boundary(change):
+        return np.array([min([1e9, *(-v[c < 0] / c[c < 0])]) for v, c in zip(values, change, strict=True)])
+
+    for part in (1.0, 0.9):
+        found = points._length(1.0 / values, first, part)
+        np.testing.assert_allclose(found[:, 0], np.minimum(1.0, part * boundary(first)), rtol=ROUNDING)
+    chosen = points._part(1.0 / values, first, second, least)
+    parts = [np.ones((4, 1)), least + 0.5 * (1.0 - least), least]
+    ends = np.array([np.minimum(1.0, boundary(first + part * second)) for part in (parts[2], parts[1], parts[0])])
+    tried = np.array([part[:, 0] for part in (parts[2], parts[1], parts[0])])
+    assert all(np.isclose(tried[:, b][np.isclose(ends[:, b], ends[:, b].max())], chosen[b, 0]).any() for b in range(4))
+    assert len(set(chosen[:, 0].round(6))) > 1

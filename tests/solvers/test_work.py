@@ -3,10 +3,16 @@
 Most faults of a start, a step or a limit of these methods leave a right answer, for it is judged; they cost iterations.
 """
 
+from collections import Counter
+from itertools import starmap
+
 import pytest
+from planted_games import game_with_variants
 
 from fairalloc.models.examples import generators
-from fairalloc.solvers import solve
+from fairalloc.solvers import solve, solve_many
+from fairalloc.solvers.game.best_response import ServerDual
+from fairalloc.solvers.game.variants_response import ServerTurn
 
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "heavy_tailed", "sparse", "identical")
 
@@ -34,14 +40,103 @@ EXACT = 10
 """Up to so many iterations are what they are on every machine; of more, a twentieth may be rounding."""
 
 
-@pytest.mark.few(6)
+def others(taken, before):
+    """(place, iterations, iterations before) where these are others."""
+    pairs = enumerate(zip(taken, before, strict=True))
+    return [(place, k, n) for place, (k, n) in pairs if abs(k - n) > (n > EXACT) * max(1, n / 20)]
+
+
+@pytest.mark.few(13)
 @pytest.mark.parametrize("run", KNOWN, ids=lambda run: "-".join(map(str, run)))
 def test_the_iterations_are_what_they_were(run):
     method, name, *size = run
     alpha = {"alpha": 2} if name == "alpha-pf-vds" else {}
     taken = [solve(getattr(generators, family)(*size, 1), name, method, "mid", **alpha).iterations for family in FAMILIES]
-    other = [(f, k, n) for f, k, n in zip(FAMILIES, taken, KNOWN[run], strict=True) if abs(k - n) > (n > EXACT) * max(1, n / 20)]
-    assert not other, "family, iterations, iterations before"
+    assert not others(taken, KNOWN[run])
+
+
+SETS = {
+    "games": (("finite", 12, 6, 3, 1), ("variants", 8, 4, 3, 1), (3,), (4,)),
+    "one": ((4,),),
+    "two": ((3,), (4,)),
+    "limits": (("finite", 60, 20, 3, 1), ("badly_scaled", 40, 12, 3, 1), ("finite", 20, 40, 2, 2), ("planted", 15, 6, 3, 1)),
+    "pools": (("generic", 60, 20, 3, 1), ("zero_demand", 60, 20, 3, 1), ("tied", 60, 20, 3, 1), ("generic", 200, 5, 4, 2)),
+    "mixed": (("generic", 60, 20, 3, 1), ("finite", 60, 20, 3, 1), ("variants", 40, 12, 3, 1)),
+    "small": (("finite", 8, 4, 3, 1), ("variants", 8, 4, 3, 1)),
+    "plain": (("generic", 8, 4, 3, 1), ("zero_demand", 8, 4, 3, 1), ("placement", 8, 4, 3, 1), ("finite", 6, 3, 3, 2)),
+    "many": tuple((family, 8, 3, 2, 1) for family in (*FAMILIES[:5], "finite")),
+}
+"""Families and sizes, or the seed of a game with variants: users with limits, with variants, in hostile units."""
+
+
+def made(family, *size):
+    return getattr(generators, family)(*size) if size else game_with_variants(family)
+
+
+WIDER = {
+    ("continuation", "alpha-pf-vds", 0.5, "games"): (30, 30, 31, 33),
+    ("continuation", "alpha-pf-vds", 2, "games"): (31, 35, 28, 34),
+    ("continuation", "alpha-pf-vds", 20, "games"): (31, 69, 36, 39),
+    ("continuation", "alpha-pf-vds", "inf", "one"): (40,),
+    ("best-response", "alpha-pf-vds", 0.5, "two"): (10, 3),
+    ("best-response", "alpha-pf-vds", 2, "two"): (4, 3),
+    ("best-response", "alpha-pf-vds", "inf", "one"): (5,),
+    ("interior-point", "nb", None, "limits"): (13, 12, 12, 8),
+    ("interior-point", "tsf", None, "limits"): (12, 10, 7, 6),
+    ("interior-point", "fds", 0.3, "pools"): (6, 8, 6, 8),
+    ("interior-point", "fds", 7.5, "pools"): (6, 11, 6, 8),
+    ("interior-point", "alpha-fair", 0.5, "mixed"): (13, 12, 9),
+    ("interior-point", "alpha-fair", 3, "mixed"): (7, 13, 10),
+    ("pdhg", "nb", None, "small"): (1280, 680),
+}
+"""By method, mechanism, alpha and the set of instances."""
+
+
+@pytest.mark.parametrize("run", WIDER, ids=lambda run: "-".join(map(str, run)))
+def test_so_they_are_with_limits_and_variants(run):
+    method, name, alpha, kind = run
+    parameters = {} if alpha is None else {"alpha": alpha}
+    taken = [solve(instance, name, method, "mid", **parameters).iterations for instance in starmap(made, SETS[kind])]
+    assert not others(taken, WIDER[run])
+
+
+STACKED = {"nb": (7, 6, 7, 6, 8, 7), "drfh": (7, 6, 18, 6, 16, 14), "mmf": (5, 4, 4, 5, 5, 5)}
+
+
+@pytest.mark.parametrize("name", STACKED)
+def test_so_they_are_for_many_at_once(name):
+    answers = solve_many(list(starmap(made, SETS["many"])), name)
+    assert not others([answer.iterations for answer in answers], STACKED[name])
+
+
+DUAL, PATH = ("newton", "clear_prices"), ("path", "_newton", "_step")
+
+INNER = {
+    (0.5, "plain"): (548, 27),
+    (0.5, "two"): (7, 151, 85),
+    (2, "plain"): (573, 33),
+    (2, "two"): (6, 133, 45),
+    (20, "plain"): (737, 162),
+    (20, "two"): (6, 149, 88),
+}
+"""Calls of these by alpha and the set of instances, in the first twelve sweeps."""
+
+
+@pytest.mark.parametrize(("alpha", "kind"), INNER)
+def test_a_servers_answer_takes_as_many_steps_as_it_did(alpha, kind, monkeypatch):
+    """Of the dual Newton steps and rounds of clearing; with variants paths, steps along them and steps with a guess."""
+    count = Counter()
+
+    def counted(owner, name):
+        own = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given: (count.update([name]), own(*given))[1])
+
+    names = DUAL if kind == "plain" else PATH
+    for name in names:
+        counted(ServerDual if kind == "plain" else ServerTurn, name)
+    for instance in starmap(made, SETS[kind]):
+        solve(instance, "alpha-pf-vds", "best-response", "low", alpha=alpha, options={"max_sweeps": 12})
+    assert not others([count[name] for name in names], INNER[alpha, kind])
 
 
 GRADIENTS = {
