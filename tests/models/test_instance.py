@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from profiles import drawn
 from strategies import instances
 
@@ -14,6 +15,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.exact import rationals
 from fairalloc.models.exact.proofs import ExactLayer
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.exact.trees import ExactTree
@@ -21,7 +23,7 @@ from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.models.feasibility import infeasibility, overloads
 from fairalloc.models.files.jsonio import fingerprint
-from fairalloc.models.shares import dominant_resource, gamma, global_dominant_share, task_share, vds
+from fairalloc.models.shares import asset_share, dominant_resource, gamma, global_dominant_share, task_share, vds
 from fairalloc.models.transformations.merged_users import merged_users
 from fairalloc.models.tree import Tree
 
@@ -467,3 +469,76 @@ def test_times_add_up_by_phase():
     one, other = Times(1, 2, 4, 8, 16, 32), Times(64, 128, 256, 512, 1024, 2048)
     assert one + other == Times(65, 130, 260, 520, 1040, 2080)
     assert (one.total, other.total) == (15, 960)
+
+
+# ---- in rationals, and parts of instances ---------------------------------------------------------------------------
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances(variants=False))
+def test_shares_in_rationals_are_those_in_floats(instance):
+    np.testing.assert_allclose([float(v) for v in rationals.task_share(instance)], task_share(instance), rtol=4 * ULPS)
+    alone = np.where(instance.eligible, gamma(instance), 0).sum(axis=1)
+    np.testing.assert_allclose([float(v) for v in rationals.monopoly(instance)], alone, rtol=4 * ULPS)
+    if not instance.demands_on:
+        shares = [float(v) for v in rationals.global_dominant_share(instance)]
+        np.testing.assert_allclose(shares, global_dominant_share(instance), rtol=4 * ULPS)
+        np.testing.assert_allclose([float(v) for v in rationals.asset_share(instance)], asset_share(instance), rtol=8 * ULPS)
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances())
+def test_what_a_user_could_run_alone_is_the_sum_of_its_best_ways(instance):
+    best = {}
+    for a, (n, i) in enumerate(zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), strict=True)):
+        load = [part for _, part in exact_arcs(instance).load[a]]
+        best[n, i] = max(best.get((n, i), 0), 1 / max(load))
+    expected = [sum(v for (m, _), v in best.items() if m == n) for n in range(instance.N)]
+    assert list(rationals.monopoly(instance)) == expected
+
+
+@settings(max_examples=drawn(100), deadline=None)
+@given(
+    st.lists(st.dictionaries(st.integers(0, 3), st.fractions(F(1, 8), 3, max_denominator=8), min_size=1), min_size=1, max_size=4)
+)
+def test_the_best_mixture_of_variants_is_proved_by_its_prices(loads):
+    """Feasible tasks and prices of equal sums: each proves the other the best."""
+    tasks, prices = rationals.best_mixture(loads)
+    assert len(tasks) == len(loads)
+    assert min(*tasks, *prices.values()) >= 0
+    used = [sum(load.get(r, 0) * u for load, u in zip(loads, tasks, strict=True)) for r in range(4)]
+    assert max(used) <= 1
+    assert min(sum(part * prices.get(r, 0) for r, part in load.items()) for load in loads) >= 1
+    assert sum(tasks) == sum(prices.values())
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances(), st.data())
+def test_chosen_users_and_servers_are_the_instance_of_these_alone(instance, data):
+    servers = sorted(data.draw(st.sets(st.sampled_from(range(instance.K)), min_size=1)))
+    users = [n for n in range(instance.N) if instance.eligible[n, servers].any()]
+    assume(users)
+    weights, limits = np.arange(2.0, 2 + len(users)), np.arange(3.0, 3 + len(users))
+    part = instance.chosen(np.array(users), np.array(servers), weights, limits, instance.counts[servers])
+    exact = instance.exact
+    own = {(users.index(n), servers.index(i)): d for (n, i), d in exact.demands_on.items() if n in users and i in servers}
+    expected = Instance(
+        [exact.demands[n] for n in users],
+        [exact.capacities[i] for i in servers],
+        counts=instance.counts[servers],
+        weights=weights,
+        max_tasks=limits,
+        eligible=instance.placement[np.ix_(users, servers)],
+        demands_on=own,
+        users=[instance.users[n] for n in users],
+        servers=[instance.servers[i] for i in servers],
+        resources=instance.resources,
+        name=instance.name,
+    )
+    assert part.users == expected.users
+    assert part.servers == expected.servers
+    assert arrays_of(part) == arrays_of(expected)
+
+
+def arrays_of(instance):
+    return [array.tolist() for array in arrays(instance)]
