@@ -15,7 +15,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.exact import rationals
+from fairalloc.models.exact import rationals as in_rationals
 from fairalloc.models.exact.proofs import ExactLayer
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.exact.trees import ExactTree
@@ -477,13 +477,13 @@ def test_times_add_up_by_phase():
 @settings(max_examples=drawn(60), deadline=None)
 @given(instances(variants=False))
 def test_shares_in_rationals_are_those_in_floats(instance):
-    np.testing.assert_allclose([float(v) for v in rationals.task_share(instance)], task_share(instance), rtol=4 * ULPS)
+    np.testing.assert_allclose([float(v) for v in in_rationals.task_share(instance)], task_share(instance), rtol=4 * ULPS)
     alone = np.where(instance.eligible, gamma(instance), 0).sum(axis=1)
-    np.testing.assert_allclose([float(v) for v in rationals.monopoly(instance)], alone, rtol=4 * ULPS)
+    np.testing.assert_allclose([float(v) for v in in_rationals.monopoly(instance)], alone, rtol=4 * ULPS)
     if not instance.demands_on:
-        shares = [float(v) for v in rationals.global_dominant_share(instance)]
+        shares = [float(v) for v in in_rationals.global_dominant_share(instance)]
         np.testing.assert_allclose(shares, global_dominant_share(instance), rtol=4 * ULPS)
-        np.testing.assert_allclose([float(v) for v in rationals.asset_share(instance)], asset_share(instance), rtol=8 * ULPS)
+        np.testing.assert_allclose([float(v) for v in in_rationals.asset_share(instance)], asset_share(instance), rtol=8 * ULPS)
 
 
 @settings(max_examples=drawn(60), deadline=None)
@@ -494,7 +494,7 @@ def test_what_a_user_could_run_alone_is_the_sum_of_its_best_ways(instance):
         load = [part for _, part in exact_arcs(instance).load[a]]
         best[n, i] = max(best.get((n, i), 0), 1 / max(load))
     expected = [sum(v for (m, _), v in best.items() if m == n) for n in range(instance.N)]
-    assert list(rationals.monopoly(instance)) == expected
+    assert list(in_rationals.monopoly(instance)) == expected
 
 
 @settings(max_examples=drawn(100), deadline=None)
@@ -503,7 +503,7 @@ def test_what_a_user_could_run_alone_is_the_sum_of_its_best_ways(instance):
 )
 def test_the_best_mixture_of_variants_is_proved_by_its_prices(loads):
     """Feasible tasks and prices of equal sums: each proves the other the best."""
-    tasks, prices = rationals.best_mixture(loads)
+    tasks, prices = in_rationals.best_mixture(loads)
     assert len(tasks) == len(loads)
     assert min(*tasks, *prices.values()) >= 0
     used = [sum(load.get(r, 0) * u for load, u in zip(loads, tasks, strict=True)) for r in range(4)]
