@@ -16,6 +16,7 @@ from fairalloc.models.examples import generators
 from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
 from fairalloc.models.tree import Tree
+from fairalloc.solvers.backends import first_level as of_first_level
 from fairalloc.solvers.backends import highs_columns
 from fairalloc.solvers.backends.first_level import first_level
 from fairalloc.solvers.method import Limits
@@ -207,6 +208,26 @@ def test_a_first_level_with_an_error_is_solved_again(monkeypatch):
 
 def halved(found):
     return found._replace(x=found.x / 2, error=0.5)
+
+
+@pytest.mark.parametrize(("given", "fresh"), [({}, 300), ({"guarantee": "1/5"}, 0), ({"guarantee": "1/5"}, 300)])
+def test_from_few_columns_the_answer_is_the_same(given, fresh, monkeypatch):
+    """Without a first level the cheapest columns at equal prices are those to start with, and others are added."""
+    made = generators.generic(30, 24, 2, 1)
+    groups = {f"d{k}": {"users": list(range(k, 30, 5)), **(given if k == 1 else {})} for k in range(5)}
+    limits = [None if n % 3 or not given else 0.2 * (n + 1) for n in range(30)]
+    instance = made.replace(groups=groups, max_tasks=limits)
+    whole = fa.solve(instance, "nested-leximin", "highs")
+    added = []
+    for module, name, value in ((highs_columns, "MANY", 1), (highs_columns, "FRESH", fresh), (of_first_level, "TURNS", 0)):
+        monkeypatch.setattr(module, name, value)
+    add = highs_columns.ColumnsSession._add
+    monkeypatch.setattr(highs_columns.ColumnsSession, "_add", lambda self, more: added.append(len(more)) or add(self, more))
+    found = fa.solve(instance.replace(name="again"), "nested-leximin", "highs")
+    assert found.claims_success
+    assert sum(added) > 0
+    assert found.tasks == pytest.approx(whole.tasks, rel=1e-6, abs=1e-9)
+    assert (instance.arcs.load @ found.x).max() <= 1 + 1e-9
 
 
 def test_without_groups_it_is_drfh():
