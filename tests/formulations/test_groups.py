@@ -461,3 +461,13 @@ def test_equal_parts_have_all_three_and_a_shift_is_seen():
     for x, property_ in (([1, 1, 6], GROUPED[0]), ([3, 1, 4], GROUPED[1]), ([1, 1, 6], GROUPED[2])):
         shifted = fa.models.Allocation(instance, x, x_exact=tuple(map(Fraction, x)))
         assert fa.check(shifted, property_).holds is False
+
+
+def test_the_tree_above_some_users_has_the_groups_that_they_are_in():
+    instance = fa.Instance([[1]] * 6, [[9]], groups={**TREE, "D": [4]})
+    document = {"B": {"weight": 2, "guarantee": "1/4", "groups": {"C": {"users": ["x"], "weight": "1/2"}}}, "D": ["y"]}
+    chosen = instance.groups.chosen([3, 4, 5])
+    assert chosen == fa.Instance([[1]] * 3, [[9]], users=["x", "y", "z"], groups=document).groups
+    assert chosen.of_user == (chosen.names.index("C"), chosen.names.index("D"), -1)
+    assert instance.groups.chosen([5]) is None
+    assert instance.groups.chosen(range(6)) == instance.groups
