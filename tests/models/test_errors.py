@@ -96,10 +96,10 @@ def taken(
     names: Iterable[str] = (),
     ends: tuple[float, float] = (0.0, 1.0),
     parts: Mapping[str, float] = {},
-    mode: Literal["fast", "exact"] = "fast",
+    word: Literal["fast", "exact"] = "fast",
     text: str | None = None,
     size: float | None = None,
-    any_name: str | float = "x",
+    method: str | float = "x",
     made: Sized | None = None,
 ) -> str:
     return "taken"
@@ -123,7 +123,7 @@ NUMBERS, POSITIVE = "a list, each a number", "a positive whole number"
         ("names", [[], ["a"], ("a", "b"), {"a"}, {"a": 1}.keys(), iter([1])], ["a", 5, [1], np.ones(2)], "a list, each a text"),
         ("ends", [(0, 1), [0.5, 2]], [(0,), (0, 1, 2), 1, ("a", 1)], r"\(a number, a number\)"),
         ("parts", [{}, {"a": 1}], [[1], {"a": "1"}, {"a": None}], "a mapping of names to values, each a number"),
-        ("mode", ["fast", "exact"], ["slow", 1, ["fast"]], "one of 'fast', 'exact'"),
+        ("word", ["fast", "exact"], ["slow", 1, ["fast"]], "one of 'fast', 'exact'"),
         ("text", [None, "", "a"], [1, b"a", ["a"]], "a text or None"),
         ("size", [None, 0, 1e308, np.inf, Fraction(1, 3)], ["1", 1j, [1], np.nan, 10**400, False], "a number or None"),
         ("made", [None, Sized(1)], [Sized, 1], "a Sized or None"),
@@ -163,7 +163,7 @@ def test_the_sentence_about_an_argument(call, sentence):
 
 
 def test_what_an_argument_is_not_checked_for():
-    assert taken(any_name=object()) == "taken", "a function says itself which names there are"
+    assert taken(method=object()) == "taken", "a function says itself which names there are"
     assert Sized(2).grown(3, factor=2) == 10
 
 
