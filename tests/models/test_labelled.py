@@ -305,3 +305,19 @@ def test_a_wrong_table_of_csv_is_one_sentence(tmp_path, old, new, says):
     assert old in VMS
     with pytest.raises(InstanceError, match=says):
         tables(tmp_path, VMS.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        (["s", 5], "there is no server 5: the servers are s, t, u"),
+        (["s", "x"], "there is no server 'x'"),
+        ("s", "eligible of user 'ann' is 's', but it must be a list of servers or None"),
+        (3, "eligible of user 'ann' is 3, but it must be a list of servers or None"),
+        ({"s": 1, "t": 0, "u": 2}, "eligible of user 'ann' on server 'u' is 2, but it must be true or false"),
+    ],
+)
+def test_what_is_no_server_of_a_user_is_named(chosen, says):
+    with pytest.raises(InstanceError) as caught:
+        Instance(DEMANDS, CAPACITIES, **{**MORE, "eligible": {"ann": chosen, "bob": None}})
+    assert says in str(caught.value)

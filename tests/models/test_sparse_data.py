@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from profiles import drawn
 from strategies import instances
 
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import Instance, InstanceError, shares
 from fairalloc.models.shares import asset_share, dominant_resource, global_dominant_share, task_share
 
 D = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 1], [1, 1, 1]])
@@ -233,3 +233,16 @@ def test_numbers_at_the_edge_are_right():
     assert made(demands_on={(1, 1): [[5, 6]]}).exact.demands_on == {(1, 1): ((5, 6),)}
     assert made().exact != 3
     assert (made() != 3, made() == made(), made() != made(weights=[2, 1])) == (True, True, True)
+
+
+@settings(max_examples=drawn(30), deadline=None)
+@given(instances(variants=False))
+def test_shares_of_tasks_are_the_same_in_blocks_of_users(instance):
+    whole, size = task_share(instance), shares.BLOCK
+    try:
+        shares.BLOCK = 1
+        np.testing.assert_array_equal(task_share(instance), whole)
+        shares.BLOCK = 2 * instance.K
+        np.testing.assert_array_equal(task_share(instance), whole)
+    finally:
+        shares.BLOCK = size
