@@ -21,7 +21,7 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
-from fairalloc.models.feasibility import infeasibility, overloads
+from fairalloc.models.feasibility import infeasibility, overloads, slack_of
 from fairalloc.models.files.jsonio import fingerprint
 from fairalloc.models.shares import asset_share, dominant_resource, gamma, global_dominant_share, task_share, vds
 from fairalloc.models.transformations.merged_users import merged_users
@@ -424,11 +424,10 @@ def test_the_cheapest_task_at_a_server_is_by_its_prices_there():
     assert [layer.cheapest(arcs, here, n) for n in (0, 1)] == [F(3, 16), F(7, 24)]
 
 
-def test_users_taken_together_are_one_whose_tasks_are_those_of_its_members():
+@pytest.mark.parametrize("rates", [None, [[1, 2], [1, 1], [3, 1]]])
+def test_users_taken_together_are_one_whose_tasks_are_those_of_its_members(rates):
     """What the one takes for the worth of a task of a member is what that task takes, and it can run as much alone."""
-    instance = Instance(
-        [[1, 2], [2, 1], [1, 1]], [[4, 8], [12, 6]], max_tasks=[3, 5, None], rates=[[1, 2], [1, 1], [3, 1]], weights=[1, 2, 3]
-    )
+    instance = Instance([[1, 2], [2, 1], [1, 1]], [[4, 8], [12, 6]], max_tasks=[3, 5, None], rates=rates, weights=[1, 2, 3])
     of, worth = np.array([1, 0, 1]), np.array([2.0, 3.0, 0.5])
     chosen = np.array([0, 2, 3, 4, 5])
     one, source = merged_users(instance, of, worth, np.array([7.0, 9.0]), chosen)
@@ -458,6 +457,19 @@ def test_more_may_be_handed_out_than_tasks_use_and_counts_against_the_capacity()
     assert overloads(Allocation(instance, x, bundles=bundles))["capacity"] == pytest.approx(5 / 4 - 1)
     assert infeasibility(Allocation(instance, x, bundles=bundles)) == pytest.approx(1 / 4)
     assert infeasibility(Allocation(instance, [-0.4, 0, 2.5])) == pytest.approx(1 / 4)  # 5 of 4 on s2, and -1 / 10 of what it can
+
+
+def test_the_worst_user_counts():
+    instance = Instance([[1], [1]], [[10]], max_tasks=[2, 4], min_tasks=[1, 2])
+    found = overloads(Allocation(instance, [3, 1]))
+    assert (found["limit"], found["floor"]) == (1 / 2, 1 / 2)
+
+
+def test_slack_that_may_be_rounding_is_none():
+    """Of a sum of 4 terms a few units in the last place are rounding, of one of 10^8 terms ten thousand times as many."""
+    load = np.array([0.5, 1 - 2.0**-52, 1 + 1e-9, 1 - 1e-12])
+    assert slack_of(load, 4).tolist() == [0.5, 0, 0, 1 - load[3]]
+    assert slack_of(load, 10**8).tolist() == [0.5, 0, 0, 0]
 
 
 def test_a_resource_that_is_nowhere_is_not_used():
