@@ -62,10 +62,6 @@ class Vectors:
         """(M,) whose each row is."""
         return frozen(np.repeat(np.arange(len(self)), self.counts))
 
-    def rows(self, n: int) -> Floats:
-        """(V_n, R) those of one user."""
-        return frozen(self.matrix[self.first[n] : self.first[n + 1]].toarray())
-
     def dense(self) -> tuple[Floats, ...]:
         """For each user (V_n, R)."""
         everything = frozen(self.matrix.toarray())

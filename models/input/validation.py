@@ -323,7 +323,7 @@ def read_rates(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.c
     """(N x K) sparse, the positive rates, from rows for each user or a matrix of NumPy or SciPy; None where all are exactly 1."""
     if value is None:
         return None
-    shape, machine = (len(users), len(servers)), sp.issparse(value) or plain(value)
+    given, shape, machine = value, (len(users), len(servers)), sp.issparse(value) or plain(value)
     if not machine:
         require(is_vector(value) and len(value) == len(users), "rates are", value, f"they must be {shape[0]} lists (users)")
         named = zip(value, users, strict=True)
@@ -338,7 +338,8 @@ def read_rates(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.c
         where = f"the rate of user {user!r} on server {servers[result.indices[e]]!r}"
         raise InstanceError(f"{where} is {result.data[e]:g}, but it must be a finite number, at least 0")
     result.eliminate_zeros()
-    return None if machine and result.nnz == shape[0] * shape[1] and np.all(result.data == 1) else read_only(result)
+    ones = result.nnz == shape[0] * shape[1] and np.all(result.data == 1)
+    return None if ones and (machine or all(rational(v, "rate") == 1 for each in given for v in each)) else read_only(result)
 
 
 def allowed_pairs(shape: tuple[int, int], user: Any, server: Any) -> sp.csr_array | None:

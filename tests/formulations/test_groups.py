@@ -2,22 +2,29 @@
 
 import random
 from fractions import Fraction
+from types import SimpleNamespace
 
+import highspy
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from changed_certificates import assert_that_no_number_can_be_changed
 from small_jobs import jobs
 
 import fairalloc as fa
 from fairalloc.analysis.certificates.nested import NestedCertificate
+from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.nested_nb import parts
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
 from fairalloc.models.tree import Tree
+from fairalloc.solvers.backends import first_level as of_first_level
 from fairalloc.solvers.backends import highs_columns
 from fairalloc.solvers.backends.first_level import first_level
+from fairalloc.solvers.backends.highs_columns import ColumnsSession
+from fairalloc.solvers.backends.highs_session import pass_lp
 from fairalloc.solvers.method import Limits
 
 TREE = {"A": [0, 1], "B": {"users": [2], "weight": 2, "guarantee": "1/4", "groups": {"C": {"users": [3], "weight": "1/2"}}}}
@@ -207,6 +214,89 @@ def test_a_first_level_with_an_error_is_solved_again(monkeypatch):
 
 def halved(found):
     return found._replace(x=found.x / 2, error=0.5)
+
+
+@pytest.mark.parametrize(("given", "fresh"), [({}, 300), ({"guarantee": "1/5"}, 0), ({"guarantee": "1/5"}, 300)])
+def test_from_few_columns_the_answer_is_the_same(given, fresh, monkeypatch):
+    """Without a first level the cheapest columns at equal prices are those to start with, and others are added."""
+    made = generators.generic(30, 24, 2, 1)
+    groups = {f"d{k}": {"users": list(range(k, 30, 5)), **(given if k == 1 else {})} for k in range(5)}
+    limits = [None if n % 3 or not given else 0.2 * (n + 1) for n in range(30)]
+    instance = made.replace(groups=groups, max_tasks=limits)
+    whole = fa.solve(instance, "nested-leximin", "highs")
+    added = []
+    for module, name, value in ((highs_columns, "MANY", 1), (highs_columns, "FRESH", fresh), (of_first_level, "TURNS", 0)):
+        monkeypatch.setattr(module, name, value)
+    add = ColumnsSession._add
+    monkeypatch.setattr(ColumnsSession, "_add", lambda self, more: added.append(len(more)) or add(self, more))
+    solved = ColumnsSession._solved
+    monkeypatch.setattr(ColumnsSession, "_solved", lambda self: assert_one_program(self) or solved(self))
+    found = fa.solve(instance.replace(name="again"), "nested-leximin", "highs")
+    assert found.claims_success
+    assert sum(added) > 0
+    assert found.tasks == pytest.approx(whole.tasks, rel=1e-6, abs=1e-9)
+    assert (instance.arcs.load @ found.x).max() <= 1 + 1e-9
+
+
+def assert_one_program(session):
+    """The program that is kept beside HiGHS, by which basic solutions are computed, is the one in it."""
+    model, part = session.highs.getLp(), session.part
+    matrix = sp.csc_array((model.a_matrix_.value_, model.a_matrix_.index_, model.a_matrix_.start_), shape=part.matrix.shape)
+    assert abs(matrix - part.matrix).max() == 0
+    for kept, own in (
+        (part.cost, model.col_cost_),
+        (part.most, model.col_upper_),
+        (part.lower, model.row_lower_),
+        (part.upper, model.row_upper_),
+    ):
+        np.testing.assert_array_equal(kept, own)
+    assert len(session.inside) + 1 == part.matrix.shape[1]
+    np.testing.assert_array_equal(part.matrix[:, 1:].toarray(), session.whole[:, session.inside].toarray())
+    assert sorted(session.inside) == np.flatnonzero(session.columns).tolist()
+
+
+@pytest.mark.parametrize(("wrong", "refined"), [(0.0, True), (1e-6, True), (1e-2, False)])
+def test_a_basic_solution_that_is_near_is_computed_again_from_its_basis(wrong, refined):
+    """Max g where x + 2 y <= 1, g <= x and g <= 3 y: g = x = 3/5, y = 1/5, with prices 3/5, -3/5 and -2/5."""
+    matrix = sp.csc_array([[0.0, 1, 2], [0, 1, 0], [-1, 1, 0], [-1, 0, 3]])
+    lower, upper = np.array([-np.inf, -np.inf, 0, 0]), np.array([1, 5, np.inf, np.inf])
+    program = LP(np.array([1.0, 0, 0]), matrix, lower, upper, np.full(3, np.inf))
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    pass_lp(highs, program)
+    highs.run()
+    right = [np.array([0.6, 0, -0.6, -0.4]), np.array([0.6, 0.6, 0.2])]
+    shifted = [right[0] + wrong * np.array([1, 0, -1, 1]), right[1] + wrong * np.array([-1, 1, 1])]
+    given = SimpleNamespace(row_dual=shifted[0], col_value=shifted[1])
+    session = SimpleNamespace(highs=SimpleNamespace(getBasis=highs.getBasis, getSolution=lambda: given))
+    for found, expected in zip(ColumnsSession._of_basis(session, program), right if refined else shifted, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("reduced", "earlier", "is_open", "times", "more"),
+    [
+        ([0, -1, 0, -2], None, [], 0, []),
+        ([0.25, -1, 0.5, 0], None, [], None, [2, 0]),
+        ([0.25, -1, 0.5, 0], None, [2], None, [0]),
+        ([0.5, -1, 0.25, 0], [-0.25, -1, -1, 0], [], 2, []),
+        ([0.5, -1, 0.25, 0], [-0.25, -1, 0, 0], [], None, [2]),
+        ([0.5, -1, 0.25, 0], [-0.25, -1, 0, 0], [2], 2, []),
+        ([0.5, -1, 0.25, 0], [-1e-9, -1, -1, 0], [], None, [0]),
+    ],
+)
+def test_earlier_prices_are_added_until_no_column_is_dear_or_columns_are(reduced, earlier, is_open, times, more):
+    """As often as the dearest column asks for; what they do not make cheaper has to be added, unless it is open already."""
+    p, before = np.array([1.0, 2.0]), np.array([3.0, 0.0])
+    inside = np.array([1, 2])
+    most = np.array([np.inf, 0.0, np.inf if 2 in is_open else 0.0])
+    known = None if earlier is None else (before, np.array(earlier, dtype=float))
+    session = SimpleNamespace(earlier=known, inside=inside, part=SimpleNamespace(most=most))
+    prices, costs, columns = ColumnsSession._lifted(session, p, np.array(reduced, dtype=float))
+    assert columns.tolist() == more
+    factor = times or 0
+    np.testing.assert_allclose(prices, p + factor * before)
+    np.testing.assert_allclose(costs, np.array(reduced) + factor * np.array(earlier or [0] * 4))
 
 
 def test_without_groups_it_is_drfh():
@@ -462,3 +552,13 @@ def test_groups_whose_users_have_limits_by_hand(x, alone, part, exact):
         if found is not None:
             assert verdict.margin == pytest.approx(float(Fraction(found[1])), rel=1e-12)
             assert verdict.witness == {"node": found[0]}
+
+
+def test_the_tree_above_some_users_has_the_groups_that_they_are_in():
+    instance = fa.Instance([[1]] * 6, [[9]], groups={**TREE, "D": [4]})
+    document = {"B": {"weight": 2, "guarantee": "1/4", "groups": {"C": {"users": ["x"], "weight": "1/2"}}}, "D": ["y"]}
+    chosen = instance.groups.chosen([3, 4, 5])
+    assert chosen == fa.Instance([[1]] * 3, [[9]], users=["x", "y", "z"], groups=document).groups
+    assert chosen.of_user == (chosen.names.index("C"), chosen.names.index("D"), -1)
+    assert instance.groups.chosen([5]) is None
+    assert instance.groups.chosen(range(6)) == instance.groups

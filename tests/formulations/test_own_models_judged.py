@@ -613,3 +613,23 @@ def test_what_a_variable_of_pyomo_is_declared_to_be(domain, value, residual):
     m.row = pyo.Constraint(expr=m.w <= 6)
     assert gap_of_pyomo(m, 7.0) == pytest.approx(max(residual, 1 / 13), **HAND)
     assert gap_of_pyomo(m, np.inf) is None
+
+
+def test_answers_of_models_are_kept_until_there_are_too_many(monkeypatch):
+    asked, proved = [], fa.solve(KHAMSE, "nb")
+    monkeypatch.setattr(gap_of_given, "KEPT", 2)
+    monkeypatch.setattr(gap_of_given, "_KEPT", {})
+    monkeypatch.setattr(gap_of_given, "solve", lambda *_, **limits: asked.append(limits["time_limit"]) or proved)
+
+    def answer(content, limits=None):
+        return gap_of_given._answer(content, fa.mechanism("nb"), KHAMSE, limits or Limits())
+
+    assert [answer(content) for content in (b"1", b"2", b"2", b"3")] == [proved] * 4
+    assert list(gap_of_given._KEPT) == [b"2", b"3"]
+    assert asked == [None] * 3
+    answer(b"4", Limits(deadline=10.0, clock=lambda: 4.0))
+    assert asked[3] == 6.0
+    late = proved.noted(residuals={"definition": 1.1e-6}, message="it was late")
+    monkeypatch.setattr(gap_of_given, "solve", lambda *_, **__: late)
+    assert answer(b"5") == "not judged: no answer of 'nb' is known to be optimal (it was late)"
+    assert b"5" not in gap_of_given._KEPT

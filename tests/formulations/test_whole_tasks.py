@@ -211,3 +211,54 @@ def test_tasks_one_by_one_may_leave_no_room_for_a_large_one():
     whole = fa.solve(two, "drfh", integral=True)
     assert whole.tasks.tolist() == [1, 2]
     assert fa.check(whole, "envy-up-to-one-task").holds
+
+
+def filled(instance, start, ahead):
+    """The rule of both filling methods, step by step in rationals: tasks on arcs, by user and server."""
+    exact, pairs = instance.exact, list(zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), strict=True))
+    takes = {(n, i): [d / c for d, c in zip(exact.demands[n][0], exact.capacities[i], strict=True)] for n, i in pairs}
+    x = dict(zip(pairs, map(int, start), strict=True))
+    totals = [sum(c) for c in zip(*exact.capacities, strict=True)]
+    rates = [
+        max(d / c for d, c in zip(vectors[0], totals, strict=True)) / w
+        for vectors, w in zip(exact.demands, exact.weights, strict=True)
+    ]
+    blocked = set()
+    while len(blocked) < instance.N:
+        tasks = [sum(x[pair] for pair in pairs if pair[0] == n) for n in range(instance.N)]
+        n = min((n for n in range(instance.N) if n not in blocked), key=lambda n: (rates[n] * (tasks[n] + ahead), n))
+        fits = {}
+        for pair in (pair for pair in pairs if pair[0] == n):
+            there = [(takes[m, i], count) for (m, i), count in x.items() if i == pair[1]]
+            used = [sum(own[r] * count for own, count in there) for r in range(instance.R)]
+            left = [1 - u - t for u, t in zip(used, takes[pair], strict=True) if t]
+            if min(left) >= 0:
+                fits[pair] = sum(left)
+        limit = exact.max_tasks[n]
+        if not fits or (limit is not None and tasks[n] + 1 > limit):
+            blocked.add(n)
+        else:
+            x[min(fits, key=fits.__getitem__)] += 1
+    return [x[pair] for pair in pairs]
+
+
+@pytest.mark.parametrize("method", ["sequential-minmax", "best-fit"])
+def test_filling_is_its_rule_step_by_step(method):
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        demands, capacities = random.integers(5, 40, (4, 2)), random.integers(60, 140, (3, 2))
+        limits = [None, "5/2", None, 3]
+        instance = Instance(demands, capacities, weights=[3, 1, "7/5", 2], max_tasks=limits, eligible=made_places(random))
+        found = fa.solve(instance, "drfh", method, integral=True)
+        fractions = fa.solve(instance, "drfh", accuracy="mid")
+        start = np.floor(fractions.x + 1e-9) if method == "best-fit" else np.zeros(instance.A)
+        assert found.x.tolist() == filled(instance, start, method == "sequential-minmax")
+        values = [fa.mechanism("drfh").values(one)["g"] for one in (found, fractions)]
+        assert f"g is {values[0]:.6g}, and {values[1]:.6g} in fractions" in found.message
+
+
+def made_places(random):
+    """Placement where every user has a server."""
+    found = random.random((4, 3)) < 0.7
+    found[np.arange(4), random.integers(0, 3, 4)] = True
+    return found

@@ -2,14 +2,19 @@
 
 import inspect
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
 import pytest
 
 import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.models import errors
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName, no_such
+from fairalloc.models.arguments import Count, Seed, check_fields, checked
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName, fault, no_such, shown
 from fairalloc.theorems.registry import statement
 
 WANG = fa.example("wang-fig2").instance
@@ -63,3 +68,131 @@ def test_the_command_line_prints_any_of_them_as_one_sentence(capsys):
     for arguments in (["solve", "wang-fig2", "-m", "drhf"], ["solve", "wang-fig2", "-m", "drfh", "--method", "pdhg"]):
         assert main(arguments) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+# ---- arguments ------------------------------------------------------------------------------------------------------
+
+
+class Sized:
+    """A class with a method and a field of each kind."""
+
+    size: int
+    name: str
+
+    def __init__(self, size, name="x"):
+        self.size, self.name = size, name
+
+    @checked
+    def grown(self, by: int, factor: float = 1.0) -> float:
+        return (self.size + by) * factor
+
+
+@checked
+def taken(
+    count: Count = 1,
+    seed: Seed = 0,
+    whole: int = 0,
+    numbers: Sequence[float] = (),
+    names: Iterable[str] = (),
+    ends: tuple[float, float] = (0.0, 1.0),
+    parts: Mapping[str, float] = {},
+    word: Literal["fast", "exact"] = "fast",
+    text: str | None = None,
+    size: float | None = None,
+    method: str | float = "x",
+    made: Sized | None = None,
+) -> str:
+    return "taken"
+
+
+NUMBERS, POSITIVE = "a list, each a number", "a positive whole number"
+
+
+@pytest.mark.parametrize(
+    ("argument", "right", "wrong", "rule"),
+    [
+        ("count", [1, 7, np.int64(3), 2**63 - 1], [0, -1, 1.0, True, "1", None], POSITIVE),
+        ("seed", [0, 5], [-1, 0.5], "a whole number, 0 or more"),
+        ("whole", [-(2**63) + 1, 2**63 - 1], [2**63, -(2**63), 1.5], "a whole number"),
+        (
+            "numbers",
+            [[], [1, 2.5], (np.float64(1),), np.ones(3), [np.inf]],
+            [1, "12", [1, "2"], [[1]], np.nan, [np.nan]],
+            NUMBERS,
+        ),
+        ("names", [[], ["a"], ("a", "b"), {"a"}, {"a": 1}.keys(), iter([1])], ["a", 5, [1], np.ones(2)], "a list, each a text"),
+        ("ends", [(0, 1), [0.5, 2]], [(0,), (0, 1, 2), 1, ("a", 1)], r"\(a number, a number\)"),
+        ("parts", [{}, {"a": 1}], [[1], {"a": "1"}, {"a": None}], "a mapping of names to values, each a number"),
+        ("word", ["fast", "exact"], ["slow", 1, ["fast"]], "one of 'fast', 'exact'"),
+        ("text", [None, "", "a"], [1, b"a", ["a"]], "a text or None"),
+        ("size", [None, 0, 1e308, np.inf, Fraction(1, 3)], ["1", 1j, [1], np.nan, 10**400, False], "a number or None"),
+        ("made", [None, Sized(1)], [Sized, 1], "a Sized or None"),
+    ],
+)
+def test_an_argument_is_checked_by_its_annotation(argument, right, wrong, rule):
+    for value in right:
+        assert taken(**{argument: value}) == "taken"
+    for value in wrong:
+        with pytest.raises(InstanceError, match=f"^{argument}.* is .*, but it must be "):
+            taken(**{argument: value})
+    with pytest.raises(InstanceError, match=f"^{argument} is .*, but it must be {rule}"):
+        taken(**{argument: wrong[0]})
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: taken(numbers=[1, 2, "3"]), "numbers[2] is '3', but it must be a number"),
+        (
+            lambda: taken(count=2**63),
+            "count is 9223372036854775808, but it must be a positive whole number, and below 2**63 in size",
+        ),
+        (lambda: taken(whole="1"), "whole is '1', but it must be a whole number"),
+        (lambda: taken(size=10**400), f"size is 1{'0' * 56}..., but it must be a number or None, and below 1.8e308 in size"),
+        (lambda: taken(cuont=1), "there is no argument 'cuont' (did you mean 'count'?): taken takes"),
+        (lambda: Sized(1).grown(), "Sized.grown cannot be called so: missing a required argument: 'by': it takes by, factor"),
+        (lambda: Sized(1).grown(1, 2, 3), "Sized.grown cannot be called so: too many positional arguments: it takes by, factor"),
+        (lambda: Sized(1).grown(1, size=3), "there is no argument 'size': Sized.grown takes by, factor"),
+    ],
+)
+def test_the_sentence_about_an_argument(call, sentence):
+    with pytest.raises(fa.FairallocError) as caught:
+        call()
+    assert str(caught.value).startswith(sentence)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_an_argument_is_not_checked_for():
+    assert taken(method=object()) == "taken", "a function says itself which names there are"
+    assert Sized(2).grown(3, factor=2) == 10
+
+
+def test_the_fields_of_an_object_are_checked_by_their_annotations():
+    check_fields(Sized(1))
+    with pytest.raises(InstanceError, match=r"^size is 1\.5, but it must be a whole number$"):
+        check_fields(Sized(1.5))
+    with pytest.raises(InstanceError, match=r"^name is 3, but it must be a text$"):
+        check_fields(Sized(1, 3))
+
+
+def test_a_refused_parameter_is_compared_with_the_names_of_arguments():
+    """A parameter that no mechanism has may be an argument of the function, misspelt."""
+    with pytest.raises(NotApplicable, match=r"\(did you mean the argument 'method'\?\)$"):
+        fa.solve(WANG, "drfh", metod="exact")
+    with pytest.raises(NotApplicable, match="has no parameter 'alpha'") as caught:
+        fa.solve(WANG, "drfh", alpha=2)
+    assert "did you mean" not in str(caught.value)
+
+
+def test_values_are_shown_on_one_line_and_cut():
+    assert shown("x" * 58) == repr("x" * 58)
+    assert shown("x" * 59) == "'" + "x" * 56 + "..."
+    assert shown(np.float64(0.5)) == "0.5"
+    assert shown({"a": [1, 2]}) == "{'a': [1, 2]}"
+    assert shown(10**5000) == "an integer of thousands of digits"
+
+
+def test_a_fault_in_a_file_has_the_line_where_it_is_known():
+    assert fault(KeyError("a\nb"), None) == r"KeyError: 'a\nb'"
+    assert fault(ValueError("of\ntwo lines"), 7) == "ValueError: of two lines (line 7)"
+    assert fault(SyntaxError("bad", ("f", 3, 1, "x")), 3) == "SyntaxError: bad (line 3)"

@@ -6,17 +6,26 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from profiles import drawn
 from strategies import instances
 
 from fairalloc.formulations import mechanism
-from fairalloc.models import Instance
+from fairalloc.models import Allocation, Instance
+from fairalloc.models.allocation import Times
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.exact import rationals as in_rationals
+from fairalloc.models.exact.proofs import ExactLayer
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
+from fairalloc.models.feasibility import infeasibility, overloads, slack_of
 from fairalloc.models.files.jsonio import fingerprint
-from fairalloc.models.shares import dominant_resource, gamma, global_dominant_share, task_share, vds
+from fairalloc.models.shares import asset_share, dominant_resource, gamma, global_dominant_share, task_share, vds
+from fairalloc.models.transformations.merged_users import merged_users
+from fairalloc.models.tree import Tree
 
 ULPS = 4e-16
 """Two divisions and a reciprocal in a row are rounded at most this much, relative."""
@@ -367,3 +376,181 @@ def test_instances_whose_floats_alone_are_equal_are_not(given):
     assert fingerprint(one) == fingerprint(same)
     assert one != near
     assert fingerprint(one) != fingerprint(near)
+
+
+# ---- groups ---------------------------------------------------------------------------------------------------------
+
+TREE = {
+    "a": {"weight": 3, "guarantee": "1/2", "groups": {"b": {"weight": "1/2", "guarantee": "1/5", "users": [0, 2]}}, "users": [3]},
+    "c": {"users": [1], "guarantee": "2/3"},
+}
+PARTS = {"a": F(3, 6), "b": F(3, 6) * F(1, 3), "c": F(1, 6), "u1": F(1, 6) * F(1, 3), "u2": F(1, 6), "u3": F(1, 6) * F(2, 3)}
+PARTS |= {"u4": F(3, 6) * F(2, 3), "u5": F(2, 6)}
+BELOW = {"a": [0, 2, 3], "b": [0, 2], "c": [1], "u1": [0], "u2": [1], "u3": [2], "u4": [3], "u5": [4]}
+
+
+def test_a_tree_of_groups_is_its_definition_in_rationals_and_in_floats():
+    """By hand: children of a node share its part by weights, and V / phi adds up the shares of the users below."""
+    limits = [1, None, 2, None, 3]
+    demands = [[1, 2], [2, 1], [1, 1], [3, 1], [1, 0]]
+    instance = Instance(demands, [[10, 20], [30, 20]], weights=[1, 1, 2, 1, 2], max_tasks=limits, groups=TREE)
+    sigma = [F(1, 20), F(1, 20), F(1, 40), F(3, 40), F(1, 40)]
+    tasks = [F(1, 3), F(2), F(1, 7), F(5), F(1)]
+    exact, floats = ExactTree.of(instance), Tree.of(instance)
+    names = list(floats.names)
+    assert (sorted(names[:3]), names[3:]) == (["a", "b", "c"], list(instance.users))
+    expected = [sum(sigma[n] * tasks[n] for n in BELOW[name]) / PARTS[name] for name in names]
+    assert exact.levels(tasks) == expected
+    x = np.zeros(len(instance.arcs))
+    for n, u in enumerate(tasks):
+        x[np.flatnonzero(instance.arcs.user == n)[1]] = float(u)
+    np.testing.assert_allclose(floats.levels(x), [float(v) for v in expected], rtol=1e-14)
+    assert dict(zip(names, exact.depth, strict=True)) == {"a": 1, "b": 2, "c": 1, "u1": 3, "u2": 2, "u3": 3, "u4": 2, "u5": 1}
+    asked = {"a": None, "b": F(1, 20) + F(2, 40), "c": None}  # what limits leave of a share; None = no limit
+    promised = {"a": F(1, 2), "b": min(F(1, 5), asked["b"]), "c": F(2, 3)}
+    assert exact.floors == (*(promised[name] / PARTS[name] for name in names[:3]), 0, 0, 0, 0, 0)
+    np.testing.assert_allclose(floats.gamma, [*(float(promised[name]) for name in names[:3]), 0, 0, 0, 0, 0], rtol=1e-14)
+
+
+def test_the_cheapest_task_at_a_server_is_by_its_prices_there():
+    instance = Instance([[[1, 2], [3, 1]], [[2, 2]]], [[4, 8], [12, 6]])
+    arcs = exact_arcs(instance)
+    layer = ExactLayer(1, (F(1, 4), F(3, 4)))
+    here = [a for a, (i, _) in enumerate(zip(instance.arcs.server, arcs.load, strict=True)) if i == 1]
+    costs = {(0, 0): F(1, 48) + F(1, 4), (0, 1): F(1, 16) + F(1, 8), (1, 0): F(1, 24) + F(1, 4)}
+    place = zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), strict=True)
+    of_arc = {a: key for a, key in enumerate(place) if a in here}
+    assert {of_arc[a]: layer.cost(arcs, a) for a in here} == costs
+    assert [layer.cheapest(arcs, here, n) for n in (0, 1)] == [F(3, 16), F(7, 24)]
+
+
+@pytest.mark.parametrize("rates", [None, [[1, 2], [1, 1], [3, 1]]])
+def test_users_taken_together_are_one_whose_tasks_are_those_of_its_members(rates):
+    """What the one takes for the worth of a task of a member is what that task takes, and it can run as much alone."""
+    instance = Instance([[1, 2], [2, 1], [1, 1]], [[4, 8], [12, 6]], max_tasks=[3, 5, None], rates=rates, weights=[1, 2, 3])
+    of, worth = np.array([1, 0, 1]), np.array([2.0, 3.0, 0.5])
+    chosen = np.array([0, 2, 3, 4, 5])
+    one, source = merged_users(instance, of, worth, np.array([7.0, 9.0]), chosen)
+    assert (one.N, one.K, one.weights.tolist(), one.max_tasks.tolist()) == (2, 2, [7, 9], [15, np.inf])
+    assert sorted(source.tolist()) == chosen.tolist()
+    assert one.arcs.user.tolist() == of[instance.arcs.user[source]].tolist()
+    assert one.arcs.variant.tolist() == [0, 1, 0, 1, 2]
+    unit = worth[instance.arcs.user[source]]
+    np.testing.assert_allclose(one.arcs.load.toarray() * unit, instance.arcs.load.toarray()[:, source], rtol=ULPS)
+    np.testing.assert_allclose(one.arcs.gamma, instance.arcs.gamma[source] * unit, rtol=ULPS)
+    np.testing.assert_allclose(one.arcs.demand * unit[:, None], instance.arcs.demand[source], rtol=ULPS)
+    np.testing.assert_allclose(one.arcs.owner.toarray(), np.eye(2)[:, one.arcs.user])
+
+
+# ---- what is handed out ---------------------------------------------------------------------------------------------
+
+
+def test_more_may_be_handed_out_than_tasks_use_and_counts_against_the_capacity():
+    instance = Instance([[1, 1], [2, 0]], [[4, 8], [4, 0]], eligible=[[True, False], [True, True]], min_tasks=[0, "5/2"])
+    x = [2.0, 0.5, 1.5]  # u1 on s1, u2 on s1 and on s2
+    used = Allocation(instance, x)
+    np.testing.assert_allclose(used.load, [[3 / 4, 2 / 8], [3 / 4, 0]], rtol=ULPS)
+    np.testing.assert_allclose(used.utilisation, [6 / 8, 2 / 8], rtol=ULPS)
+    assert overloads(used) == pytest.approx({"capacity": -1 / 4, "sign": -1 / 4, "limit": -1.0, "floor": 1 / 5}, abs=1e-15)
+    bundles = used.used.copy()
+    bundles[0, 0] = [4, 1]  # of the first resource twice what it uses, of the second less
+    assert overloads(Allocation(instance, x, bundles=bundles))["capacity"] == pytest.approx(5 / 4 - 1)
+    assert infeasibility(Allocation(instance, x, bundles=bundles)) == pytest.approx(1 / 4)
+    assert infeasibility(Allocation(instance, [-0.4, 0, 2.5])) == pytest.approx(1 / 4)  # 5 of 4 on s2, and -1 / 10 of what it can
+
+
+def test_the_worst_user_counts():
+    instance = Instance([[1], [1]], [[10]], max_tasks=[2, 4], min_tasks=[1, 2])
+    found = overloads(Allocation(instance, [3, 1]))
+    assert (found["limit"], found["floor"]) == (1 / 2, 1 / 2)
+
+
+def test_slack_that_may_be_rounding_is_none():
+    """Of a sum of 4 terms a few units in the last place are rounding, of one of 10^8 terms ten thousand times as many."""
+    load = np.array([0.5, 1 - 2.0**-52, 1 + 1e-9, 1 - 1e-12])
+    assert slack_of(load, 4).tolist() == [0.5, 0, 0, 1 - load[3]]
+    assert slack_of(load, 10**8).tolist() == [0.5, 0, 0, 0]
+
+
+def test_a_resource_that_is_nowhere_is_not_used():
+    instance = Instance([[1, 0], [2, 0]], [[4, 0]])
+    assert Allocation(instance, [1, 1]).utilisation.tolist() == [3 / 4, 0]
+
+
+def test_times_add_up_by_phase():
+    one, other = Times(1, 2, 4, 8, 16, 32), Times(64, 128, 256, 512, 1024, 2048)
+    assert one + other == Times(65, 130, 260, 520, 1040, 2080)
+    assert (one.total, other.total) == (15, 960)
+
+
+# ---- in rationals, and parts of instances ---------------------------------------------------------------------------
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances(variants=False))
+def test_shares_in_rationals_are_those_in_floats(instance):
+    np.testing.assert_allclose([float(v) for v in in_rationals.task_share(instance)], task_share(instance), rtol=4 * ULPS)
+    alone = np.where(instance.eligible, gamma(instance), 0).sum(axis=1)
+    np.testing.assert_allclose([float(v) for v in in_rationals.monopoly(instance)], alone, rtol=4 * ULPS)
+    if not instance.demands_on:
+        shares = [float(v) for v in in_rationals.global_dominant_share(instance)]
+        np.testing.assert_allclose(shares, global_dominant_share(instance), rtol=4 * ULPS)
+        np.testing.assert_allclose([float(v) for v in in_rationals.asset_share(instance)], asset_share(instance), rtol=8 * ULPS)
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances())
+def test_what_a_user_could_run_alone_is_the_sum_of_its_best_ways(instance):
+    best = {}
+    for a, (n, i) in enumerate(zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), strict=True)):
+        load = [part for _, part in exact_arcs(instance).load[a]]
+        best[n, i] = max(best.get((n, i), 0), 1 / max(load))
+    expected = [sum(v for (m, _), v in best.items() if m == n) for n in range(instance.N)]
+    assert list(in_rationals.monopoly(instance)) == expected
+
+
+@settings(max_examples=drawn(100), deadline=None)
+@given(
+    st.lists(st.dictionaries(st.integers(0, 3), st.fractions(F(1, 8), 3, max_denominator=8), min_size=1), min_size=1, max_size=4)
+)
+def test_the_best_mixture_of_variants_is_proved_by_its_prices(loads):
+    """Feasible tasks and prices of equal sums: each proves the other the best."""
+    tasks, prices = in_rationals.best_mixture(loads)
+    assert len(tasks) == len(loads)
+    assert min(*tasks, *prices.values()) >= 0
+    used = [sum(load.get(r, 0) * u for load, u in zip(loads, tasks, strict=True)) for r in range(4)]
+    assert max(used) <= 1
+    assert min(sum(part * prices.get(r, 0) for r, part in load.items()) for load in loads) >= 1
+    assert sum(tasks) == sum(prices.values())
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances(), st.data())
+def test_chosen_users_and_servers_are_the_instance_of_these_alone(instance, data):
+    servers = sorted(data.draw(st.sets(st.sampled_from(range(instance.K)), min_size=1)))
+    users = [n for n in range(instance.N) if instance.eligible[n, servers].any()]
+    assume(users)
+    weights, limits = np.arange(2.0, 2 + len(users)), np.arange(3.0, 3 + len(users))
+    part = instance.chosen(np.array(users), np.array(servers), weights, limits, instance.counts[servers])
+    exact = instance.exact
+    own = {(users.index(n), servers.index(i)): d for (n, i), d in exact.demands_on.items() if n in users and i in servers}
+    expected = Instance(
+        [exact.demands[n] for n in users],
+        [exact.capacities[i] for i in servers],
+        counts=instance.counts[servers],
+        weights=weights,
+        max_tasks=limits,
+        eligible=instance.placement[np.ix_(users, servers)],
+        demands_on=own,
+        users=[instance.users[n] for n in users],
+        servers=[instance.servers[i] for i in servers],
+        resources=instance.resources,
+        name=instance.name,
+    )
+    assert part.users == expected.users
+    assert part.servers == expected.servers
+    assert arrays_of(part) == arrays_of(expected)
+
+
+def arrays_of(instance):
+    return [array.tolist() for array in arrays(instance)]

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from fairalloc.models import Instance, InstanceError
+from fairalloc.models.files.csv_tables import read_csv
 from fairalloc.models.files.jsonio import write_allocation, write_instance
 
 PLAIN = Instance(
@@ -255,3 +256,68 @@ def test_what_is_written_must_be_what_it_is_called(tmp_path):
         write_instance(str(tmp_path / "a.json"), instance)
     with pytest.raises(InstanceError, match="it must be an Allocation"):
         write_allocation(instance, tmp_path / "a.json")
+
+
+# ---- tables of CSV --------------------------------------------------------------------------------------------------
+
+NODES = "server,cpu,memory,count\nrack,12,2,3\nbox,2,12,\n"
+VMS = "user,cpu,memory,weight,max_tasks,eligible\nann,0.2,1,2,,\nbob,1,0.2,1,20,rack;box\n"
+
+
+def tables(folder, users=VMS, servers=NODES):
+    """The instance of two texts."""
+    (folder / "vms.csv").write_text(users)
+    (folder / "nodes.csv").write_text(servers)
+    return read_csv(folder / "vms.csv", folder / "nodes.csv")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_tables_of_csv_are_the_instance_they_show(tmp_path, separator):
+    demands, capacities = {"ann": ["0.2", 1], "bob": [1, "0.2"]}, {"rack": [12, 2], "box": [2, 12]}
+    given = {"weights": [2, 1], "max_tasks": [None, 20], "counts": [3, 1], "resources": ["cpu", "memory"], "name": "vms"}
+    users = VMS if separator == "," else VMS.replace("rack;box", "").replace(",", separator)
+    assert tables(tmp_path, users, NODES.replace(",", separator)) == Instance(demands, capacities, **given)
+
+
+def test_a_user_of_two_rows_of_csv_has_two_variants_and_says_the_rest_once(tmp_path):
+    two = "user,cpu,memory,weight,eligible\nann,1,2,3,box\nann,2,1,,\nbob,1,1,,rack; box\n"
+    found = tables(tmp_path, two)
+    assert found.exact.demands == (((1, 2), (2, 1)), ((1, 1),))
+    assert found.exact.weights == (3, 1)
+    assert found.placement.tolist() == [[False, True], [True, True]]
+    assert tables(tmp_path, two.replace("ann,2,1,,", "ann,2,1,3,box")) == found
+    with pytest.raises(InstanceError, match=r"line 3 of .*vms.csv gives weight '4', but a user has one"):
+        tables(tmp_path, two.replace("ann,2,1,,", "ann,2,1,4,"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("weight", "wieght", "there is no column 'wieght' \\(did you mean 'weight'\\?\\)"),
+        ("user,cpu,memory", "user,cpu,max_tasks", "a column of .*vms.csv has the head 'max_tasks', but each must have a head"),
+        ("memory,weight", "weight,min_tasks", "vms.csv has no column 'memory', but it must have one for each resource"),
+        ("weight,", ",", "a column of .*vms.csv has the head '', but each must have a head of its own"),
+        ("ann,0.2,1,2,,", "ann,0.2,1,2,", "line 2 of .*vms.csv has 5 cells, but there are 6 heads"),
+        ("ann,0.2,1,2,,\nbob,1,0.2,1,20,rack;box\n", "", "there must be a line of heads and a row for each user"),
+    ],
+)
+def test_a_wrong_table_of_csv_is_one_sentence(tmp_path, old, new, says):
+    assert old in VMS
+    with pytest.raises(InstanceError, match=says):
+        tables(tmp_path, VMS.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        (["s", 5], "there is no server 5: the servers are s, t, u"),
+        (["s", "x"], "there is no server 'x'"),
+        ("s", "eligible of user 'ann' is 's', but it must be a list of servers or None"),
+        (3, "eligible of user 'ann' is 3, but it must be a list of servers or None"),
+        ({"s": 1, "t": 0, "u": 2}, "eligible of user 'ann' on server 'u' is 2, but it must be true or false"),
+    ],
+)
+def test_what_is_no_server_of_a_user_is_named(chosen, says):
+    with pytest.raises(InstanceError) as caught:
+        Instance(DEMANDS, CAPACITIES, **{**MORE, "eligible": {"ann": chosen, "bob": None}})
+    assert says in str(caught.value)

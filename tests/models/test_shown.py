@@ -9,6 +9,7 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.analysis import solution_set
+from fairalloc.models.numbers import without_rounding, worst
 
 WANG = fa.example("wang-fig2").instance
 ANSWER = fa.solve(WANG, "drfh")
@@ -126,3 +127,59 @@ def test_modules_are_there_and_nothing_heavy_comes_with_them():
 def test_dir_lists_the_public_names_and_those_alone():
     assert [name for name in dir(fa) if not name.startswith("__")] == sorted(fa.__all__)
     assert {"generators", "plots", "traces", "__version__"} <= set(dir(fa))
+
+
+def test_six_users_are_shown_and_that_there_are_more():
+    def second_line(users):
+        return repr(fa.Allocation(fa.Instance([[1]] * users, [[9]]), range(1, users + 1))).splitlines()[1]
+
+    assert second_line(6) == " tasks: u1 1, u2 2, u3 3, u4 4, u5 5, u6 6>"
+    assert second_line(7) == " tasks: u1 1, u2 2, u3 3, u4 4, u5 5, u6 6, ...>"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"x": [1, 2, 3]}, "x has shape (3,), but the instance has 4 arcs"),
+        ({"termination": "done"}, "there is no termination 'done': the terminations are optimal, "),
+        ({"termination": ["optimal"]}, "there is no termination ['optimal']"),
+        ({"x_exact": (1, 2, 3)}, "x_exact is (1, 2, 3), but it must be 4 rationals, one for each arc"),
+        ({"prices": [1, 2]}, "prices has shape (2,), but it must be 2 x 2"),
+        ({"prices": [[1, 2, 3], [1, 2, 3]]}, "prices has shape (2, 3), but it must be 2 x 2"),
+        ({"round_prices": [[1, 2], [3, 4]]}, "round_prices has shape (2, 2), but it must be any x 2 x 2"),
+        ({"round_prices": np.ones((3, 1, 2))}, "round_prices has shape (3, 1, 2), but it must be any x 2 x 2"),
+        ({"bundles": np.ones((1, 2, 2))}, "bundles has shape (1, 2, 2), but it must be 2 x 2 x 2"),
+        ({"prices": [[1, 2], [np.nan, 4]]}, "prices holds a number that is not finite, but all must be"),
+        ({"bundles": np.full((2, 2, 2), np.inf)}, "bundles holds a number that is not finite, but all must be"),
+    ],
+)
+def test_what_does_not_fit_an_allocation_is_one_sentence(given, says):
+    with pytest.raises(fa.InstanceError) as caught:
+        fa.Allocation(**{"instance": WANG, "x": [1, 2, 3, 4], **given})
+    assert str(caught.value).startswith(says)
+
+
+def test_prices_of_any_number_of_rounds_fit():
+    shapes = [fa.Allocation(WANG, [1, 2, 3, 4], round_prices=np.ones((k, 2, 2))).round_prices.shape for k in (0, 1, 5)]
+    assert shapes == [(0, 2, 2), (1, 2, 2), (5, 2, 2)]
+
+
+def test_the_outcome_says_what_is_judged():
+    given = fa.Allocation(WANG, [10, 0, 0, 10], termination="optimal")
+    late = given.noted(not_judged="not judged: it is late", residuals={"definition": 1e-9})
+    facts = {"definition": 1e-9, "feasibility": 1e-3}
+    assert [given.outcome, late.outcome] == ["optimal", "optimal, not judged"]
+    assert given.noted(termination="stationary").outcome == "stationary point, not judged"
+    assert late.noted(termination="time_limit").outcome == "time_limit"
+    assert [given.claims_success, late.claims_success, given.noted(termination="given").claims_success] == [True, False, False]
+    assert [given.residual, late.residual, given.noted(residuals=facts).residual] == [np.inf, np.inf, 1e-3]
+    assert given.noted(residuals={"definition": np.nan, "feasibility": 0.5}).residual == np.inf
+    assert "not judged" in repr(late)
+    assert "residual" not in repr(late)
+
+
+def test_what_is_next_to_nothing_is_shown_as_nothing():
+    assert without_rounding(np.array([-5.0, 1e-8, -1e-8, 4.9e-9, 0.0])).tolist() == [-5.0, 1e-8, -1e-8, 0.0, 0.0]
+    assert without_rounding(np.empty(0)).tolist() == []
+    assert [worst([]), worst([-1.0]), worst([0.5, 2.0, 1.0]), worst([1.0, np.nan, 2.0])] == [0.0, 0.0, 2.0, np.inf]
+    assert [worst(np.array([0.5, 2.0])), worst(np.array([1.0, np.nan])), worst(np.empty(0))] == [2.0, np.inf, 0.0]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from profiles import drawn
 from strategies import instances
 
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import Instance, InstanceError, shares
 from fairalloc.models.shares import asset_share, dominant_resource, global_dominant_share, task_share
 
 D = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 1], [1, 1, 1]])
@@ -157,3 +157,92 @@ def test_nothing_dense_is_made():
     assert len(small.arcs) == len(instance.arcs) >= N
     assert not same
     assert most < N * K
+
+
+TWO = [[1, 2], [3, 4]]
+WRONG = [
+    ({"counts": np.array([1, 0])}, "the count of server 's2' is 0, but it must be an integer from 1 to 9007199254740992"),
+    ({"counts": [2**53 + 1, 1]}, "the count of server 's1' is 9007199254740993, but it must be an integer from 1 to"),
+    ({"counts": np.array([2**53 + 1, 1])}, "the count of server 's1' is 9007199254740993, but it must be an integer from 1"),
+    ({"counts": [1, 1.5]}, "the count of server 's2' is 1.5, but it must be an integer from 1 to"),
+    ({"counts": np.array([1, 1, 1])}, "of length 3, but there must be 2 numbers: s1, s2"),
+    ({"weights": np.array([1, 0])}, "the weight of user 'u2' is 0, but it must be positive"),
+    ({"weights": [-1, 1]}, "the weight of user 'u1' is -1, but it must be positive"),
+    ({"max_tasks": np.array([1, 0])}, "max_tasks of user 'u2' is 0, but it must be positive, or null for unlimited"),
+    ({"max_tasks": np.array([-np.inf, 1])}, "max_tasks of user 'u1' is -inf, but it must be a finite number"),
+    ({"max_tasks": [1, -2]}, "max_tasks of user 'u2' is -2, but it must be positive"),
+    ({"max_tasks": [1]}, "max_tasks is [1], but it must be a list of 2 numbers, one for each user"),
+    ({"max_tasks": np.array([1, 2, 3])}, "max_tasks is array([1, 2, 3]), but it must be a list of 2 numbers, one for each user"),
+    ({"max_tasks": np.ones((2, 1))}, "max_tasks of user 'u1' is array([1.]), which is not a finite number"),
+    ({"min_tasks": [0, -1]}, "min_tasks of user 'u2' is -1, but it must not be negative"),
+    ({"min_tasks": [0, 3], "max_tasks": [None, 2]}, "min_tasks of user 'u2' is 3, but it must be at most max_tasks, 2"),
+    ({"eligible": [[1, 1], [1, 2]]}, "eligible of user 'u2' on server 's2' is 2, but it must be true or false"),
+    ({"eligible": np.array([[1, 1], [1, 2]])}, "eligible of user 'u2' on server 's2' is 2, but it must be true or false"),
+    ({"eligible": sp.csr_array([[1.0, 2], [0, 1]])}, "eligible of user 'u1' on server 's2' is 2.0, but it must be true or false"),
+    ({"eligible": np.ones((2, 3), bool)}, "but it must be 2 lists (users) of 2 (servers)"),
+    ({"eligible": [[1, 1, 1], [1, 1, 1]]}, "but it must be 2 lists (users) of 2 (servers)"),
+    ({"eligible": np.array([[0, 0], [1, 1], [1, 2]])}, "there is no server 2: servers are numbered 0 to 1"),
+    ({"eligible": np.array([[0, 0], [-1, 1], [1, 1]])}, "there is no user -1: users are numbered 0 to 1"),
+    ({"rates": [[1, 1], [1, -1]]}, "the rate of user 'u2' on server 's2' is -1, but it must be a finite number, at least 0"),
+    ({"rates": sp.csr_array([[1, np.inf], [0, 1]])}, "the rate of user 'u1' on server 's2' is inf, but it must be a finite"),
+    ({"rates": np.ones((2, 3))}, "rates are 2 x 3 of type float64, but they must be 2 x 2 numbers"),
+    ({"rates": sp.csr_array(np.ones((2, 2), bool))}, "rates are 2 x 2 of type bool, but they must be 2 x 2 numbers"),
+    ({"rates": [[1, 1]]}, "rates are [[1, 1]], but they must be 2 lists (users)"),
+    ({"demands_on": [[0, 0]]}, "demands_on is [[0, 0]], but it must map pairs (user, server) to demands"),
+    ({"demands_on": {(0, 0, 1): [1, 1]}}, "demands_on has the key (0, 0, 1), but a key is a pair (user, server)"),
+    ({"demands_on": {"u1": [1, 1]}}, "demands_on has the key 'u1', but a key is a pair (user, server)"),
+    ({"demands_on": {(0, 0): [[1, 1], [2, 2]]}}, "the demand of user 'u1' on server 's1' has 2 variants, but the user has 1"),
+    ({"demands_on": {(0, 0): [1, 1], ("u1", "s1"): [1, 1]}}, "on server 's1' is given twice in demands_on"),
+    ({"demands_on": {(0, 0): []}}, "the demand of user 'u1' on server 's1' is empty, but it must be a vector or a list"),
+    ({"demands": [[1, 2], [0, 0]]}, "the demand of user 'u2' is zero for every resource, but a task must take something"),
+    ({"demands": [[[1, 2], [0, 0]], [1, 1]]}, "the demand of user 'u1' is zero for every resource"),
+    ({"demands": np.array([[[1, 2], [1, 1]], [[1, 1], [0, 0]]])}, "the demand of user 'u2' is zero for every resource"),
+    ({"demands": [[1, 2], [1, -1]]}, "the demand of user 'u2' for 'r2' is -1, but it must not be negative"),
+    ({"capacities": [[1, 2], [-1, 1]]}, "the capacity of server 's2' for 'r1' is -1, but it must not be negative"),
+    ({"capacities": np.array([[1, 2], [1, np.nan]])}, "the capacity of server 's2' for 'r2' is nan, but it must be a finite"),
+    ({"users": ["a", "a"]}, "two users have the name 'a', but names must be distinct"),
+    ({"users": ["a"]}, "the number of user names is 1, but the data has 2 users"),
+    ({"servers": ["a", ""]}, "server 2 has the name '', but a name is a non-empty string"),
+    ({"servers": ["a\x07", "b"]}, "server 1 has the name 'a\\x07', but a name has no control characters or surrogates"),
+    ({"resources": ["a", 3]}, "resource 2 has the name 3, but a name is a non-empty string"),
+]
+
+
+@pytest.mark.parametrize(("given", "says"), WRONG)
+def test_one_number_that_is_wrong_is_named_in_every_form(given, says):
+    with pytest.raises(InstanceError) as caught:
+        Instance(**{"demands": TWO, "capacities": [[8, 8], [9, 9]], **given})
+    assert says in str(caught.value)
+
+
+def test_numbers_at_the_edge_are_right():
+    def made(**given):
+        return Instance(TWO, [[8, 8], [9, 9]], **given)
+
+    assert made(counts=np.array([1, 2**53])).counts.tolist() == made(counts=[1, 2**53]).counts.tolist() == [1, 2**53]
+    assert made(min_tasks=[0, 2], max_tasks=[None, 2]).min_tasks.tolist() == [0, 2]
+    assert made(max_tasks=np.array([np.nan, np.inf])).max_tasks.tolist() == [np.inf, np.inf]
+    assert made(max_tasks=[float("nan"), np.float64(np.inf)]).max_tasks.tolist() == [np.inf, np.inf]
+    one_each = [[True, False], [True, True]]
+    for form in (np.array(one_each), [[1, 0], [1, 1]], [(0, 0), (1, 0), (1, 1)], np.array([(1, 1), (1, 0), (0, 0)])):
+        assert made(eligible=form).placement.tolist() == one_each
+    assert made(eligible=np.array([[1, 0], [1, 1]])).placement.tolist() == one_each, "of two users and two servers it is a matrix"
+    assert made(eligible=[("u1", "s1"), (1, "s1"), ("u2", 1)]).placement.tolist() == one_each
+    assert made(rates=np.array([[1, 0], [2, 1]])).placement.tolist() == one_each
+    assert made(rates=[[1, 1], [1, 1]]) == made(rates=np.ones((2, 2))) == made(eligible=np.ones((2, 2), int)) == made()
+    assert made(demands_on={(1, 1): [[5, 6]]}).exact.demands_on == {(1, 1): ((5, 6),)}
+    assert made().exact != 3
+    assert (made() != 3, made() == made(), made() != made(weights=[2, 1])) == (True, True, True)
+
+
+@settings(max_examples=drawn(30), deadline=None)
+@given(instances(variants=False))
+def test_shares_of_tasks_are_the_same_in_blocks_of_users(instance):
+    whole, size = task_share(instance), shares.BLOCK
+    try:
+        shares.BLOCK = 1
+        np.testing.assert_array_equal(task_share(instance), whole)
+        shares.BLOCK = 2 * instance.K
+        np.testing.assert_array_equal(task_share(instance), whole)
+    finally:
+        shares.BLOCK = size

@@ -1,5 +1,7 @@
 """Approximations against exact answers: what is proved of them holds, and nothing is claimed beyond what the residual proves."""
 
+import importlib
+
 import numpy as np
 import pytest
 from tolerances import RESIDUAL, SHARES
@@ -62,6 +64,19 @@ def test_the_least_level_is_what_the_proof_says(family, base):
         excess = float(np.maximum(v - ends[b], 0.0).sum())
         proved = [ends[c] - worth[1] ** (b - c + 1) * excess for c in range(1, b + 1)]
         assert v.min() >= max(proved) - LP * ends[b]
+
+
+@pytest.mark.parametrize("base", [1.5, 2.0, 4.0])
+@pytest.mark.parametrize("most", [0.5, 1.0, 3.0, 8.0, 8.1, 1e6])
+def test_bins_reach_the_largest_level_and_each_is_worth_less(base, most):
+    """Ends at 1 and its powers, the last below what can be had; a bin is worth a tenth of the one before, where these are few."""
+    ends, worth = bins(most, base)
+    assert (ends[0], ends[1], ends[-1], len(worth)) == (0, 1, np.inf, len(ends) - 1)
+    np.testing.assert_allclose(ends[2:-1] / ends[1:-2], base)
+    assert ends[-2] < max(most, base) <= ends[-2] * base * (1 + 1e-12)
+    assert worth[0] == 1
+    np.testing.assert_allclose(worth[1:] / worth[:-1], max(0.1, 1e-8 ** (1 / (len(worth) - 1))))
+    assert worth[-1] >= 0.999e-8
 
 
 @pytest.mark.parametrize("base", [1.1, 2.0, 4.0])
@@ -134,6 +149,19 @@ def test_a_part_has_what_it_gets_alone_with_its_part_of_every_capacity(name, par
         np.testing.assert_allclose(found.tasks[users], fa.solve(alone, name).tasks, rtol=SHARES)
 
 
+def test_a_part_that_is_not_solved_is_named(monkeypatch):
+    instance, module = generators.generic(4, 2, 2), importlib.import_module("fairalloc.solvers.approximate.pop")
+    assert "part" not in fa.solve(instance, "nb", "pop").message
+    monkeypatch.setattr(module, "solve", lambda *given, **named: fa.solve(*given, **named).noted(termination="inaccurate"))
+    found = fa.solve(instance, "nb", "pop", options={"parts": 2}, reference=False)
+    assert "part 2 of 2 ended with 'inaccurate'" in found.message
+    nowhere = fa.Allocation(instance, [np.nan] * instance.A, termination="time_limit", message="too late")
+    monkeypatch.setattr(module, "solve", lambda *_, **__: nowhere)
+    none = fa.solve(instance, "nb", "pop", options={"parts": 2}, reference=False)
+    assert (none.has_point, none.termination) == (False, "time_limit")
+    assert "part 1 of 2: too late" in none.message
+
+
 def test_as_many_parts_as_users_are_an_equal_partition():
     instance = generators.tied(5, 3, 2, 1)
     found = fa.solve(instance, "nb", "pop", options={"parts": 99})
@@ -156,6 +184,22 @@ def test_proportional_response_converges_to_the_market():
         assert (found.termination, found.claims_success) == ("iteration_limit", False)
     assert residuals[0] > 3 * residuals[1] > 9 * residuals[2]
     assert errors[-1] <= MARKET < errors[0]
+
+
+def test_proportional_response_looks_at_its_residual_every_so_often():
+    instance = market(6, 4, 1)
+
+    def looks(rounds, every, accuracy="high"):
+        options = {"iterations": rounds, "check_every": every}
+        return fa.solve(instance, "nb", "proportional-response", accuracy=accuracy, options=options, trace=True, reference=False)
+
+    assert [row["iteration"] for row in looks(7, 3).trace] == [0, 3, 6, 7]
+    assert [row["iteration"] for row in looks(4, 0).trace] == [0, 1, 2, 3, 4]
+    assert (looks(7, 3).iterations, looks(7, 3).termination) == (7, "iteration_limit")
+    early = looks(100_000, 10, "low")
+    assert (early.iterations % 10, early.termination) == (0, "optimal")
+    assert all(row["residual"] > 1e-3 for row in early.trace[:-1])
+    assert early.trace[-1]["residual"] <= 1e-3
 
 
 def test_proportional_response_says_where_there_is_no_market():

@@ -198,3 +198,50 @@ def test_an_arc_that_is_a_little_dear_is_closed_where_it_would_take_from_the_oth
     assert all(again)
     monkeypatch.setattr(rounds, "NOISE", rounds.NOISE[:1])
     assert solve(instance, "lmmf", "interior-point").residual > 1e-3
+
+
+# ---- steps of a round, by hand ------------------------------------------------------------------------------------------
+
+ONE_POOL = Instance([[1]] * 5, [[1]])
+
+
+def test_how_far_shares_can_rise_is_measured_from_the_least_that_rises():
+    """In a pool of 1 that is all priced, 0.2 and 0.3 leave 1 - 0.4 to the first and 1 - 0.5 to the second."""
+    two, v, prices = Instance([[1]] * 2, [[1]]), np.array([0.2, 0.3]), np.ones((1, 1))
+    now = Round.first(two)
+    np.testing.assert_allclose(rounds._rise(two, np.ones(2), v, prices, now), [0.8 / 0.2 - 1, 0.8 / 0.2 - 1])
+    later = replace(now, active=np.array([False, True]))
+    np.testing.assert_allclose(rounds._rise(two, np.ones(2), v, prices, later), [np.inf, 0.8 / 0.3 - 1])
+    assert rounds._rise(two, np.ones(2), np.zeros(2), prices, now).min() > 1e290, "from nothing"
+
+
+def test_what_is_taken_is_the_largest_part_of_a_level_that_was_fixed():
+    now = replace(Round.first(ONE_POOL), active=np.array([True, False, False, False, False]), level=np.array([9.0, 1, 2, 4, 0]))
+    assert TAKEN(now, np.array([1.0, 0.9, 1.9, 5, 0])) == pytest.approx(0.1)
+    assert TAKEN(now, np.array([1.0, 1.1, 2.0, 4, 0])) == 0
+    assert TAKEN(Round.first(ONE_POOL), np.zeros(5)) == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_users_with_limits_below_the_level_run_all_their_tasks(seed):
+    """The level g is that with sum min(limit, g) = 1, which bisection finds; whoever has a limit below it is fixed there."""
+    limits = np.random.default_rng(seed).uniform(0.02, 0.2 if seed == 5 else 0.6, 5)
+    limits[0] = limits[0] if seed == 5 else np.inf
+    instance, asked = ONE_POOL.replace(max_tasks=limits), []
+
+    def water(now):
+        asked.append(now)
+        return np.where(now.active, (1 - now.level[~now.active].sum()) / now.active.sum(), now.level), np.ones((1, 1))
+
+    first = replace(Round.first(instance), unlimited=True)
+    now, x, _ = rounds._below_limits(instance, np.ones(5), water, first, 1e-9)
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        low, high = (low, middle) if np.minimum(limits, middle := (low + high) / 2).sum() >= 1 else (middle, high)
+    np.testing.assert_allclose(x, np.minimum(limits, high), rtol=1e-12)
+    assert now.active.tolist() == (limits > high).tolist()
+    np.testing.assert_allclose(now.level[~now.active], limits[~now.active])
+    assert 1 < len(asked) <= 5 or seed == 5
+    same, capped, _ = rounds._below_limits(instance, np.ones(5), water, Round.first(instance), 1e-9)
+    assert same.active.all()
+    np.testing.assert_allclose(capped, np.minimum(0.2, limits))

@@ -5,6 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from profiles import drawn
+from strategies import allocations, instances
 from tolerances import RESIDUAL, ROUNDING
 
 import fairalloc as fa
@@ -13,7 +16,8 @@ from fairalloc.models import InstanceError, NotApplicable, UnknownName
 from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, METHODS, solve
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.options import OPTIONS, Judging, at_accuracy, promised, solver_options
+from fairalloc.solvers.options import OPTIONS, Judging, allowed_user_error, at_accuracy, promised, solver_options
+from fairalloc.solvers.running.warm_start import equal_partition, interior, scaled_down
 
 SMALL = generators.generic(6, 3, 2)
 WARM = ("alpha-pf-vds", "nb", "ps-dsf", "drfh")
@@ -331,3 +335,77 @@ def test_limits_read_the_options_of_their_kind():
     options = METHODS["pdhg"].options
     assert Limits(options=options).own(type(options)) is options
     assert Limits().own(type(options)) == options
+
+
+# ---- what the words mean ----------------------------------------------------------------------------------------------
+
+
+def leaves(value, path=()):
+    """(names, number) of all numbers in an option, which may be a mapping of options itself."""
+    if isinstance(value, dict):
+        return [leaf for name, part in value.items() for leaf in leaves(part, (*path, name))]
+    return [(path, value)]
+
+
+@pytest.mark.parametrize("solver", OPTIONS)
+def test_a_solver_is_asked_for_ten_times_what_is_promised_and_more_for_a_stricter_word(solver):
+    words = [dict(leaves(dict(OPTIONS[solver][word]))) for word in ("low", "mid", "high")]
+    tolerances = [path for path, value in words[2].items() if isinstance(value, float) and value < 0.1]
+    assert tolerances
+    for path in tolerances:
+        low, mid, high = (word[path] for word in words)
+        assert low >= mid >= high >= 1e-14
+        assert low > high
+        assert (low <= 1e-4, mid <= 1e-7, high <= 1e-9) == (True, True, True)
+
+
+def test_what_a_word_promises_of_every_user():
+    """The relative error of a user's tasks: a percent, a hundredth of a percent, a millionth; never more than a percent."""
+    errors = [allowed_user_error(promised(word)) for word in ("low", "mid", "high")]
+    assert errors == pytest.approx([1e-2, 1e-4, 1e-6], rel=ROUNDING)
+    assert allowed_user_error(0.5) == 1e-2
+
+
+def test_what_the_judge_trusts_is_finer_than_what_it_decides():
+    judging = Judging()
+    ladder = [judging.rounding, judging.reference_tolerance, judging.proved, judging.trusted, promised("mid")]
+    assert ladder == sorted(ladder)
+    assert len(set(ladder[:4])) == 4
+    assert promised("high") < judging.proved, "an answer at high is judged by more than its own prices"
+
+
+# ---- where methods start ----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances(variants=False, scales=False).flatmap(allocations))
+def test_a_start_inside_is_feasible_where_the_tasks_are_and_has_nine_tenths_of_them(allocation):
+    instance, arcs = allocation.instance, allocation.instance.arcs
+    x = scaled_down(instance, allocation.x)
+    start = interior(instance, x)
+    assert start.min() > 0
+    assert np.all(start >= 0.9 * x * (1 - ROUNDING))
+    assert (arcs.load @ start).max() <= 1 + 1e-12
+    np.testing.assert_allclose(interior(instance, -x), interior(instance, np.zeros(len(arcs))), rtol=ROUNDING)
+
+
+@settings(max_examples=drawn(60), deadline=None)
+@given(instances(scales=False).flatmap(allocations))
+def test_tasks_scaled_down_are_feasible_and_those_that_fit_stay(allocation):
+    """One factor for each overloaded server, then one for each user above its limit."""
+    instance, arcs = allocation.instance, allocation.instance.arcs
+    x = scaled_down(instance, allocation.x)
+    assert (arcs.load @ x).max() <= 1 + 1e-12
+    assert np.all(arcs.owner @ x <= instance.max_tasks * (1 + 1e-12))
+    fitting = [v / max(1.0, allocation.load[i].max()) for v, i in zip(allocation.x, arcs.server, strict=True)]
+    totals = [sum(v for v, n in zip(fitting, arcs.user, strict=True) if n == user) for user in range(instance.N)]
+    parts = [min(1.0, most / total) if total else 1.0 for most, total in zip(instance.max_tasks, totals, strict=True)]
+    np.testing.assert_allclose(x, [v * parts[n] for v, n in zip(fitting, arcs.user, strict=True)], rtol=1e-12)
+    np.testing.assert_allclose(scaled_down(instance, np.where(x > 0, x, -1.0)), x, rtol=1e-12)
+    number = np.bincount(arcs.server, minlength=instance.K)
+    equal = equal_partition(instance.replace(max_tasks=None))
+    np.testing.assert_allclose(equal, arcs.gamma / number[arcs.server], rtol=1e-12)
+
+
+def test_what_is_no_number_is_not_scaled():
+    assert np.isnan(scaled_down(SMALL, np.full(SMALL.A, np.nan))).all()

@@ -11,7 +11,8 @@ import fairalloc as fa
 from fairalloc.models import Instance, InstanceError, NotApplicable, NotInstalled
 from fairalloc.models.allocation import Times
 from fairalloc.models.examples import generators
-from fairalloc.solvers.method import Answer, Limits, Session
+from fairalloc.solvers.method import Answer, Limits, Session, Stopped
+from fairalloc.solvers.running import dispatch
 
 WANG = fa.example("wang-fig2").instance
 
@@ -307,3 +308,133 @@ def test_a_suite_of_several_mechanisms_asks_a_function_for_what_it_declares(tmp_
     assert str(caught.value) == told
     named = benchmarks.run(suite, tmp_path / "one", methods=[silent], cases=["nb"], **asked)
     assert [(r.case, r.termination) for r in named.records] == [("nb", "error")], "one mechanism is the one that is meant"
+
+
+# ---- what a method is told, and what becomes of its answer --------------------------------------------------------------
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self, time=0.0):
+        self.time = time
+
+    def __call__(self):
+        return self.time
+
+
+def test_the_time_that_is_left_is_that_of_the_clock():
+    clock = Clock(90.0)
+    limits = Limits(deadline=100.0, clock=clock)
+    assert (limits.limited, limits.late, limits.left) == (True, False, 10.0)
+    assert limits.share(0.25).deadline == 92.5
+    assert limits.share(1.0).deadline == 100.0
+    clock.time = 100.0
+    assert limits.late
+    with pytest.raises(Stopped) as caught:
+        limits.left  # noqa: B018 (raises)
+    assert caught.value.termination == "time_limit"
+    clock.time = 130.0
+    assert limits.share(0.25).deadline == 100.0, "nothing is left to share"
+    endless = Limits(clock=clock)
+    assert (endless.limited, endless.late, endless.left) == (False, False, np.inf)
+    assert endless.share(0.25) is endless
+
+
+def test_a_session_counts_seconds_by_phase_iterations_and_facts():
+    clock = Clock(5.0)
+    session = Session(fa.mechanism("drfh"), WANG, Limits(clock=clock, trace=True, log=True))
+    for phase, seconds in (("build", 1.0), ("solve", 2.0), ("solve", 4.0)):
+        with session.phase(phase):
+            clock.time += seconds
+    assert session.times == Times(build=1.0, solve=6.0)
+    assert session.iterations is None
+    for iterations in (None, 3, -1, 0, 4):
+        session.count(iterations)
+    assert session.iterations == 7
+    session.note(step=1, error=0.25)
+    assert (session.trace, session.log) == ([{"step": 1, "error": 0.25}], ["step=1 error=0.25"])
+    none = Session(fa.mechanism("drfh"), WANG, Limits())
+    none.count(0)
+    none.note(step=1)
+    assert (none.iterations, none.trace, none.log) == (0, [], [])
+
+
+def test_the_worst_residual_of_several_models_counts_and_none_stays_none():
+    session = Session(fa.mechanism("drfh"), WANG, Limits())
+    for known, expected in ((1e-9, 1e-9), (1e-7, 1e-7), (1e-8, 1e-7), (None, None), (1e-9, None)):
+        session.judge_model(known)
+        assert session.optimality == expected
+
+
+def judged(termination, residual, promise=1e-6, **facts):
+    """An answer of this residual, and whether it meets the promise."""
+    answer = fa.Allocation(WANG, [10, 0, 0, 10]).noted(termination=termination, residuals={"definition": residual}, **facts)
+    return answer, dispatch.meets(answer, promise)
+
+
+@pytest.mark.parametrize(
+    ("termination", "residual", "facts", "met"),
+    [
+        ("optimal", 1e-6, {}, True),
+        ("optimal", 1.1e-6, {}, False),
+        ("optimal, user error not known", 1e-7, {}, True),
+        ("optimal, user error not known", 1e-5, {}, False),
+        ("inaccurate", 1e-9, {}, False),
+        ("stationary", 1e-9, {}, False),
+        ("optimal", 1e-3, {"x_exact": (10, 0, 0, 10)}, True),
+        ("inaccurate", 1e-3, {"x_exact": (10, 0, 0, 10)}, False),
+        ("optimal", 1e-9, {"not_judged": "not judged: it is late"}, False),
+        ("optimal", 1e-9, {"x": np.full(4, np.nan)}, False),
+    ],
+)
+def test_an_answer_that_is_enough_claims_success_and_proves_it(termination, residual, facts, met):
+    assert judged(termination, residual, **facts)[1] is met
+
+
+def test_the_better_of_two_answers_proves_more_and_is_called_solved():
+    """From the best to the worst."""
+    nowhere = {"x": np.full(4, np.nan)}
+    unsaid = {"not_judged": "not judged: it is late"}
+    ladder = [
+        judged("optimal", 1e-8),
+        judged("optimal", 1e-7),
+        judged("inaccurate", 1e-9),
+        judged("stationary", 1e-5),
+        judged("iteration_limit", 1e-5),
+        judged("optimal", 1e-4),
+        judged("stationary", 1e-9, **unsaid),
+        judged("time_limit", 1e-9, **unsaid),
+        judged("error", 1e-9, **nowhere),
+    ]
+    ranks = [dispatch._rank(answer, 1e-6) for answer, _ in ladder]
+    assert ranks == sorted(ranks)
+    assert len(set(ranks)) == len(ranks)
+
+
+def test_where_work_is_isolated_follows_from_sizes_and_ratios(monkeypatch):
+    monkeypatch.setattr(dispatch, "LARGE", WANG.A * WANG.R)
+    assert dispatch._is_large(WANG)
+    plain = Instance([[1, 2], [2, 1]], [[6, 6]], weights=[1, 2])
+    assert not dispatch._is_large(plain)
+    for change in ({"weights": [1, 0.9e8]}, {"demands": [[1, 0.9e8], [2, 1]]}):
+        assert not dispatch._is_far_apart(plain.replace(**change))
+    for change in ({"weights": [1.1e8, 1]}, {"demands": [[1, 2], [1.1e8, 1]]}):
+        assert dispatch._is_far_apart(plain.replace(**change))
+    clock = Clock(3.0)
+    tight = dispatch.TIGHT * WANG.A * WANG.R
+    for seconds, instance, expected in ((0.9, WANG, True), (1.1, WANG, False), (0.9, plain, False), (np.inf, WANG, False)):
+        limits = Limits(deadline=3.0 + seconds * tight, clock=clock)
+        assert dispatch._is_tight(dispatch.Request(fa.mechanism("drfh"), instance, limits)) is expected
+
+
+def test_an_infeasible_model_proves_something_where_the_mechanism_may_have_no_answer():
+    edited = fa.mechanism("nb").edited("edited", cvxpy=lambda problem, _: problem)
+    exact, first_order = fa.METHODS["highs"], fa.METHODS["cvxpy:scs"]
+    assert (exact.kind == "first-order", first_order.kind) == (False, "first-order")
+    nothing = fa.Allocation(WANG, [np.nan] * 4, termination="infeasible")
+    proves = dispatch._proves_infeasible
+    assert proves(edited, exact, nothing)
+    assert not proves(edited, first_order, nothing)
+    assert not proves(fa.mechanism("nb"), exact, nothing)
+    assert not proves(edited, exact, nothing.noted(termination="error"))

@@ -1,5 +1,10 @@
 """What a long solve tells while it runs: to a function, to standard error, and from child processes."""
 
+import itertools
+import os
+import pickle
+
+import numpy as np
 import pytest
 
 import fairalloc as fa
@@ -76,3 +81,78 @@ def test_nobody_listens_after_the_call():
     assert 0 < count == len(told)
     with pytest.raises(fa.InstanceError, match="progress is 3, but it must be"):
         fa.solve(POOL, "nb", progress=3)
+
+
+def test_steps_are_passed_on_when_it_is_time(monkeypatch):
+    """On a clock that stands still until it is set: at most every two seconds, and none before a method is known."""
+    clock, told = [10.0], []
+    monkeypatch.setattr(listeners, "EVERY", 2.0)
+    monkeypatch.setattr(listeners.time, "perf_counter", lambda: clock[0])
+    with listeners.listening(told.append):
+        clock[0] = 13.0
+        listeners.tick()
+        listeners.tell(method="one")
+        assert [str(step) for step in told] == ["3.0 s, one"]
+        clock[0] = 14.5
+        listeners.tell(iteration=3, change=0.5, residual=0.25)
+        assert len(told) == 1
+        clock[0] = 15.0
+        listeners.tick()
+        assert str(told[-1]) == "5.0 s, one, iteration 3, residual 2.5e-01"
+        clock[0] = 17.0
+        listeners.tell(method="two")
+        assert str(told[-1]) == "7.0 s, two"
+        clock[0] = 19.5
+        listeners.tell(iterations=0)
+        assert str(told[-1]) == "9.5 s, two, iteration 0"
+    assert len(told) == 4
+
+
+@pytest.mark.parametrize("cut", range(1, 7))
+def test_messages_arrive_whole_in_whatever_pieces(cut):
+    sent = [{"a": 1}, "text" * 5, [1.5, None]]
+    data = b"".join(time_limits._LENGTH.pack(len(one)) + one for one in map(pickle.dumps, sent))
+    received = time_limits._Received()
+    for start in range(0, len(data), cut):
+        received._take(data[start : start + cut])
+        whole = sum(start + cut >= end for end in ends_of(sent))
+        assert received.messages == sent[:whole]
+    assert received.messages == sent
+
+
+def ends_of(sent):
+    """Where each message ends among the bytes."""
+    return itertools.accumulate(time_limits._LENGTH.size + len(pickle.dumps(one)) for one in sent)
+
+
+def test_a_limit_is_overrun_by_a_little_to_read_what_came_at_its_end(monkeypatch):
+    """A tenth of the limit and less than a second; not at all where another process ends this one."""
+    monkeypatch.setattr(time_limits, "watched", lambda: False)
+    for seconds in (1e-3, 1.0, 1000.0):
+        over = time_limits.end_of(50.0, seconds) - 50.0 - 1.1 * seconds
+        assert 0.0 < over < 1.0
+    monkeypatch.setattr(time_limits, "watched", lambda: True)
+    assert time_limits.end_of(50.0, 10.0) == 60.0
+
+
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="no child processes here")
+def test_work_under_a_limit_is_done_beside_and_its_end_is_told(monkeypatch):
+    seen = []
+
+    def work():
+        seen.append(os.getpid())
+        return os.getpid()
+
+    assert time_limits.within(np.inf, work, None) == os.getpid() == seen[0]
+    assert time_limits.within(60.0, work, None) != os.getpid()
+    assert len(seen) == 1, "what a child changes stays there"
+    with pytest.raises(fa.FairallocError, match=r"^its process ended with exit code 7$"):
+        time_limits.within(60.0, lambda: os._exit(7), None)
+    assert time_limits.Outcome(code=None).death == "its process ended"
+    monkeypatch.setattr(time_limits, "isolated", lambda *_: time_limits.Outcome(ending="time"))
+    assert time_limits.within(1.0, work, "late") == "late"
+    monkeypatch.setattr(time_limits, "isolated", lambda *_: time_limits.Outcome(["found"], ending="died"))
+    assert time_limits.within(1.0, work, "late") == "found"
+    monkeypatch.setattr(time_limits, "isolated", lambda *_: time_limits.Outcome(ending="interrupted"))
+    with pytest.raises(KeyboardInterrupt):
+        time_limits.within(1.0, work, "late")

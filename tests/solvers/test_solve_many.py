@@ -1,6 +1,7 @@
 """Many instances at once: the answers of `solve`, in the order given, claimed only where their own prices prove them."""
 
 import importlib
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -171,6 +172,31 @@ def test_time_that_is_over():
     answers = fa.solve_many(GENERIC[:3], "nb", time_limit=1e-9)
     assert [answer.termination for answer in answers] == ["time_limit"] * 3
     assert all(np.isnan(answer.x).all() and "no time" in answer.not_judged for answer in answers)
+
+
+def test_each_of_a_stack_has_its_part_of_the_time(monkeypatch):
+    """On clocks that go 1 and 3 seconds from one look to the next."""
+    wall, cpu = itertools.count(5), itertools.count(7, 3)
+    monkeypatch.setattr(module, "now", lambda: float(next(wall)))
+    monkeypatch.setattr(module, "processor_seconds", lambda: float(next(cpu)))
+    for answer in fa.solve_many(GENERIC[:4], "nb"):
+        assert is_stacked(answer)
+        assert (answer.times.wall, answer.times.solve, answer.times.cpu) == (0.25, 0.25, 0.75)
+
+
+def test_what_is_left_of_the_time_is_for_those_that_are_solved_one_by_one(monkeypatch):
+    asked = []
+
+    def noted(instance, *given, time_limit=None, **named):
+        asked.append(time_limit)
+        return fa.solve(instance, *given, **named)
+
+    monkeypatch.setattr(module, "solve", noted)
+    fa.solve_many([PLANTED, GENERIC[0]], "nb", time_limit=1000)
+    fa.solve_many([PLANTED], "nb")
+    assert 0 < asked[1] <= asked[0] <= 1000
+    assert asked[1] > 900
+    assert asked[2] is None
 
 
 def test_errors_name_the_instance():

@@ -1,6 +1,7 @@
 """The error of each user: what "optimal" says of it, and that the bounds and the right tasks find what is wrong."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
 from fairalloc.models.examples import generators
+from fairalloc.solvers import judge
 from fairalloc.solvers.interior_point.next_step import errors_by_next_step
 from fairalloc.solvers.judge import judged, right_tasks
 from fairalloc.solvers.method import Limits
@@ -147,3 +149,78 @@ def test_utilitarian_is_compared_where_its_tasks_are_unique():
     one = fa.Instance([[1, 0], [0, 1]], [[1, 1]], weights=[1, 1e-9])
     assert fa.certify(fa.Allocation(one, [1, 1]), "utilitarian")
     assert "runs 0 tasks, but 1" in str(fa.certify(fa.Allocation(one, [1, 0]), "utilitarian"))
+
+
+# ---- what is claimed ----------------------------------------------------------------------------------------------------
+
+
+WANG = fa.example("wang-fig2").instance
+
+
+@pytest.mark.parametrize(
+    ("termination", "proved", "beyond", "claimed", "says"),
+    [
+        ("optimal", 1e-7, 0.0, "optimal", "known"),
+        ("optimal", 1e-6, 1e-6, "optimal", "known"),
+        ("optimal", 1e-5, 0.0, "inaccurate", "its answer proves no more than a residual of 1.0e-05"),
+        ("optimal", 1e-7, 1e-5, "inaccurate", "its answer is infeasible by 1.0e-05"),
+        ("inaccurate", 1e-7, 0.0, "optimal", "called inaccurate, but its answer proves a residual of 1.0e-07"),
+        ("approximate", 1e-7, 0.0, "optimal", "called approximate, but its answer proves a residual of 1.0e-07"),
+        ("inaccurate", 1e-5, 0.0, "inaccurate", "known"),
+        ("approximate", 1e-5, 0.0, "approximate", "known"),
+        ("optimal", np.nan, 0.0, "optimal", "known"),
+        ("time_limit", 1e-9, 0.0, "time_limit", "known"),
+        ("iteration_limit", 1e-3, 0.0, "iteration_limit", "known"),
+    ],
+)
+def test_what_is_claimed_is_what_is_proved_of_what_fits(termination, proved, beyond, claimed, says):
+    given = fa.Allocation(WANG, [10, 0, 0, 10], termination=termination, residuals={"feasibility": beyond}, message="known")
+    found = judge._claim(given, proved, 1e-6)
+    assert (found.termination, found.message) == (claimed, says)
+
+
+@pytest.mark.parametrize(
+    ("facts", "termination", "residuals", "not_judged"),
+    [
+        ({"optimality": 1e-9}, "optimal", {"feasibility": 0, "optimality": 1e-9}, ""),
+        ({"optimality": 1e-3}, "inaccurate", {"feasibility": 0, "optimality": 1e-3}, ""),
+        ({"optimality": 1e-9, "doubt": "it is bent"}, "stationary", {"feasibility": 0, "stationarity": 1e-9}, "it is bent"),
+        ({"optimality": 1e-3, "doubt": "it is bent"}, "inaccurate", {"feasibility": 0, "stationarity": 1e-3}, "it is bent"),
+        ({}, "optimal", {"feasibility": 0}, "its method gave neither dual prices nor a bound from which optimality could be"),
+        ({"doubt": "it is bent"}, "stationary", {"feasibility": 0}, "it is bent"),
+    ],
+)
+def test_a_model_of_ones_own_is_judged_by_its_optimality_conditions(facts, termination, residuals, not_judged):
+    item = mechanism("nb").edited("own", cvxpy=lambda problem, _: problem)
+    given = fa.Allocation(WANG, [10, 0, 0, 10], termination="optimal")
+    found = judged(item, given, Limits("mid"), model=judge.ModelFacts(**facts))
+    assert (found.termination, found.residuals) == (termination, residuals)
+    assert bool(found.not_judged) == bool(not_judged)
+    assert not_judged in found.not_judged
+    assert judged(item, given, None, model=judge.ModelFacts(optimality=1e-3)).termination == "optimal", "as it was told"
+    left = judged(item, given, Limits("mid"), model=judge.ModelFacts(optimality=1e-3), claimed=True)
+    assert left.termination == "optimal"
+
+
+def test_how_far_apart_tasks_are_is_relative_to_the_right_ones():
+    assert judge._apart([Fraction(3), Fraction(1), 0, Fraction(1)], [Fraction(2), Fraction(2), 0, 0]) == [0.5, 0.5, 0, np.inf]
+
+
+def test_a_bound_beyond_what_is_allowed_is_none_that_helps():
+    assert judge._bounded(None, 1.0) is None
+    assert judge._bounded(np.array([0.5, 1.0]), 1.0) == 1.0
+    assert judge._bounded(np.array([0.5, 1.1]), 1.0) == np.inf
+    assert judge._bounded(np.array([0.5, np.nan]), 1.0) == np.inf
+
+
+def test_rounding_of_prices_is_a_part_of_their_sum_for_every_user():
+    """A gap of `part` of all prices is worth part * sum(p) / y_n of the share of user n: by hand with two layers."""
+    instance = fa.Instance([[1, 1], [2, 1]], [[4, 8]])
+    item = mechanism("lmmf")
+    layers = np.array([[[1.0, 0.0]], [[0.25, 0.5]]])
+    here = fa.Allocation(instance, [0.5, 1.0], round_prices=layers)
+    rate = item.rate(instance)
+    cost = np.array([[1 / 4, 2 / 4], [0.25 / 4 + 0.5 / 8, 0.5 / 4 + 0.5 / 8]]) / rate  # of a unit of share at each layer
+    most = np.min([0.01 * p.sum() / y for p, y in zip(layers, cost, strict=True)], axis=0)
+    expected = max(most / (rate * here.tasks + most))
+    assert judge._rounding(item, here, 0.01) == pytest.approx(expected, rel=1e-12)
