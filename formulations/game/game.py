@@ -42,8 +42,6 @@ from fairalloc.models.feasibility import slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, is_vector
 
-__all__ = ["Game", "monopolies"]
-
 
 @lru_cache(maxsize=8)
 def monopolies(instance: Instance) -> Floats:

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Marginals", "OwnPart", "Utility"]
-
 GRID, SMALLEST = 400, 1e-6
 """Shares at which a utility is checked, evenly in their logarithm, and the least of them in units of the largest that can
 occur."""

@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 from fairalloc.models.feasibility import slack_of
 from fairalloc.models.numbers import Floats
 
-__all__ = ["TEN_DIGITS", "OneServer", "ShareLayer", "max_min_gap", "relative_gains"]
-
 FLOOR, ACCURACY = 1e-13, 0.02
 """The least tau that is tried, the rounding error of a sum of tasks; how much larger, relative, the residual may be than it
 is."""

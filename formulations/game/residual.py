@@ -26,8 +26,6 @@ from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_cand
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
 from fairalloc.models.numbers import Floats
 
-__all__ = ["bottleneck_gap", "definition_gap", "gaps", "infinite_gaps", "level_gap"]
-
 PROVED = 1e-9
 """Where the residual is below this, no linear program looks for better prices."""
 
