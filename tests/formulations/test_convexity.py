@@ -63,6 +63,7 @@ NEITHER = {
     "three": lambda m: m.x * m.y * m.f,
     "condition": lambda m: pyo.Expr_if(m.f >= 0, m.f, -m.f),
     "logarithm less its bound": lambda m: pyo.log((pyo.log10(m.x + 5) - 1) * m.y),
+    "reciprocal of what rises to 0": lambda m: pyo.log((0.5 + 1 / (m.n + 1)) ** 2),
 }
 
 
