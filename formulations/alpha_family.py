@@ -47,6 +47,7 @@ class AlphaFamily(Mechanism):
         self.id, self.title, self.source = id, title, source
         self.share, self.exact_share = SHARES[by]
         self.merges_users = isinstance(alpha, float)
+        self.is_mean = isinstance(alpha, float) and alpha > 1  # the models maximise the power mean then
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """`alpha`: at least 0, or "inf", or positive numbers for each user or by name; `share`: a name of SHARES."""
@@ -63,11 +64,6 @@ class AlphaFamily(Mechanism):
     @property
     def parameters(self) -> dict[str, Any]:
         return {"alpha": self.alpha} | ({} if self.pool else {"share": self.by})
-
-    @property
-    def is_mean(self) -> bool:
-        """Whether there is one alpha > 1, for which the models maximise the power mean."""
-        return isinstance(self.alpha, float) and self.alpha > 1
 
     def alphas(self, instance: Instance) -> Floats | float:
         """One alpha for all users, or (N,) one for each; InstanceError where these do not fit."""

@@ -131,13 +131,14 @@ class AlphaPfVds(Equilibrium):
 
     def write_cvxpy(self, instance: Instance, form: str = "") -> "cp.Problem":
         """K (37)-(40) where K has the game, else the merit in levels; `form` asks for "printed", "levels" or "nb"."""
-        forms = {"printed": printed_cvxpy, "levels": merit_cvxpy, "nb": self._as_bargaining("cvxpy")}
+        forms = {"printed": printed_cvxpy, "levels": merit_cvxpy, "nb": lambda game: nash_bargaining.write_cvxpy(game.instance)}
         return self._written(forms, form, "cvxpy", instance)
 
     def write_pyomo(self, instance: Instance, form: str = "") -> "pyo.ConcreteModel":
         """The same; `form` is "printed", "levels", "ncp-printed" (K 28-31), "ncp" (in levels) or "nb"."""
         forms = {"printed": printed_pyomo, "levels": merit_pyomo, "ncp-printed": printed_ncp, "ncp": ncp_pyomo}
-        return self._written(forms | {"nb": self._as_bargaining("pyomo")}, form, "pyomo", instance)
+        bargaining = {"nb": lambda game: nash_bargaining.write_pyomo(game.instance)}
+        return self._written(forms | bargaining, form, "pyomo", instance)
 
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
         """K's models (game/printed.py)."""
@@ -149,19 +150,12 @@ class AlphaPfVds(Equilibrium):
         if wrong := self.unwritten(instance, layer):
             raise NotApplicable(wrong)
         game = self.game(instance)
-        return forms[form or self._form or ("printed" if covers(game) else "levels")](game)
-
-    def _as_bargaining(self, layer: str) -> Any:
-        """The concave program of nb, refused where its answer is no equilibrium."""
-
-        def write(game: Game) -> Any:
-            for i in np.flatnonzero(~game.logarithmic)[:1]:
-                what = "a utility of one's own" if game.own[i] else f"alpha = {game.alpha[i]:g}"
-                server = f"server {game.instance.servers[i]!r}"
-                raise NotApplicable(f"form 'nb' is for alpha = 1 on every server, but {server} has {what}")
-            return getattr(nash_bargaining, f"write_{layer}")(game.instance)
-
-        return write
+        chosen = form or self._form or ("printed" if covers(game) else "levels")
+        for i in np.flatnonzero(~game.logarithmic)[:1] if chosen == "nb" else ():  # where its answer is no equilibrium
+            what = "a utility of one's own" if game.own[i] else f"alpha = {game.alpha[i]:g}"
+            server = f"server {game.instance.servers[i]!r}"
+            raise NotApplicable(f"form 'nb' is for alpha = 1 on every server, but {server} has {what}")
+        return forms[chosen](game)
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
         """Kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0."""

@@ -1,5 +1,6 @@
 """The model of another mechanism, edited: what `Mechanism.edited` returns."""
 
+from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,6 @@ from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import cvxpy as cp
     import pyomo.environ as pyo
 
@@ -57,27 +56,25 @@ class Edited(Mechanism):
         own = {name: getattr(self, name) for name in ("title", "edits", "keeps_floors")}
         return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit), own
 
-    def _of(self, base: Mechanism) -> "Edited":
-        """The same edit of another base, without what was compiled for this one."""
-        kind, (_, *given), own = self.__reduce__()
-        result: Edited = kind(base, *given)
-        vars(result).update(own)
-        return result
-
     @property
     def layers(self) -> frozenset[str]:
         """The layers that have an edit and a model."""
         edits = {"cvxpy": self.cvxpy_edit, "pyomo": self.pyomo_edit}
         return frozenset(layer for layer in self.base.layers if edits[layer] is not None)
 
-    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+    def written_by(self, layer: str) -> tuple[Callable[..., Any], ...]:
         """The functions of the base, then the edit."""
         found, edit = self.base.written_by(layer), self.cvxpy_edit if layer == "cvxpy" else self.pyomo_edit
         return (*found, edit) if found and edit is not None else ()
 
     def configure(self, /, **parameters: Any) -> Mechanism:
-        """The edit of the base with these parameters."""
-        return self._of(self.base.configure(**parameters)) if parameters else self
+        """The edit of the base with these parameters, without what was compiled for this one."""
+        if not parameters:
+            return self
+        kind, (_, *given), own = self.__reduce__()
+        result: Edited = kind(self.base.configure(**parameters), *given)
+        vars(result).update(own)
+        return result
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a mechanism is: a definition that can be written as a model, and that an allocation can be checked against."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.registry import imported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import cvxpy as cp
     import pyomo.environ as pyo
 
@@ -76,7 +74,7 @@ class Mechanism:
     merges_users: bool = False
     merges_servers: bool = False
     own_objective: str = ""
-    functions: "tuple[Callable[..., Any], ...]" = ()
+    functions: tuple[Callable[..., Any], ...] = ()
 
     def __repr__(self) -> str:
         given = "".join(f" {name}={value!r}" for name, value in self.parameters.items())
@@ -88,7 +86,7 @@ class Mechanism:
         written = {"cvxpy": Mechanism.write_cvxpy, "pyomo": Mechanism.write_pyomo}
         return frozenset([layer for layer, blank in written.items() if getattr(type(self), f"write_{layer}") is not blank])
 
-    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+    def written_by(self, layer: str) -> tuple[Callable[..., Any], ...]:
         """The functions that say what its model in "cvxpy" or "pyomo" is, for readers."""
         return (getattr(type(self), f"write_{layer}"),) if isinstance(layer, str) and layer in self.layers else ()
 

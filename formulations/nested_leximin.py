@@ -22,7 +22,8 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks, tasks_in_units
 from fairalloc.formulations.lexicographic.linear_program import LP, program_as_lp
-from fairalloc.formulations.lexicographic.nested import NestedRound, least_rise
+from fairalloc.formulations.lexicographic.nested import NestedRound
+from fairalloc.formulations.lexicographic.nested_proof import least_rise
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation

@@ -88,14 +88,26 @@ class NestedNashBargaining(Mechanism):
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def residual(self, allocation: Allocation) -> float:
         """The bound at its own prices, or what a guarantee misses where that is more; inf without prices or a user's tasks."""
+        from scipy.optimize import linprog
+
         instance = allocation.instance
         if allocation.prices is None or not (allocation.has_point and np.all(allocation.tasks > 0)):
             return np.inf
         prices, q = costs_at(allocation, allocation.prices)
         (V, gamma), capped = guarantees(instance), np.flatnonzero(np.isfinite(instance.max_tasks))
         missed = float((1.0 - (V @ allocation.tasks) / gamma).max(initial=0.0))
-        worth = parts(instance) / allocation.tasks
-        return worst([missed, _gain(worth, float(prices.sum()), q, V, gamma, capped, instance.max_tasks)])
+        z = sp.csr_array((np.ones(len(capped)), (capped, np.arange(len(capped)))), shape=(instance.N, len(capped)))
+        worth = parts(instance) / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
+        rows = sp.diags_array(1.0 / worth) @ sp.hstack([sp.csr_array(q[:, None]), z, -V.T], format="csr")
+        scale = np.abs(rows).max(axis=0).toarray().ravel()
+        unit = 1.0 / np.where(scale > 0, scale, 1.0)
+        cost = np.concatenate([[prices.sum()], instance.max_tasks[capped], -gamma]) * unit
+        tight = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
+        found = linprog(cost, A_ub=-(rows @ sp.diags_array(unit)), b_ub=-np.ones(len(q)), method="highs-ds", options=tight)
+        if found.x is None:
+            return np.inf
+        most = max(1.0, float(1.0 / (rows @ (unit * found.x)).min()))  # by so much more it is feasible, to rounding
+        return worst([missed, float(cost @ found.x) * most - 1.0])
 
 
 def parts(instance: Instance) -> Floats:
@@ -111,23 +123,6 @@ def guarantees(instance: Instance) -> tuple[sp.csr_array, Floats]:
     tree = Tree.of(instance)
     kept = np.flatnonzero(tree.gamma > 0)
     return sp.csr_array(sp.diags_array(tree.phi[kept]) @ tree.shares[kept]), tree.gamma[kept]
-
-
-def _gain(worth: Floats, total: float, q: Floats, V: sp.csr_array, gamma: Floats, capped: Any, limits: Floats) -> float:
-    """Min s sum p + z max_tasks - y gamma - 1  s.t.  (s q_n + z_n - sigma_n sum_k y_k) / worth_n >= 1, worth_n = phi_n / u_n."""
-    from scipy.optimize import linprog
-
-    z = sp.csr_array((np.ones(len(capped)), (capped, np.arange(len(capped)))), shape=(len(q), len(capped)))
-    rows = sp.diags_array(1.0 / worth) @ sp.hstack([sp.csr_array(q[:, None]), z, -V.T], format="csr")
-    scale = np.abs(rows).max(axis=0).toarray().ravel()
-    unit = 1.0 / np.where(scale > 0, scale, 1.0)
-    cost = np.concatenate([[total], limits[capped], -gamma]) * unit
-    tight = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
-    found = linprog(cost, A_ub=-(rows @ sp.diags_array(unit)), b_ub=-np.ones(len(q)), method="highs-ds", options=tight)
-    if found.x is None:
-        return np.inf
-    most = max(1.0, float(1.0 / (rows @ (unit * found.x)).min()))  # by so much more it is feasible, to rounding
-    return float(cost @ found.x) * most - 1.0
 
 
 mechanism = NestedNashBargaining()

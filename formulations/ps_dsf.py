@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import by_user, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, linear_rows, pyomo_tasks, server_resources, tasks_of
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
@@ -37,11 +37,13 @@ from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import one_vector
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
+PROGRAM = "the mixed-integer program of ps-dsf"
 
 LINEAR_OBJECTIVES = ("utilisation", "tasks", "sum")
 
@@ -93,7 +95,7 @@ class PsDsf(Equilibrium):
         import pyomo.environ as pyo
 
         arcs, part, model = instance.arcs, LevelBounds(self.game(instance)), pyomo_tasks(instance)
-        users, keys = instance.users, [(i, r) for i in instance.servers for r in instance.resources]
+        users, keys = instance.users, server_resources(instance)
         x = list(model.x.values())
         pairs = [(users[part.user[p]], *keys[part.row[p]]) for p in range(len(part.arc))]
         bounds = dict(zip(keys, zip(part.low.tolist(), part.high.tolist(), strict=True), strict=True))
@@ -107,7 +109,7 @@ class PsDsf(Equilibrium):
         satisfied = dict.fromkeys(users, 0.0) | dict(model.satisfied.items())
         used, level = list(model.used.values()), list(model.level.values())
         load = {key: 0 if row is None else row for key, row in zip(keys, linear_rows(arcs.load, x), strict=True)}
-        tasks = by_user(instance, linear_rows(arcs.owner, x))
+        tasks = tasks_of(model, instance)
         gamma = dict(zip(model.x, arcs.gamma.tolist(), strict=True))
         choices = dict(zip(model.x, linear_rows(part.owner, list(model.bottleneck.values())), strict=True))
         terms = zip(part.user, part.row, part.c.tolist(), strict=True)
@@ -159,7 +161,11 @@ class PsDsf(Equilibrium):
 
     def unwritten(self, instance: Instance, layer: str) -> str:  # noqa: ARG002 (the same in both)
         """The program is for one demand vector: its bottlenecks say nothing about a user's choice of variants."""
-        return several_vectors(instance)
+        try:
+            one_vector(instance, PROGRAM)
+        except NotApplicable as error:
+            return str(error)
+        return ""
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:  # noqa: ARG002
         """Kappa = 1 / level where saturated, else 0; parameters and return value are those of `Mechanism.prices`."""
@@ -180,8 +186,7 @@ class LevelBounds:
     """
 
     def __init__(self, game: Game) -> None:
-        if reason := several_vectors(game.instance):
-            raise NotApplicable(reason)
+        one_vector(game.instance, PROGRAM)
         instance, size = game.instance, game.instance.K * game.instance.R
         self.arc, resource = np.nonzero(game.w)
         self.user = game.user[self.arc]
@@ -222,14 +227,6 @@ def linear_objective(instance: Instance, objective: str) -> Rationals:
         return tuple(1 / most[n] for n in arcs.user)
     there = sum(c > 0 for row in instance.exact.capacities for c in row)
     return tuple(sum((part for _, part in load), Fraction(0)) / there for load in arcs.load)
-
-
-def several_vectors(instance: Instance) -> str:
-    """One sentence that names a user with several variants, "" where there is none."""
-    for n in np.flatnonzero(instance.vectors.counts > 1)[:1]:
-        has = f"user {instance.users[n]!r} has {instance.vectors.counts[n]}"
-        return f"the mixed-integer program of ps-dsf needs one demand vector for each user, but {has}"
-    return ""
 
 
 mechanism = PsDsf()

@@ -89,12 +89,8 @@ def mixed(instance: Instance) -> Instance:
 @lru_cache(maxsize=8)
 def time_shared(instance: Instance) -> Instance:
     """The instance whose one resource is time, 1 / gamma_ni of server i for a task of n; always the same object."""
-    exact, arcs = instance.exact, instance.arcs
-    demands_on = {}
-    for n, i in zip(arcs.user.tolist(), arcs.server.tolist(), strict=True):
-        vector = exact.demands_on.get((n, i), exact.demands[n])[0]
-        pool = [c * int(instance.counts[i]) for c in exact.capacities[i]]
-        demands_on[n, i] = [max(d / c for d, c in zip(vector, pool, strict=True) if d > 0)]
+    arcs = zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), exact_arcs(instance).load, strict=True)
+    demands_on = {(n, i): [max(part for _, part in load)] for n, i, load in arcs}
     tasks, servers = [[1]] * instance.N, [[1]] * instance.K
     changed = {"demands": tasks, "capacities": servers, "counts": None, "resources": ["time"]}
     return instance.replace(**changed, eligible=instance.eligible, rates=None, demands_on=demands_on)

@@ -31,8 +31,24 @@ class Uniform(Utilitarian):
     merges_servers = False  # its models are on a server for each user
 
     def domain(self, instance: Instance) -> Instance:
-        """Every server split among the users; its arcs are those of the instance, in the same order."""
-        return partitioned(instance)
+        """N K servers: row i N + n is user n's part of server i, eligible for that user alone; in rationals, as `exact` needs.
+
+        Its arcs are those of the instance, in the same order. A task counts 1 / sum_i gamma_ni, so that without limits the
+        objective is the sum of all parts, 1.
+        """
+        exact, everything = instance.exact, sum(instance.exact.weights)
+        n, i = np.nonzero(instance.placement)
+        alone = sp.csr_array((np.ones(len(n), bool), (n, i * instance.N + n)), shape=(instance.N, instance.K * instance.N))
+        pools = zip(instance.counts.tolist(), exact.capacities, strict=True)
+        return instance.replace(
+            capacities=[[q * c * w / everything for c in capacity] for q, capacity in pools for w in exact.weights],
+            counts=None,
+            weights=[1 / tasks for tasks in monopoly(instance)],
+            eligible=alone,
+            servers=[f"{s} for {u}" for s in instance.servers for u in instance.users],
+            rates=None,
+            demands_on={(n, i * instance.N + n): v for (n, i), v in exact.demands_on.items()},
+        )
 
     def home(self, instance: Instance) -> Instance:
         """The allocation is given on the servers themselves."""
@@ -62,32 +78,12 @@ def most_tasks(instance: Instance) -> Floats:
         return frozen(np.minimum(parts * gamma(instance).sum(axis=1), instance.max_tasks))
     from scipy.optimize import linprog
 
-    scaled, unit = mechanism.canonical(partitioned(instance))
+    scaled, unit = mechanism.canonical(mechanism.domain(instance))
     lp = mechanism.lp(scaled)
     answer = linprog(-lp.cost, A_ub=lp.matrix, b_ub=lp.upper, method="highs-ds")
     if not answer.success:
         return np.full(instance.N, np.inf)  # nothing is proved
     return frozen((scaled.arcs.owner @ answer.x) * unit)
-
-
-def partitioned(instance: Instance) -> Instance:
-    """N K servers: row i N + n is user n's part of server i, eligible for that user alone; in rationals, as `exact` needs.
-
-    A task counts 1 / sum_i gamma_ni, so that without limits the objective is the sum of all parts, 1.
-    """
-    exact, everything = instance.exact, sum(instance.exact.weights)
-    n, i = np.nonzero(instance.placement)
-    alone = sp.csr_array((np.ones(len(n), dtype=bool), (n, i * instance.N + n)), shape=(instance.N, instance.K * instance.N))
-    pools = zip(instance.counts.tolist(), exact.capacities, strict=True)
-    return instance.replace(
-        capacities=[[q * c * w / everything for c in capacity] for q, capacity in pools for w in exact.weights],
-        counts=None,
-        weights=[1 / tasks for tasks in monopoly(instance)],
-        eligible=alone,
-        servers=[f"{s} for {u}" for s in instance.servers for u in instance.users],
-        rates=None,
-        demands_on={(n, i * instance.N + n): v for (n, i), v in exact.demands_on.items()},
-    )
 
 
 mechanism = Uniform()

@@ -22,7 +22,7 @@ count as constraints. Bounds are those of variables; fixed variables and paramet
 
 import math
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -125,11 +125,6 @@ class Shape(NamedTuple):
         """Whether it is one number."""
         return self.low == self.high and math.isfinite(self.low)
 
-    @property
-    def affine(self) -> bool:
-        """Whether it is proved to be both convex and concave."""
-        return self.convex and self.concave
-
 
 UNKNOWN = Shape()
 
@@ -169,25 +164,15 @@ def _power(f: Shape, p: float) -> Shape:
     whole = p == int(p)
     if not whole:  # it is defined for f >= 0 alone
         f = f._replace(low=max(f.low, 0.0), convex=f.convex and (f.low >= 0 or f.concave))
-    positive, even = f.low >= 0, whole and p % 2 == 0
-    ends = [_raised(side, p) for side in (f.low, f.high)]
-    low, high = (min(ends), max(ends)) if positive or f.high <= 0 else (0.0 if even else -math.inf, math.inf)
-    if positive:
-        logs = (f.log_concave, f.log_convex) if p < 0 else (f.log_convex, f.log_concave)
-        return _shape(f.concave if p < 0 else p >= 1 and f.convex, 0 < p <= 1 and f.concave, low, high, *logs)
-    if even and p > 0:
-        return _shape(f.affine or (f.concave and f.high <= 0), False, low, high)
-    if f.high > 0:
-        return f if p == 1 else Shape(low=low, high=high)
-    return _shape(even and f.convex, not even and (f.concave if p > 0 else f.convex), low, high)
-
-
-def _raised(side: float, p: float) -> float:
-    """A bound of f to the power p."""
-    try:
-        return float(side**p)
-    except (OverflowError, ZeroDivisionError):
-        return math.inf
+    even = whole and p % 2 == 0
+    if f.low < 0 and f.high <= 0:
+        return _product(_number(1.0 if even else -1.0), _power(_product(_number(-1.0), f), p))
+    if f.low < 0:
+        return f if p == 1 else _shape(even and p > 0 and f.curves(True, True), False, 0.0 if even else -math.inf, math.inf)
+    with np.errstate(divide="ignore", over="ignore"):
+        low, high = sorted(np.float_power(np.abs([f.low, f.high]), p).tolist())
+    logs = (f.log_concave, f.log_convex) if p < 0 else (f.log_convex, f.log_concave)
+    return _shape(f.concave if p < 0 else p >= 1 and f.convex, 0 < p <= 1 and f.concave, low, high, *logs)
 
 
 def _exp(f: Shape) -> Shape:
@@ -203,13 +188,7 @@ def _log(f: Shape) -> Shape:
 def _abs(f: Shape) -> Shape:
     if f.low >= 0 or f.high <= 0:
         return f if f.low >= 0 else _product(_number(-1.0), f)
-    return _shape(f.affine, False, 0.0, max(-f.low, f.high))
-
-
-def _extreme(which: Callable[..., float], parts: list[Shape]) -> Shape:
-    """Of max or min."""
-    low, high = which(p.low for p in parts), which(p.high for p in parts)
-    return _shape(which is max and all(p.convex for p in parts), which is min and all(p.concave for p in parts), low, high)
+    return _shape(f.curves(True, True), False, 0.0, max(-f.low, f.high))
 
 
 FUNCTIONS = {
@@ -253,7 +232,9 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
     if name in ("sum", "linear"):
         return _sum(parts)
     if name in ("max", "min"):
-        return _extreme(max if name == "max" else min, parts)
+        curved = name == "max" and all(p.convex for p in parts), name == "min" and all(p.concave for p in parts)
+        which = max if name == "max" else min
+        return _shape(*curved, which(p.low for p in parts), which(p.high for p in parts))
     if name == "neg":
         return _product(_number(-1.0), parts[0])
     if name in ("prod", "mon"):
@@ -274,7 +255,7 @@ def _entropy(node: Any, parts: list[Shape]) -> Shape | None:
     if first is second:
         return _power(parts[0], 2.0)
     for f, other, shape in ((first, second, parts[0]), (second, first, parts[1])):
-        if getattr(other, "name", "") == "log" and other.args[0] is f and shape.affine:
+        if getattr(other, "name", "") == "log" and other.args[0] is f and shape.curves(True, True):
             return _shape(True, False, -1.0, math.inf)
     return None
 

@@ -35,27 +35,21 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
         return np.inf
     prices, q = costs_at(allocation, prices)  # the scale of the sum is free
     kinks = np.divide(marginal, q, out=np.where(marginal > 0, np.inf, 0.0), where=q > 0)
-    capped = np.isfinite(allocation.instance.max_tasks)
+    limits = allocation.instance.max_tasks
+    capped = np.isfinite(limits)
     least = float(kinks.max(initial=0.0, where=~capped))
     if not np.isfinite(least):
         return np.inf
     total = float(prices.sum())
-    bound = _least_bound(total, allocation.instance.max_tasks[capped], marginal[capped], q[capped], kinks[capped], least)
-    return worst([bound / worth - 1.0])
-
-
-def _least_bound(total: float, most: Floats, marginal: Floats, q: Floats, kinks: Floats, least: float) -> float:
-    """The least of s total + sum of max(a_n - s q_n, 0) max_tasks_n over users with a limit, for s of at least `least`."""
-    if not len(most):
-        return least * total
-    limited = np.sort(np.maximum(kinks[q > 0], least))
-    candidates = np.append(least, limited)
+    most, a, q, kinks = (part[capped] for part in (limits, marginal, q, kinks))
+    candidates = np.append(least, np.sort(np.maximum(kinks[q > 0], least)))
     order = np.argsort(kinks, kind="stable")
     after = np.append(np.cumsum((q * most)[order][::-1])[::-1], 0.0)
     larger = after[np.searchsorted(kinks[order], candidates, side="right")]
     best = int(np.argmax(total >= larger)) if total >= larger[-1] else len(candidates) - 1
     near = candidates[max(best - 1, 0) : best + 2]
-    return float(min(s * total + np.maximum(marginal - s * q, 0.0) @ most for s in near.tolist()))
+    bound = min(s * total + np.maximum(a - s * q, 0.0) @ most for s in near.tolist())
+    return worst([float(bound) / worth - 1.0])
 
 
 def free_gain(allocation: Allocation, marginal: Floats, gain: float) -> float:
@@ -86,8 +80,7 @@ def _free_gain(allocation: Allocation) -> float:
     most = np.concatenate([np.full(len(x), np.inf), instance.max_tasks / (u * part) - 1.0])
     rows = sp.hstack([load, sp.csr_array((load.shape[0], instance.N))], format="csr")
     bounds = np.column_stack([np.zeros(len(most)), most])
-    one, same = np.ones(load.shape[0]), np.ones(instance.N)
-    answer = linprog(-rise, rows, one, own, same, bounds, method="highs-ds")
+    answer = linprog(-rise, rows, np.ones(load.shape[0]), own, np.ones(instance.N), bounds, method="highs-ds")
     return float(-answer.fun) if answer.success else np.inf
 
 

@@ -17,6 +17,7 @@ Functions without derivatives and cones are judged by a bound on the objective t
 prove (conic.py), and integers by that of branch and bound: by `primal`, what the bound lacks, and the gap to the bound.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +27,6 @@ from fairalloc.formulations.common.conic import NOISE, TINY, Bound, outside_of_s
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import cvxpy as cp
     import pyomo.environ as pyo
 
@@ -70,13 +69,13 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
         return None
     if any(c.dual_value is None or type(c).__name__ not in ("Inequality", "Equality") for c in problem.constraints):
         return None
-    slope = _slope_in_cvxpy(problem.objective.expr, variables)
+    slope = _jacobian(problem.objective.expr, variables).toarray()[0]
     if any(v.value is None for v in variables):
         return None
     before = [v.value for v in variables]
     for v, value in zip(variables, before, strict=True):
         v.save_value(value * (1 + STEP))
-    bend = np.abs(_slope_in_cvxpy(problem.objective.expr, variables) - slope) / STEP
+    bend = np.abs(_jacobian(problem.objective.expr, variables).toarray()[0] - slope) / STEP
     for v, value in zip(variables, before, strict=True):
         v.save_value(value)
     x = np.concatenate([np.ravel(v.value, order="F") for v in variables])
@@ -96,18 +95,10 @@ def _row_in_cvxpy(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, F
     left, right = (np.ravel(part.value, order="F") for part in constraint.args)
     excess, scale = left - right, np.abs(left) + np.abs(right)
     dual = np.ravel(constraint.dual_value, order="F") * np.ones(len(excess))
-    parts = _jacobian(constraint.expr)
-    rows = sp.hstack([parts[v].T if v in parts else sp.csr_array((len(excess), v.size)) for v in variables], format="csr")
+    rows = _jacobian(constraint.expr, variables)
     if type(constraint).__name__ == "Equality":
         return rows, dual, relative(np.abs(excess), scale), np.zeros(len(excess)), np.zeros(len(excess))
     return rows, dual, relative(np.maximum(excess, 0.0), scale), np.abs(excess), np.maximum(-dual, 0.0)
-
-
-def _slope_in_cvxpy(expr: Any, variables: list[Any]) -> Floats:
-    """(n,) the derivatives of an expression that is a number."""
-    parts = _jacobian(expr)
-    each = [np.asarray(parts[v].sum(axis=1)).ravel() if v in parts else np.zeros(v.size) for v in variables]
-    return np.concatenate(each) if each else np.empty(0)
 
 
 def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
@@ -156,17 +147,14 @@ def _rounded(near: Any, value: Any, places: Any) -> Any:
     return result
 
 
-def _jacobian(expr: Any) -> dict[Any, sp.csc_array]:
-    """(size of the variable, size of the expression) derivatives, by columns first."""
-    shape = (-1, expr.size)
-    return {
-        v: sp.csc_array(np.asarray(part).reshape(shape) if np.isscalar(part) else part)
-        for v, part in expr.grad.items()
-        if part is not None
-    }
+def _jacobian(expr: Any, variables: list[Any]) -> sp.csr_array:
+    """(size of the expression, n) derivatives, by columns first; 0 where CVXPY has none."""
+    found = {v: [[part]] if np.isscalar(part) else part for v, part in expr.grad.items() if part is not None}
+    each = [sp.csc_array(found[v]).T if v in found else sp.csr_array((expr.size, v.size)) for v in variables]
+    return sp.hstack(each, format="csr")
 
 
-def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: "Mapping[Any, float] | None") -> float | None:
+def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: Mapping[Any, float] | None) -> float | None:
     """The same of a Pyomo model, with `duals` by constraint, of either sign convention; None also with complementarity."""
     import pyomo.environ as pyo
 
@@ -258,7 +246,7 @@ def value_of_pyomo(expr: Any) -> float:
         return float(np.nan)
 
 
-def _rows_in_pyomo(expressions: list[Any], place: "Mapping[int, int]") -> sp.csr_array | None:
+def _rows_in_pyomo(expressions: list[Any], place: Mapping[int, int]) -> sp.csr_array | None:
     """(m, n) the derivatives of expressions, None where one has none."""
     from pyomo.core.expr.calculus.derivatives import Modes, differentiate
     from pyomo.core.expr.calculus.diff_with_pyomo import DifferentiationException

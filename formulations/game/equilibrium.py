@@ -11,8 +11,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Equilibrium", "deviation"]
-
 
 class Equilibrium(Mechanism):
     """A mechanism in which every server is fair on its own, given what the others do. Prices are the kappa (K, R) of game.py."""

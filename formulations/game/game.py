@@ -24,7 +24,6 @@ A row of the instance with count q is one pool: its A_i and B_i are those of one
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -41,8 +40,6 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, is_vector
-
-__all__ = ["Game", "monopolies"]
 
 
 @lru_cache(maxsize=8)
@@ -92,7 +89,8 @@ class Game:
         self.own, self.alike = np.zeros(instance.K, dtype=bool), np.ones(instance.K, dtype=bool)
         own = () if utility is None else self._own(utility)
         exponent, A, B = (values[arcs.server] for values in (np.where(np.isfinite(self.alpha), self.alpha, 1.0), self.A, self.B))
-        self.marginals = replace(Marginals.family(exponent, A, B, len(arcs)), own=own)
+        with np.errstate(divide="ignore"):
+            self.marginals = Marginals(exponent, np.log(A), np.log(B), own)
         self.finite = np.isfinite(self.alpha)
         self.beta = np.where(self.finite, np.maximum(self.alpha, 1.0), 1.0)
         self.several: NDArray[np.bool_] = np.zeros(instance.K, dtype=bool)

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Marginals", "OwnPart", "Utility"]
-
 GRID, SMALLEST = 400, 1e-6
 """Shares at which a utility is checked, evenly in their logarithm, and the least of them in units of the largest that can
 occur."""
@@ -218,14 +216,6 @@ class Marginals:
     log_b: Floats
     own: "tuple[OwnPart, ...]" = ()
 
-    @classmethod
-    def family(cls, alpha: Any, A: Any, B: Any, arcs: int) -> "Marginals":
-        """(K 22), of numbers or one for each arc."""
-        with np.errstate(divide="ignore"):
-            parts = np.asarray(alpha, dtype=float), np.log(np.asarray(A, dtype=float)), np.log(np.asarray(B, dtype=float))
-        exponent, log_a, log_b = (np.broadcast_to(part, arcs) for part in parts)
-        return cls(exponent, log_a, log_b)
-
     @cached_property
     def mixed(self) -> bool:
         """Whether some B is positive."""
@@ -233,12 +223,9 @@ class Marginals:
 
     def of(self, arcs: NDArray[np.intp]) -> "Marginals":
         """On these arcs, which may be named several times."""
-        own = []
-        for utility, at, table in self.own:
-            where = np.flatnonzero(np.isin(arcs, at))
-            if len(where):
-                own.append((utility, where, table))
-        return Marginals(self.alpha[arcs], self.log_a[arcs], self.log_b[arcs], tuple(own))
+        own = [(utility, np.flatnonzero(np.isin(arcs, at)), table) for utility, at, table in self.own]
+        some = tuple(part for part in own if len(part[1]))
+        return Marginals(self.alpha[arcs], self.log_a[arcs], self.log_b[arcs], some)
 
     def log(self, log_z: Floats, alpha: Floats | None = None) -> Floats:
         """(m,) log g'; with other exponents alpha (m,) that of one's own utility is multiplied by their quotient."""
@@ -254,11 +241,9 @@ class Marginals:
     def elasticity(self, log_z: Floats, log_g: Floats, alpha: Floats | None = None) -> Floats:
         """(m,) -d log g' / d log z where `log` is log_g; of (K 22) it is between min(1, alpha) and max(1, alpha)."""
         exponent = self.alpha if alpha is None else alpha
-        result = exponent
+        result = np.array(exponent)
         if self.mixed:
             result = exponent + (1.0 - exponent) * np.exp(self.log_b - log_z - log_g)
-        if self.own:
-            result = np.array(result)
         for utility, at, _ in self.own:
             result[at] = utility.elasticity(log_z[at]) * (exponent[at] / self.alpha[at])
         return result

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["finite_game", "left_pyomo", "log_marginal_cvxpy", "log_marginal_pyomo", "merit_cvxpy", "merit_pyomo"]
-
 SCALE = 1e2
 """The factor of the smooth merit: solvers stop at absolute tolerances, so it decides how small the merit gets."""
 

@@ -23,8 +23,6 @@ from fairalloc.formulations.game.merit import StartingPoint, excess_pyomo, finit
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
-__all__ = ["as_nlp", "ncp_pyomo"]
-
 
 def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
     """Complementarity conditions `prices` (K 28, by server and resource), `users` (K 29, by arc) and `limits`.

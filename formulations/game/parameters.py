@@ -11,8 +11,6 @@ from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, is_vector
 
-__all__ = ["by_name", "per_server"]
-
 
 def by_name(value: Any, names: Sequence[str], what: str, kind: str) -> list[Any]:
     """One entry for each name, from one for all, a vector of them, or {name: entry}; InstanceError where they do not fit."""

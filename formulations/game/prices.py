@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 
-__all__ = ["SERVED_THRESHOLDS", "recovered_candidates", "recovered_prices"]
-
 SERVED_THRESHOLDS = (1e-10, 1e-7, 1e-4)
 """Below which y_ni a user counts as not served when prices are computed. Which small y_ni are rounding errors is unknown; the
 prices for each threshold prove a bound, and the least bound is the residual."""

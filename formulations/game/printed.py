@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-__all__ = ["covers", "printed_cvxpy", "printed_functions", "printed_merit", "printed_ncp", "printed_pyomo"]
-
 RELAXATION = 1e-8
 
 

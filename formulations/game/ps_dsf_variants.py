@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 from fairalloc.models.feasibility import slack_of
 from fairalloc.models.numbers import Floats
 
-__all__ = ["TEN_DIGITS", "OneServer", "ShareLayer", "max_min_gap", "relative_gains"]
-
 FLOOR, ACCURACY = 1e-13, 0.02
 """The least tau that is tried, the rounding error of a sum of tasks; how much larger, relative, the residual may be than it
 is."""
@@ -86,11 +84,6 @@ class OneServer:
         return np.divide(self.y, self.total, out=np.zeros(len(self.y)), where=self.total > 0)
 
     @cached_property
-    def gains(self) -> Floats:
-        """(m, R) s: how much more the user could run by the slack of r alone, relative to all its tasks; at most 1."""
-        return relative_gains(self.slack, self.w, self.total)
-
-    @cached_property
     def slack(self) -> Floats:
         """(R,) the free part of each resource."""
         return slack_of(self.y @ self.w, len(self.y))
@@ -98,13 +91,9 @@ class OneServer:
     @cached_property
     def others(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The pairs (a, b) of different arcs of one user."""
-        order = np.argsort(self.user, kind="stable")
-        first, second = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-        for here in np.split(order, np.flatnonzero(np.diff(self.user[order])) + 1):
-            a, b = np.meshgrid(here, here)
-            first.append(a[a != b])
-            second.append(b[a != b])
-        return np.concatenate(first), np.concatenate(second)
+        owner = sp.csr_array((np.ones(len(self.user)), (np.arange(len(self.user)), self.user)))
+        b, a = (owner @ owner.T).tocsc().nonzero()
+        return a[a != b], b[a != b]
 
     def layers(self, tau: float) -> list[ShareLayer]:
         """One for each set of arcs that (ii) bars, the smallest shares first."""
@@ -157,7 +146,7 @@ class OneServer:
             for group in groups:
                 needy = self._open(group, known, tau)
                 if len(needy):
-                    p = self.prices(ShareLayer(needy, layer.allowed, layer.cheapest), tau)
+                    p = self.prices(layer._replace(needy=needy), tau)
                     known.append((p, self.excess(p, layer.cheapest), float(self.slack @ p)))
                     if len(group) == 1 and self._least(self.w @ p, needy)[0] < PAID:
                         return False

@@ -23,10 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_candidates
-from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap
+from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap, relative_gains
 from fairalloc.models.numbers import Floats
-
-__all__ = ["bottleneck_gap", "definition_gap", "gaps", "infinite_gaps", "level_gap"]
 
 PROVED = 1e-9
 """Where the residual is below this, no linear program looks for better prices."""
@@ -138,7 +136,7 @@ def _bottlenecks(server: OneServer) -> float:
     """
     if not len(server.y):
         return 0.0
-    w, own, z, gains = server.w, server.own, server.z, server.gains
+    w, own, z, gains = server.w, server.own, server.z, relative_gains(server.slack, server.w, server.total)
     worst = np.ones(len(own))
     for r in range(w.shape[1]):
         wants = w[:, r] > 0

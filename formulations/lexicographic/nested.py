@@ -11,31 +11,23 @@ weak duality says that no allocation in which every node keeps kept_k gives node
 
     V_k / phi_k + (sum p + sum_n z_n max_tasks_n - sum_k w_k kept_k) / w_k                                             (*)
 
-The best w for given prices are those of a small linear program. With these the rounds fix nodes, and the residual repeats that.
+The best w for given prices are those of a small linear program. With these nested_proof.py fixes nodes round by round.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 
 NOTHING = 1e-6
 """A level below this part of all shares is 0."""
-
-TOLERANCES = 1e-8, 1e-6
-"""Rises that count as none."""
-
-MOST = 1e-2
-"""A rise that proves nothing: the layer is about another round."""
 
 LARGEST = 1e6
 """Of the w of nodes where limits have prices too, whose rays are worth nothing but for rounding."""
@@ -49,25 +41,18 @@ PREFERRED = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class NestedRound:
-    """One round: its depth, and the active nodes, floors and bases (G + N,) of the program; its capacities are inequalities."""
+    """One round: its depth, and the active nodes, floors and bases (G + N,) of the program."""
 
     depth: int
     active: NDArray[np.bool_]
     floor: Floats
     base: Floats
-    at_most: NDArray[np.bool_]
 
     @classmethod
     def first(cls, tree: Tree, borrowed: bool) -> Self:
         """The children of the root are active."""
         floor = tree.gamma / tree.phi
-        rows = np.ones(tree.instance.K * tree.instance.R, dtype=bool)
-        return cls(1, tree.groups.depth == 1, floor, floor if borrowed else np.zeros(len(floor)), rows)
-
-    @property
-    def exactly(self) -> NDArray[np.bool_]:
-        """(K R,) no row is an equation."""
-        return ~self.at_most
+        return cls(1, tree.groups.depth == 1, floor, floor if borrowed else np.zeros(len(floor)))
 
     @property
     def kept(self) -> NDArray[np.bool_]:
@@ -132,50 +117,3 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
     part = np.divide(q + z, taken, out=np.ones_like(q), where=taken > q + z)  # what is above, by rounding, is taken off the nodes
     w[nodes] = own * [part[users].min() for users in np.split(tree.shares[nodes].indices, tree.shares[nodes].indptr[1:-1])]
     return w, z
-
-
-def proved_rounds(tree: Tree, now: NestedRound, solver: "Solver", tolerance: float) -> Iterator[tuple[Floats, Floats]]:
-    """Tasks and prices of each round that is solved; all that its prices prove at its tasks are fixed, and at least one node."""
-    while now.active.any():
-        x, prices = solver(now)
-        yield x, prices
-        now, _ = _settled(tree, now, tree.levels(feasible(tree.instance, x)), prices, tolerance, np.inf)
-
-
-def _settled(
-    tree: Tree, now: NestedRound, levels: Floats, prices: Floats, tolerance: float, most: float
-) -> tuple[NestedRound, float]:
-    """The round after all that these prices prove, at first up to a rise of `most`; the largest rise of a node that is fixed."""
-    worst = 0.0
-    while now.active.any():
-        rise = rises(tree, now, levels, prices)
-        fixed = now.active & (rise <= max(tolerance, min(2.0 * rise.min(), most)))
-        if not fixed.any():
-            break
-        now, worst, most = now.after(tree, fixed, levels), max(worst, float(rise[fixed].max())), 0.0
-    return now, worst
-
-
-def least_rise(tree: Tree, first: NestedRound, x: Floats, layers: Floats) -> float:
-    """The most that any node can rise at feasible tasks x, in parts of its level then, as prices (T, K, R) prove; 1 = nothing.
-
-    The rounds are repeated with each of TOLERANCES, for which of them a layer was found is not known.
-    """
-    best = 1.0
-    for tolerance in TOLERANCES:
-        if best > tolerance:
-            best = min(best, _repeated(tree, first, x, layers, tolerance))
-    return best
-
-
-def _repeated(tree: Tree, now: NestedRound, x: Floats, layers: Floats, tolerance: float) -> float:
-    """The largest rise of a node when it is fixed; 1 where a node is left of which no layer proves anything."""
-    levels, worst = tree.levels(x), 0.0
-    for layer in (*layers, *layers):
-        now, rise = _settled(tree, now, levels, layer, tolerance, MOST)
-        worst = max(worst, rise)
-    return 1.0 if now.active.any() else worst / (1.0 + worst)
-
-
-Solver = Callable[[Any], tuple[Floats, Floats]]
-"""Gives tasks (A,) and prices (K, R) of a round."""

@@ -83,13 +83,14 @@ class CvxpySession(Session):
     def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
         """Duals of "capacity" and "full", 0 for a row that is left out."""
         duals = {c.label: c.dual_value for c in self.problem.constraints}
-        rows = self.instance.K * self.instance.R
-        if duals.get("capacity") is None or (round is None and np.size(duals["capacity"]) != rows):
+        capacity, prices = duals.get("capacity"), np.zeros(self.instance.K * self.instance.R)
+        if capacity is None or (round is None and np.size(capacity) != len(prices)):
             return None
-        now = round or Round.first(self.instance)
-        prices = np.zeros(rows)
-        prices[now.at_most] = duals["capacity"]
-        prices[now.exactly] = duals.get("full", 0.0)
+        if round is None or np.size(capacity) == len(prices):
+            prices[:] = capacity
+        else:
+            prices[round.at_most] = capacity
+            prices[round.exactly] = duals.get("full", 0.0)
         return prices.reshape(self.instance.K, self.instance.R)
 
     def _own_conditions(self) -> None:

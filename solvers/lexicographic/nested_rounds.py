@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.nested import NestedRound, proved_rounds
+from fairalloc.formulations.lexicographic.nested import NestedRound
+from fairalloc.formulations.lexicographic.nested_proof import proved_rounds
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats

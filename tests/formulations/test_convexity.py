@@ -85,6 +85,7 @@ NEITHER = {
     "smaller of convex ones": lambda m: MinExpression((m.f**2, m.h**2)),
     "square of what is convex and at most 0": lambda m: (m.n - pyo.sqrt(m.x)) ** 2,
     "reciprocal of what is concave and at most 0": lambda m: 1 / (m.n - m.x**2),
+    "reciprocal of what rises to 0": lambda m: pyo.log((0.5 + 1 / (m.n + 1)) ** 2),
 }
 BOUNDS = {
     "product of one sign": (lambda m: m.b * m.n, -12, -1),
