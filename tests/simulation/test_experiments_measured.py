@@ -118,12 +118,12 @@ def test_parts_of_jobs_of_fig_8_are_counted():
 
 def test_use_and_deviation_over_time_are_means_by_the_length_of_steps():
     """Of the same simulation: all servers, classes A and B, and of jobs with less than a quantum the delay."""
-    settings = EXPERIMENTS["K.Fig9"].sizes["small"].settings
+    settings, end = {**EXPERIMENTS["K.Fig9"].sizes["small"].settings, "hours": 0.01}, 36.0
     found = measure("K.Fig9", "ps-dsf", **settings)
     jobs, machines = k_cluster.system("generated", 0, settings)
     of = {"deviation": lambda answer: deviation(answer.instance, answer.x)}
-    log = simulate_fluid(jobs, machines, "ps-dsf", 180.0, limited=False, measures=of)
-    parts, counts = utilisation(log, [0, 180.0], by_class=True)[0], machines.counts
+    log = simulate_fluid(jobs, machines, "ps-dsf", end, limited=False, measures=of)
+    parts, counts = utilisation(log, [0, end], by_class=True)[0], machines.counts
     for r, name in enumerate(("cpu", "memory")):
         for group, rows in (("all", [0, 1, 2, 3]), ("A and B", [0, 1]), ("C and D", [2, 3]), ("C", [2])):
             mean = sum(counts[k] * parts[k, r] for k in rows) / sum(counts[k] for k in rows)
@@ -140,7 +140,7 @@ def test_use_and_deviation_over_time_are_means_by_the_length_of_steps():
     assert found.numbers["delay of short jobs, std"] == pytest.approx(np.std(short))
     assert found.counts["delay of short jobs, mean"] == len(short) > 0
     assert found.numbers["jobs"] == len(jobs.users)
-    assert found.numbers["offered cpu"] == pytest.approx(jobs.work @ jobs.demand[:, 0] / (machines.totals[0] * 180.0))
+    assert found.numbers["offered cpu"] == pytest.approx(jobs.work @ jobs.demand[:, 0] / (machines.totals[0] * end))
 
 
 def test_use_over_time_is_smoothed_over_a_sixth_of_the_time():

@@ -425,12 +425,14 @@ def test_every_job_has_its_quanta_by_the_intervals_in_which_it_is_active(hours):
                 expected.append((start, f"job-{j}", (end - start) * rates[j] / 0.01))
     found = google_intervals("generated", hours=hours, share=0.01, seed=4).workload
     rows = zip(found.arrival.tolist(), [found.users[n] for n in found.job_user], found.work.tolist(), strict=True)
-    assert [row[:2] for row in sorted(expected)] == [row[:2] for row in sorted(rows)]
-    assert sorted(found.work) == pytest.approx(sorted(row[2] for row in expected))
-    for n, j in enumerate(int(name[4:]) for name in found.users):
-        mine = found.job_user == n
-        assert found.demand[mine] == pytest.approx(np.tile(0.01 * demand[j] / demand[j].max(), (mine.sum(), 1)))
-        assert (found.eligible[mine] == [True, True, *2 * [jobs.sched_class[j] >= 2]]).all()
+    ours, plain = sorted(rows), sorted(expected)
+    same = [row[:2] for row in ours] == [row[:2] for row in plain]
+    assert same, "the same jobs at the same times"
+    assert np.allclose([row[2] for row in ours], [row[2] for row in plain], rtol=1e-9)
+    of = np.array([int(name[4:]) for name in found.users])[found.job_user]
+    assert np.allclose(found.demand, 0.01 * demand[of] / demand[of].max(axis=1, keepdims=True), rtol=1e-12)
+    assert np.array_equal(found.eligible[:, 2:], np.repeat(jobs.sched_class[of, None] >= 2, 2, axis=1))
+    assert found.eligible[:, :2].all()
 
 
 def test_a_part_of_the_users_has_all_their_jobs_and_a_part_of_the_jobs_has_not():
