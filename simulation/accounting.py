@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.fluid import FluidLog
-from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
+from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, TaskLog
 
 ROUNDING = 1e-9  # parts of a capacity, of a duration or of all work that are rounding: sums of many floats
 
@@ -103,18 +103,12 @@ def _places(log: TaskLog) -> Iterator[str]:
     for b in np.flatnonzero(~allowed)[:1]:
         yield f"a task of job {log.job[b]} runs on machine {log.server[b]}, which may not run it"
     for s in np.unique(log.events.server).tolist():
-        here = log.server == s
-        for start, end in _away(log.events, s):
+        here, of = log.server == s, log.events.server == s
+        times, up = log.events.time[of], log.events.up[of]
+        down = [0.0] * bool(up[0]) + times[~up].tolist()
+        for start, end in zip(down, [*times[up].tolist(), np.inf], strict=False):
             for b in np.flatnonzero(here & (log.start < end) & (log.end > start))[:1]:
                 yield f"a task of job {log.job[b]} runs on machine {s} from {log.start[b]:g} seconds, but it is down then"
-
-
-def _away(events: ServerEvents, server: int) -> Iterator[tuple[float, float]]:
-    """The times in which a machine is down."""
-    of = events.server == server
-    times, up = events.time[of], events.up[of]
-    starts = [0.0] * bool(up[0]) + times[~up].tolist()
-    return zip(starts, [*times[up].tolist(), np.inf], strict=False)
 
 
 def _times(log: TaskLog) -> Iterator[str]:

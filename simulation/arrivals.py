@@ -94,20 +94,17 @@ def _steps(came: NDArray[np.intp], phi: Floats, D: Floats, share: Floats, cautio
         there = came[: k + 1]
         rest = float(phi[came[k + 1 :]].sum())
         right, reserve = (1.0, rest) if cautious else (1.0 - rest / total, 0.0)
-        M = _level(D[there], phi[there], s[there], right, reserve)
+        d, w, b = D[there], phi[there, None], s[there, None]
+        order = np.argsort((b / w).ravel(), kind="stable")  # 1.
+        slope = np.cumsum((d * w)[order], axis=0)  # 2.
+        kept = np.cumsum((d * b)[order][::-1], axis=0)[::-1]
+        kept = np.vstack([kept[1:], np.zeros((1, d.shape[1]))])
+        at_b, at_M = reserve * (d * (b / w)).max(axis=0), reserve * d.max(axis=0)
+        lines = ((right - kept - at_b, slope), (right - kept, slope + at_M))  # of the reserve at b, and at M
+        levels = (np.divide(room, rise, out=np.full_like(rise, np.inf), where=rise > 0).min() for room, rise in lines)
+        M = float(min(levels))
         s[there] = np.maximum(M * phi[there], s[there])  # 3.
         yield Arrival(int(came[k]), M, frozen(s / share))
-
-
-def _level(D: Floats, phi: Floats, b: Floats, right: float, reserve: float) -> float:
-    """M by the lines of step 2: (k, R) each for the reserve at b and at M."""
-    order = np.argsort(b / phi, kind="stable")  # 1.
-    slope = np.cumsum((D * phi[:, None])[order], axis=0)  # 2.
-    kept = np.cumsum((D * b[:, None])[order][::-1], axis=0)[::-1]
-    kept = np.vstack([kept[1:], np.zeros((1, D.shape[1]))])
-    at_b, at_M = reserve * (D * (b / phi)[:, None]).max(axis=0), reserve * D.max(axis=0)
-    lines = ((right - kept - at_b, slope), (right - kept, slope + at_M))
-    return min(float(np.divide(room, rise, out=np.full_like(rise, np.inf), where=rise > 0).min()) for room, rise in lines)
 
 
 @checked

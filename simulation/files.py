@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.files.trace_files import csv_table, parquet_table
 from fairalloc.simulation.workload import OF_USERS, Cluster, DescribedWorkload, Workload
 
@@ -65,14 +65,7 @@ def read_cluster(path: str | Path) -> Cluster:
 
 
 def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, float] | None = None) -> dict[str, NDArray[Any]]:
-    """All columns of a .csv, .csv.gz or .parquet file; numbers but for some that are words.
-
-    Parameters
-    ----------
-    path : of the file
-    words : columns that are no numbers
-    missing : columns where an empty field stands for a number -> this number
-    """
+    """All columns of a .csv, .csv.gz or .parquet file, numbers but for `words`; `missing` has what empty fields stand for."""
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix
     if ending == ".parquet":
         found = parquet_table(path)
@@ -100,24 +93,18 @@ def _swf(path: Path) -> DescribedWorkload:
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if table.shape[1] != FIELDS or not len(table):
-        raise InstanceError(
-            f"{path} has {len(table)} jobs of {table.shape[1]} fields, but it must have jobs, of {FIELDS} fields each"
-        )
+        found = f"{len(table)} jobs of {table.shape[1]} fields"
+        raise InstanceError(f"{path} has {found}, but it must have jobs, of {FIELDS} fields each")
     told = (line.lstrip("; ").partition(":") for line in lines if line.startswith(";"))
     header = {name.strip(): value.strip() for name, _, value in told}
     processors = np.where(table[:, USED] > 0, table[:, USED], table[:, ASKED])
     ran, wide = table[:, RUN] > 0, processors > 0
     left_out = {"jobs that never ran": int((~ran).sum()), "jobs without processors": int((ran & ~wide).sum())}
     table, processors = table[ran & wide], processors[ran & wide]
-    columns: dict[str, Any] = {
-        "user": [f"user-{code:g}" for code in table[:, USER]],
-        "arrival": np.maximum(table[:, SUBMIT], 0.0),
-    }
-    columns |= {"tasks": processors, "duration": table[:, RUN], "cpu": np.ones(len(table))}
-    made = "each processor of a job is a task of its own"
-    return DescribedWorkload(
-        Workload.from_columns(columns, ["cpu"]), _machines(header, path), f"the jobs of {path}", made, left_out
-    )
+    users, arrival = [f"user-{code:g}" for code in table[:, USER]], np.maximum(table[:, SUBMIT], 0.0)
+    columns: dict[str, Any] = {"user": users, "arrival": arrival, "tasks": processors, "duration": table[:, RUN]}
+    jobs, made = Workload.from_columns(columns | {"cpu": np.ones(len(table))}), "each processor of a job is a task of its own"
+    return DescribedWorkload(jobs, _machines(header, path), f"the jobs of {path}", made, left_out)
 
 
 def _machines(header: Mapping[str, str], path: Path) -> Cluster | None:
@@ -126,10 +113,8 @@ def _machines(header: Mapping[str, str], path: Path) -> Cluster | None:
     if not told[1]:
         return None
     nodes, processors = (int(text) if text.isdigit() else 0 for text in (told[0] or told[1], told[1]))
-    if not 0 < nodes <= processors:
-        raise InstanceError(
-            f"MaxNodes and MaxProcs of {path} are {told[0]!r} and {told[1]!r}, but they must be positive, nodes fewer"
-        )
+    holds = 0 < nodes <= processors
+    require(holds, f"MaxNodes and MaxProcs of {path} are", tuple(told), "they must be positive, nodes fewer")
     whole, more = divmod(processors, nodes)
     sizes = [(whole + 1, more), (whole, nodes - more)] if more else [(whole, nodes)]
     return Cluster(["cpu"], [[size] for size, _ in sizes], [count for _, count in sizes])  # type: ignore[arg-type]

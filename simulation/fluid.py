@@ -185,50 +185,51 @@ class _Rates(NamedTuple):
     who: NDArray[np.intp]
     part: Floats
     place: Floats
+    machines: NDArray[np.int64]
     measures: Mapping[str, Any]
 
 
-NOBODY = _Rates(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros((0, 0)), {})
-
-
+@dataclass(eq=False)
 class _Fluid:
     """Steps 1 to 4."""
 
-    def __init__(
-        self,
-        workload: Workload,
-        cluster: Cluster,
-        events: ServerEvents,
-        solver: tuple[str | Mechanism | type[Mechanism], Mapping[str, Any]],
-        limited: bool,
-        every: float | None,
-        memory: Memory | None,
-        measures: Mapping[str, Callable[[Allocation], Any]],
-    ) -> None:
-        workload.check_on(cluster)
-        self.workload, self.cluster, self.events, self.limited = workload, cluster, events, limited
-        self.solver, self.every, self.measures, self.solves, self.residual = solver, every, measures, 0, 0.0
-        self.methods: set[str] = set()
-        self.memory, self.use = memory, np.zeros(len(workload.users))
-        self.id = solver[0] if isinstance(solver[0], str) else ""
+    workload: Workload
+    cluster: Cluster
+    events: ServerEvents
+    solver: tuple[str | Mechanism | type[Mechanism], Mapping[str, Any]]
+    limited: bool
+    every: float | None
+    memory: Memory | None
+    measures: Mapping[str, Callable[[Allocation], Any]]
+
+    def __post_init__(self) -> None:
+        workload = self.workload
+        workload.check_on(self.cluster)
+        self.solves, self.residual, self.methods = 0, 0.0, set[str]()
+        self.use, self.id = np.zeros(len(workload.users)), self.solver[0] if isinstance(self.solver[0], str) else ""
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
         self.left = np.array(workload.work)
         self.completed, self.cancelled = np.full(len(workload), np.nan), np.zeros(len(workload))
-        self.up = events.first_up(len(cluster.server_class))
         self.active = np.zeros(0, dtype=np.intp)  # unfinished jobs that an allocation was made for, in their order
-        self.arrived = self.turned = 0
+        self.arrived = 0
         self.steps: list[FluidStep] = []
-        self._before: tuple[bytes, _Rates] = b"", NOBODY
 
     def run(self, until: float) -> FluidLog:
         """All allocations up to a time."""
-        time = 0.0
+        time, before = 0.0, None
         while True:
-            self._update(time)
-            machines = np.bincount(self.cluster.server_class[self.up], minlength=len(self.cluster.counts))
-            rates = self._rates(machines, time)
-            time = self._serve(time, min(self._next(time), until), rates, machines)
+            arrived = int(np.searchsorted(self.workload.arrival, time, side="right"))
+            jobs = np.concatenate((self.active, np.arange(self.arrived, arrived)))
+            leaving = jobs[(self.workload.leave[self.workload.job_user[jobs]] <= time) & (self.left[jobs] > 0)]
+            self.cancelled[leaving], self.left[leaving] = self.left[leaving], 0.0
+            self.active, self.arrived = jobs[self.left[jobs] > 0], arrived
+            classes = self.cluster.server_class
+            machines = np.bincount(classes[self.events.up_at(time, len(classes))], minlength=len(self.cluster.counts))
+            key = (self.active.tobytes(), machines.tobytes(), b"" if self.memory is None else self.use.tobytes())
+            if key != before:  # weights that remember change at all times
+                before, rates = key, self._solved(machines, time)
+            time = self._serve(time, min(self._next(time), until), rates)
             if time >= until or time == np.inf:
                 break
         if until == np.inf:
@@ -238,19 +239,12 @@ class _Fluid:
         facts = (self.id, until, tuple(self.steps), *arrays, *counts)
         return FluidLog(self.workload, self.cluster, self.events, *facts)
 
-    def _rates(self, machines: NDArray[np.int64], time: float) -> _Rates:
-        """Those of the allocation before, unless something changed; weights that remember change at all times."""
-        key = self.active.tobytes() + b"|" + machines.tobytes() + (b"" if self.memory is None else self.use.tobytes())
-        if key != self._before[0]:
-            self._before = key, self._solved(machines, time)
-        return self._before[1]
-
     def _solved(self, machines: NDArray[np.int64], time: float) -> _Rates:
         """For those that have an unfinished job and can run it."""
         weights = self.workload.weights if self.memory is None else self.memory.weights(self.workload.weights, self.use)
         made = instance_of(self.workload, self.cluster, self.active, self.tasks[self.active], machines, weights, self.limited)
         if made is None:
-            return NOBODY
+            return _Rates(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros((0, len(machines))), machines, {})
         who, total, instance = made
         mechanism, options = self.solver
         answer = solve(instance, mechanism, **options)
@@ -264,32 +258,19 @@ class _Fluid:
         self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))
         place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
-        return _Rates(who, answer.tasks / total, place, {name: of(answer) for name, of in self.measures.items()})
-
-    def _update(self, time: float) -> None:
-        """What has happened up to this time."""
-        workload, events = self.workload, self.events
-        while self.turned < len(events.time) and events.time[self.turned] <= time:
-            self.up[events.server[self.turned]] = events.up[self.turned]
-            self.turned += 1
-        before = self.arrived
-        self.arrived = int(np.searchsorted(workload.arrival, time, side="right"))
-        jobs = np.concatenate((self.active, np.arange(before, self.arrived)))
-        leaving = jobs[(workload.leave[workload.job_user[jobs]] <= time) & (self.left[jobs] > 0)]
-        self.cancelled[leaving], self.left[leaving] = self.left[leaving], 0.0
-        self.active = jobs[self.left[jobs] > 0]
+        return _Rates(who, answer.tasks / total, place, machines, {name: of(answer) for name, of in self.measures.items()})
 
     def _next(self, time: float) -> float:
         """When there will be another allocation, completed jobs apart."""
-        workload, events = self.workload, self.events
-        coming = workload.arrival[self.arrived] if self.arrived < len(workload) else np.inf
+        coming, turn, leave = (
+            times[times > time].min(initial=np.inf) for times in (self.workload.arrival, self.events.time, self.workload.leave)
+        )
         if self.every is not None:
             multiple = self.every * (float(np.floor(time / self.every)) + 1)
             coming = multiple if len(self.active) else max(multiple, self.every * np.ceil(coming / self.every))
-        turn = events.time[self.turned] if self.turned < len(events.time) else np.inf
-        return float(min(coming, turn, workload.leave[workload.leave > time].min(initial=np.inf)))
+        return float(min(coming, turn, leave))
 
-    def _serve(self, time: float, following: float, rates: _Rates, machines: NDArray[np.int64]) -> float:
+    def _serve(self, time: float, following: float, rates: _Rates) -> float:
         """Run at these rates up to `following`, or to a completion where that asks for another allocation; the time then."""
         user = self.workload.job_user
         jobs = self.active[np.isin(user[self.active], rates.who)]
@@ -302,7 +283,7 @@ class _Fluid:
             end = float(min(following, time + needed.min(initial=np.inf)))
             if end == np.inf:
                 return end
-            self._step(time, end, jobs, at, rates, machines)
+            self._step(time, end, jobs, at, rates)
             self.left[jobs] = np.where(time + needed <= end, 0.0, self.left[jobs] - rate * (end - time))
             ended = jobs[self.left[jobs] <= DONE * self.workload.work[jobs]]
             self.left[ended], self.completed[ended] = 0.0, end
@@ -311,19 +292,16 @@ class _Fluid:
                 return end
         return time
 
-    def _step(
-        self, start: float, end: float, jobs: NDArray[np.intp], at: NDArray[np.intp], rates: _Rates, machines: NDArray[np.int64]
-    ) -> None:
-        n = len(rates.who)
+    def _step(self, start: float, end: float, jobs: NDArray[np.intp], at: NDArray[np.intp], rates: _Rates) -> None:
         columns = (self.tasks[jobs], *self.taken[jobs].T)
-        tasks, *each = (np.bincount(at, weights=column, minlength=n) * rates.part for column in columns)
+        tasks, *each = (np.bincount(at, weights=column, minlength=len(rates.who)) * rates.part for column in columns)
         taken = np.column_stack(each)
-        used = rates.place.T @ taken if n else np.zeros((len(machines), taken.shape[1]))
-        for array in (tasks, taken, used, machines):
+        used = rates.place.T @ taken
+        for array in (tasks, taken, used, rates.machines):
             frozen(array)
         if self.memory is not None:
             shares, totals = np.zeros(len(self.use)), self.cluster.totals
             parts = np.divide(taken, totals, out=np.zeros_like(taken), where=totals > 0)
             shares[rates.who] = parts.max(axis=1, initial=0.0)
             self.use = self.memory.after(self.use, shares, end - start)
-        self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, machines, rates.measures))
+        self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, rates.machines, rates.measures))

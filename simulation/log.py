@@ -63,11 +63,12 @@ class ServerEvents:
             if np.any(turns[1:] == turns[:-1]):
                 raise InstanceError(f"the events of machine {s} must take turns: down, up, down, or up, down, up")
 
-    def first_up(self, size: int) -> NDArray[np.bool_]:
-        """(S,) whether each machine is up at the start."""
-        result = np.ones(size, dtype=bool)
+    def up_at(self, time: float, size: int) -> NDArray[np.bool_]:
+        """(S,) whether each machine is up at a time; before 0 it is as at the start."""
+        result, before = np.ones(size, dtype=bool), self.time <= time
         servers, first = np.unique(self.server, return_index=True)
         result[servers] = ~self.up[first]
+        result[self.server[before]] = self.up[before]  # of equal places the last value counts
         return result
 
 

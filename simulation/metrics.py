@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import require
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.fluid import FluidLog
 from fairalloc.simulation.log import FINISHED, TaskLog
@@ -39,11 +39,7 @@ def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = Fals
     The bounds of the intervals are the (T + 1,) times, in seconds, ascending. The result is (T, R), or (T, K, R) by class of
     machines; it is 0 where there is none of a resource.
     """
-    bounds = _bounds(times)
-    if isinstance(log, TaskLog):
-        used = _mean_of_groups(log, bounds, log.cluster.server_class[log.server], len(log.cluster.counts))
-    else:
-        used = _mean_of_steps(log, bounds, False, len(log.cluster.counts))
+    used = _mean(log, times, False)
     capacity = log.cluster.counts[:, None] * log.cluster.capacities
     if not by_class:
         used, capacity = used.sum(axis=1), capacity.sum(axis=0)
@@ -59,21 +55,20 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
     times : (T + 1,) seconds, ascending: the bounds of the intervals
     resources : whether the shares of all resources are wanted, as (T, N, R), not the largest, as (T, N)
     """
-    bounds, users = _bounds(times), len(log.workload.users)
-    totals = log.cluster.totals
-    if isinstance(log, TaskLog):
-        used = _mean_of_groups(log, bounds, log.workload.job_user[log.job], users)
-    else:
-        used = _mean_of_steps(log, bounds, True, users)
+    used, totals = _mean(log, times, True), log.cluster.totals
     shares = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
     return shares if resources else shares.max(axis=2, initial=0.0)
 
 
-def _bounds(times: Sequence[float] | Floats) -> Floats:
+def _mean(log: Log, times: Sequence[float] | Floats, by_user: bool) -> Floats:
+    """(T, N, R) mean resource that users take, or (T, K, R) that is taken of classes."""
     bounds = np.asarray(times, dtype=float)
-    if bounds.ndim != 1 or len(bounds) < 2 or not np.all(np.diff(bounds) > 0):
-        raise InstanceError(f"times is {shown(times)}, but it must be at least two ascending numbers of seconds")
-    return bounds
+    ascending = bounds.ndim == 1 and len(bounds) > 1 and bool(np.all(np.diff(bounds) > 0))
+    require(ascending, "times is", times, "it must be at least two ascending numbers of seconds")
+    size = len(log.workload.users) if by_user else len(log.cluster.counts)
+    if isinstance(log, FluidLog):
+        return _mean_of_steps(log, bounds, by_user, size)
+    return _mean_of_groups(log, bounds, log.workload.job_user[log.job] if by_user else log.cluster.server_class[log.server], size)
 
 
 def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp], size: int) -> Floats:
@@ -95,7 +90,7 @@ def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp], size: in
 
 
 def _mean_of_steps(log: FluidLog, bounds: Floats, by_user: bool, size: int) -> Floats:
-    """(T, size, R) mean resource that users take, or that is taken of classes."""
+    """(T, size, R) the same of divisible tasks."""
     result = np.zeros((len(bounds) - 1, size, len(log.cluster.resources)))
     for step in log.steps:
         rows, value = (step.users, step.rates) if by_user else (np.arange(size), step.used)

@@ -8,7 +8,7 @@
 `job_frame` has a row for each job, `time_frame` one for each interval; the figures of study.py draw both.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from fairalloc.simulation import metrics
 from fairalloc.simulation.fluid import instance_of
 from fairalloc.simulation.log import FINISHED, RUNNING, TaskLog
 from fairalloc.solvers import solve
+
+ROUNDING = 1e-9  # parts of the largest capacity that are rounding: what is free is a difference of sums
 
 
 def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any) -> Floats:
@@ -40,25 +42,24 @@ def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any
     ------
     NotApplicable : the jobs of one user may run on different machines
     """
-    return np.array([_deficit(log, float(time), options) for time in times])
-
-
-def _deficit(log: TaskLog, time: float, options: Mapping[str, Any]) -> Floats:
     jobs, cluster = log.workload, log.cluster
-    finished = (log.outcome == FINISHED) & (log.end <= time)
-    there = (jobs.arrival <= time) & (jobs.leave[jobs.job_user] > time)
-    left = there * (jobs.tasks - np.bincount(log.job[finished], log.tasks[finished], len(jobs)))
-    machines = np.bincount(cluster.server_class[_up(log, time)], minlength=len(cluster.counts))
-    some, result = np.flatnonzero(left), np.zeros(len(jobs.users))
-    made = instance_of(jobs, cluster, some, left[some], machines, jobs.weights)
-    if made is not None:
-        who, _, instance = made
-        runs, totals = _running(log, time), machines @ cluster.capacities
-        taken = np.zeros((len(result), len(totals)))
-        np.add.at(taken, jobs.job_user[log.job[runs]], log.tasks[runs, None] * jobs.demand[log.job[runs]])
-        shares = (taken / np.where(totals > 0, totals, np.inf)).max(axis=1)
-        fair = solve(instance, "drfh", **options).tasks * global_dominant_share(instance)
-        result[who] = np.maximum(0.0, fair - shares[who])
+    result = np.zeros((len(times), len(jobs.users)))
+    for row, time in zip(result, times, strict=True):
+        finished = (log.outcome == FINISHED) & (log.end <= time)
+        there = (jobs.arrival <= time) & (jobs.leave[jobs.job_user] > time)
+        left = there * (jobs.tasks - np.bincount(log.job[finished], log.tasks[finished], len(jobs)))
+        up = log.events.up_at(time, len(cluster.server_class))
+        machines = np.bincount(cluster.server_class[up], minlength=len(cluster.counts))
+        some = np.flatnonzero(left)
+        made = instance_of(jobs, cluster, some, left[some], machines, jobs.weights)
+        if made is not None:
+            who, _, instance = made
+            runs, totals = _running(log, time), machines @ cluster.capacities
+            taken = np.zeros((len(row), len(totals)))
+            np.add.at(taken, jobs.job_user[log.job[runs]], log.tasks[runs, None] * jobs.demand[log.job[runs]])
+            shares = (taken / np.where(totals > 0, totals, np.inf)).max(axis=1)
+            fair = solve(instance, "drfh", **options).tasks * global_dominant_share(instance)
+            row[who] = np.maximum(0.0, fair - shares[who])
     return result
 
 
@@ -67,45 +68,28 @@ def _running(log: TaskLog, time: float) -> NDArray[np.bool_]:
     return np.asarray((log.start <= time) & ((log.end > time) | ((log.outcome == RUNNING) & (time == log.until))))
 
 
-def _up(log: TaskLog, time: float) -> NDArray[np.bool_]:
-    """(S,) the machines that are up at a time."""
-    up = log.events.first_up(len(log.cluster.server_class))
-    before = log.events.time <= time
-    for s, now in zip(log.events.server[before], log.events.up[before], strict=True):
-        up[s] = now
-    return up
-
-
 def fragmentation(log: TaskLog, times: Sequence[float] | Floats) -> Floats:
     """(T, K, R) of what is free of each resource on the machines of a class at some instants, the part that is of no use.
 
     It is the mean over all tasks of the workload of the part that stands on machines without room for that task, as the
     fragmentation of FGD (Weng et al., USENIX ATC 2023), by resource; 0 where nothing is free.
     """
-    return np.array([_useless(log, float(time)) for time in times])
-
-
-def _useless(log: TaskLog, time: float) -> Floats:
-    jobs, cluster = log.workload, log.cluster
-    runs, classes = _running(log, time), cluster.server_class
-    free = cluster.capacities[classes] * _up(log, time)[:, None]
-    np.subtract.at(free, log.server[runs], log.tasks[runs, None] * jobs.demand[log.job[runs]])
-    free[free < ROUNDING * cluster.capacities.max(axis=0)] = 0.0
-    table = jobs.demand if jobs.eligible is None else np.column_stack([jobs.demand, jobs.eligible])
-    shapes, of = np.unique(table, axis=0, return_inverse=True)
-    weight = np.bincount(of.ravel(), jobs.tasks) / jobs.tasks.sum()
-    R, slack = free.shape[1], ROUNDING * cluster.capacities.max(axis=0)
-    useless = np.zeros(len(free))
-    for shape, part in zip(shapes, weight, strict=True):
-        fits = np.all(shape[:R] <= free + slack, axis=1)
-        useless += part * ~(fits if jobs.eligible is None else fits & (shape[R:] > 0)[classes])
-    lost, every = np.zeros((2, len(cluster.counts), R))
-    np.add.at(lost, classes, useless[:, None] * free)
-    np.add.at(every, classes, free)
+    jobs, cluster, classes = log.workload, log.cluster, log.cluster.server_class
+    slack = ROUNDING * cluster.capacities.max(axis=0)
+    may = np.ones((len(jobs), len(cluster.counts)), dtype=bool) if jobs.eligible is None else jobs.eligible
+    shapes, of = np.unique(np.column_stack([jobs.demand, may]), axis=0, return_inverse=True)
+    weight, R = np.bincount(of.ravel(), jobs.tasks) / jobs.tasks.sum(), len(slack)
+    lost, every = np.zeros((2, len(times), len(cluster.counts), R))
+    for t, time in enumerate(times):
+        runs, useless = _running(log, time), np.zeros(len(classes))
+        free = cluster.capacities[classes] * log.events.up_at(time, len(classes))[:, None]
+        np.subtract.at(free, log.server[runs], log.tasks[runs, None] * jobs.demand[log.job[runs]])
+        free[free < slack] = 0.0
+        for shape, part in zip(shapes, weight, strict=True):
+            useless += part * ~(np.all(shape[:R] <= free + slack, axis=1) & (shape[R:] > 0)[classes])
+        np.add.at(lost[t], classes, useless[:, None] * free)
+        np.add.at(every[t], classes, free)
     return np.divide(lost, every, out=np.zeros_like(lost), where=every > 0)
-
-
-ROUNDING = 1e-9  # parts of the largest capacity that are rounding: what is free is a difference of sums
 
 
 def job_frame(log: metrics.Log) -> Any:

@@ -153,8 +153,7 @@ class Slots(Scheduler):
 
     def priority(self, state: TaskState, user: int) -> float:
         """Slots / weight."""
-        result: float = state.used[user][-1] * state.per_weight[user]
-        return result
+        return state.used[user][-1] * state.per_weight[user]
 
 
 ROUNDING = 1e-9  # parts of a slot that do not count: 0.3 / (1 / 10) is 3 slots
@@ -257,8 +256,7 @@ class Random(FIFO):
 
     def job_order(self, state: TaskState) -> Sequence[int]:
         """Draw it."""
-        order: list[int] = state.rng.permutation(len(state.workload)).tolist()
-        return order
+        return [*state.rng.permutation(len(state.workload)).tolist()]
 
     def server(self, state: TaskState, job: int) -> int:
         """Any with room."""
@@ -278,31 +276,26 @@ class LeastAttainedService(BestFitDRFH):
     def begin(self, state: TaskState) -> None:
         """Nobody has had anything."""
         self._before = [[0] * len(used) for used in state.used]  # less than used times now, in units times ticks
-        self._now = 0.0, 0
 
     def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:
         """What was taken before now is kept."""
-        now, before = self._ticks(state.time), self._before[user]
+        now, before = _ticks(state.time), self._before[user]
         for q, size in enumerate(state.size[shape]):
             before[q] -= tasks * size * now
 
     def priority(self, state: TaskState, user: int) -> float:
         """It changes with time, but not when tasks start."""
-        now = self._ticks(state.time)
+        now = _ticks(state.time)
         each = zip(self._before[user], state.used[user], state.per_total, strict=True)
-        had = [(before + used * now) * part for before, used, part in each]
-        result: float = max(had) * state.per_weight[user]
-        return result
-
-    def _ticks(self, time: float) -> int:
-        """Seconds as a whole number of TICKS parts, exactly but for the smallest ones."""
-        if self._now[0] != time:
-            above, below = time.as_integer_ratio()
-            self._now = time, above * TICKS // below
-        return self._now[1]
+        return max((before + used * now) * part for before, used, part in each) * state.per_weight[user]
 
 
 TICKS = 1 << 256  # parts of a second: of these all times above 1e-60 seconds are whole numbers
+
+
+def _ticks(time: float) -> int:
+    above, below = time.as_integer_ratio()
+    return above * TICKS // below
 
 
 class FinishTimeFair(BestFitDRFH):
@@ -330,13 +323,9 @@ class FinishTimeFair(BestFitDRFH):
         return (self._arrival[job] - Fraction(state.time)) / self._alone[job]
 
 
-SCHEDULERS: Mapping[str, type[Scheduler]] = {
-    kind.id: kind
-    for kind in (
-        *(Slots, FirstFitDRFH, BestFitDRFH, TwoChoiceDRFH, BestFitPSDSF),
-        *(FIFO, ShortestJobFirst, LeastAttainedService, FinishTimeFair, Random),
-    )
-}
+PAPERS = (Slots, FirstFitDRFH, BestFitDRFH, TwoChoiceDRFH, BestFitPSDSF)
+BASELINES = (FIFO, ShortestJobFirst, LeastAttainedService, FinishTimeFair, Random)
+SCHEDULERS: Mapping[str, type[Scheduler]] = {kind.id: kind for kind in (*PAPERS, *BASELINES)}
 """Those of this package, by id."""
 
 

@@ -8,6 +8,7 @@ are equal. Jobs with the same size and the same machines are of one *shape*.
 
 import math
 from array import array
+from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
 from typing import Any
@@ -26,17 +27,17 @@ NOWHERE = -1  # the machine of a task that no machine has room for
 DOWN = -1  # the room of a machine that is down: less than any task takes
 
 
+@dataclass(slots=True, eq=False)
 class Hosts:
     """Machines, ascending, while tasks only start: whether each has room for a task of one shape, and H(i, l), if asked for.
 
     H(i, l) is inf where there is no room. `seen` of the tasks that started are taken into account.
     """
 
-    __slots__ = ("fitness", "has_room", "seen", "servers")
-
-    def __init__(self, servers: NDArray[np.intp], has_room: NDArray[np.bool_], seen: int) -> None:
-        self.servers, self.has_room, self.seen = servers, has_room, seen
-        self.fitness: Floats | None = None
+    servers: NDArray[np.intp]
+    has_room: NDArray[np.bool_]
+    seen: int
+    fitness: Floats | None = None
 
 
 class TaskState:
@@ -58,6 +59,7 @@ class TaskState:
     room : (Q, S) units that are free on each machine; negative where it is down
     used : for each user a list of Q units that its running tasks take
     waiting : for each job the number of tasks that wait
+    waits : (F,) whether tasks of the shape wait that no machine has room for
     job_rank : for each job its place in the scheduler's order of jobs
     """
 
@@ -74,46 +76,36 @@ class TaskState:
         whole, sizes = _whole(capacities, self._power), _whole(demand, self._power)
         self._unit = np.maximum(np.gcd.reduce(np.concatenate([whole, sizes])), 1)
         self.capacities = whole // self._unit
-        self._shapes(sizes // self._unit, workload.fitting(cluster))
-        self.server_class, self._every = cluster.server_class, np.arange(len(cluster.server_class))
-        self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
-        self.room[:, ~events.first_up(len(self.server_class))] = DOWN
-        self._cell: Any = self.room.data  # single numbers of it, without an array for each
-        total = cluster.counts.astype(object) @ self.capacities.astype(object)
-        common = math.lcm(*filter(None, total))
-        self.per_total: list[int] = [common // t if t else 0 for t in total]
-        self.common = common
-        N, Q = len(workload.users), len(total)
-        self.used = [[0] * Q for _ in range(N)]
-        self._ranks: list[Any] = [0] * N
-        self.waiting, self.job_rank = [0] * len(workload), list[int]()
-        self._of_heuristic(total)
-        self._waits = np.zeros(len(self.sizes), dtype=bool)
-        self.look_for_room([], set())
-
-    def _shapes(self, sizes: NDArray[np.int64], fitting: NDArray[np.bool_]) -> None:
-        """Number what differs."""
-        rows = np.column_stack([sizes, fitting])
-        _, first, of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        sizes, fitting = sizes // self._unit, workload.fitting(cluster)
+        _, first, of = np.unique(np.column_stack([sizes, fitting]), axis=0, return_index=True, return_inverse=True)
         self.shape: list[int] = of.ravel().tolist()
         self.sizes = frozen(sizes[first])
         within = np.all(self.sizes[:, None, :] <= self.capacities[None], axis=2)
         self.allowed = frozen(fitting[first] & within)
+        self._any_placed = bool(np.any(self.allowed != within))  # where it is small enough is not all
         self.size: list[list[int]] = self.sizes.tolist()
         self._columns = [np.ascontiguousarray(column) for column in self.sizes.T]
-        self._placed: list[bool] = np.any(self.allowed != within, axis=1).tolist()  # where it is small enough is not all
-        self._any_placed = any(self._placed)
-
-    def _of_heuristic(self, total: NDArray[Any]) -> None:
-        """Of each shape the first resource it demands, and D_r / D_1 of (9) in shares of the cluster."""
-        self._first: list[int] = (self.sizes > 0).argmax(axis=1).tolist()
-        share, scale = np.array(total, dtype=float), np.zeros((len(total), len(total)))
+        self.server_class, self._every = cluster.server_class, np.arange(len(cluster.server_class))
+        self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
+        self.room[:, ~events.up_at(-1.0, len(self.server_class))] = DOWN
+        self._cell: Any = self.room.data  # single numbers of it, without an array for each
+        total = cluster.counts.astype(object) @ self.capacities.astype(object)
+        self.common = math.lcm(*filter(None, total))
+        self.per_total: list[int] = [self.common // t if t else 0 for t in total]
+        N, Q = len(workload.users), len(total)
+        self.used = [[0] * Q for _ in range(N)]
+        self._ranks: list[float | None] = [0] * N
+        self.waiting, self.job_rank = [0] * len(workload), list[int]()
+        self._first: list[int] = (self.sizes > 0).argmax(axis=1).tolist()  # resource 1 of (9), of each shape
+        share, scale = np.array(total, dtype=float), np.zeros((Q, Q))
         self._scale: list[list[float]] = np.divide(share[:, None], share, out=scale, where=share > 0).tolist()
-        self._ratio = [
-            [size[r] / size[q] * self._scale[q][r] if size[q] else 0.0 for r in range(len(size))]
+        self._ratio = [  # D_r / D_1 in shares of the cluster
+            [size[r] / size[q] * self._scale[q][r] if size[q] else 0.0 for r in range(Q)]
             for size, q in zip(self.size, self._first, strict=True)
         ]
         self._spread = [sum(ratio) for ratio in self._ratio]
+        self.waits = np.zeros(len(self.sizes), dtype=bool)
+        self.look_for_room([], set())
 
     # ---- tasks start and stop --------------------------------------------------------------------------------------------
 
@@ -127,15 +119,7 @@ class TaskState:
 
     def fits(self, shape: int, server: int) -> bool:
         """Whether a machine has room for a task of a shape, and may run it."""
-        cell = self._cell
-        for q, size in enumerate(self.size[shape]):
-            if cell[q, server] < size:
-                return False
-        return not self._placed[shape] or bool(self.allowed[shape, self.server_class[server]])
-
-    def waits(self, shape: int, now: bool) -> None:
-        """Whether tasks of a shape wait that no machine has room for."""
-        self._waits[shape] = now
+        return bool(self._within(shape, self.size[shape], server, self.room[:, server]))
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
@@ -143,7 +127,7 @@ class TaskState:
         self._freed = np.array(sorted(freed), dtype=np.intp)
         found = ((f, self._has_room(f, self._every)) for f in new)
         self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
-        shapes = self._waits.nonzero()[0]
+        shapes = self.waits.nonzero()[0]
         sizes = [column[shapes, None] for column in self._columns]
         machines = self._within(shapes[:, None], sizes, self._freed, self.room[:, self._freed]).sum(axis=1)
         kept = machines.nonzero()[0]
@@ -151,8 +135,7 @@ class TaskState:
         self._open = np.concatenate([shapes[kept], np.array([*self._hosts], dtype=np.intp)])
         self._machines = np.concatenate([machines[kept], np.array(counts, dtype=np.intp)])
         self._open_sizes = [column[self._open] for column in self._columns]
-        shapes_with_room: list[int] = self._open.tolist()
-        return shapes_with_room
+        return [*self._open.tolist()]
 
     def started(self, shape: int, server: int) -> list[int]:
         """The shapes whose last machine with room was this one, on which a task of a shape has just started."""
@@ -255,10 +238,9 @@ class TaskState:
 
     def rank(self, user: int) -> float:
         """The global dominant share / weight of a user, times a constant: a whole number, so that equal shares are equal."""
-        if self._ranks[user] is None:
-            self._ranks[user] = max(map(mul, self.used[user], self.per_total)) * self.per_weight[user]
-        result: float = self._ranks[user]
-        return result
+        if (known := self._ranks[user]) is None:
+            known = self._ranks[user] = max(map(mul, self.used[user], self.per_total)) * self.per_weight[user]
+        return known
 
     @property
     def free(self) -> Floats:
@@ -272,8 +254,7 @@ def _scaled(values: Floats, power: NDArray[np.intp]) -> Floats:
     """Values * 10^power by column, rounded once where the powers of ten are exact; in two steps where one is out of range."""
     size = np.abs(power)
     one, two = 10.0 ** np.minimum(size, 300), 10.0 ** np.maximum(size - 300, 0)
-    result: Floats = np.where(power < 0, values / one / two, values * np.where(power < 0, 1.0, one) * two)
-    return result
+    return np.asarray(np.where(power < 0, values / one / two, values * np.where(power < 0, 1.0, one) * two))
 
 
 def _whole(values: Floats, power: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -282,7 +263,7 @@ def _whole(values: Floats, power: NDArray[np.intp]) -> NDArray[np.int64]:
     return (nearest - (_scaled(nearest, -power) > values)).astype(np.int64)
 
 
-def _per_weight(weights: Floats) -> list[Any]:
+def _per_weight(weights: Floats) -> list[float]:
     """Whole numbers in the proportion of 1 / weight, of decimals; floats where these would have thousands of digits."""
     exact = {w: Fraction(repr(w)) for w in set(weights.tolist())}
     common = 1

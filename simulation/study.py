@@ -30,10 +30,7 @@ UNITS = dict(zip(over_time.BY_JOB, ("seconds", "seconds", "durations of a task",
 def study(workload: str, cluster: str = "", logs: str = "results/simulations") -> Experiment:
     """The comparison on the jobs of a file, with the settings cluster, until and logs.
 
-    Parameters
-    ----------
-    workload, cluster : files (files.py); cluster "" = the machines that the file of the workload has
-    logs : the folder of the logs; it has a folder for each workload
+    A cluster is a file, too, "" = the machines that the file of the workload has. In the folder of logs each workload has one.
     """
     jobs, machines, about = _data(workload, cluster)
     jobs.check_on(machines)

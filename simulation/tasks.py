@@ -86,8 +86,8 @@ class _Simulation:
         self.user: list[int] = workload.job_user.tolist()
         self.duration: list[float] = workload.duration.tolist()
         self.ends: list[tuple[float, int]] = []
-        self.job, self.server, self.tasks, self.outcome = (array("q") for _ in range(4))
-        self.start, self.end = array("d"), array("d")
+        self.columns: list[Any] = [array(kind) for kind in "qqqddq"]
+        self.job, self.server, self.tasks, self.start, self.end, self.outcome = self.columns
         self.cancelled = np.zeros(len(workload), dtype=np.int64)
         self.gone = [False] * len(workload.users)
         # jobs[n][f]: heap of the ranks of jobs of user n and shape f that have waiting tasks; users_of[f]: users with such jobs
@@ -102,7 +102,10 @@ class _Simulation:
         for time, machines, users, jobs in self._times():
             self.state.time = time
             self.freed, self.new = set[int](), set[int]()
-            self._end_tasks(time)
+            while self.ends and self.ends[0][0] == time:
+                _, b = heapq.heappop(self.ends)
+                if self.outcome[b] == RUNNING:  # two may end together, and one not have run
+                    self._stop(b, FINISHED)
             for e in machines:
                 self._turn(int(self.events.server[e]), bool(self.events.up[e]))
             for n in users:
@@ -117,7 +120,7 @@ class _Simulation:
                 new = sorted(self.new & self.users_of.keys())
                 self._fill(self.state.look_for_room(new, self.freed))
                 for f in new:
-                    self.state.waits(f, f in self.users_of)
+                    self.state.waits[f] = f in self.users_of
         return self._log()
 
     def _times(self) -> Iterator[tuple[float, list[int], list[int], list[int]]]:
@@ -140,23 +143,13 @@ class _Simulation:
 
     # ---- steps 1 to 4 ----------------------------------------------------------------------------------------------------
 
-    def _end_tasks(self, time: float) -> None:
-        while self.ends and self.ends[0][0] == time:
-            _, b = heapq.heappop(self.ends)
-            if self.outcome[b] == RUNNING:  # two may end together, and one not have run
-                self._stop(b, FINISHED)
-
     def _stop(self, b: int, outcome: int) -> None:
         """The tasks of one group stop."""
         j, s = self.job[b], self.server[b]
         self.outcome[b], self.end[b] = outcome, self.state.time
-        self._take(self.user[j], self.state.shape[j], s, -self.tasks[b])
+        self.state.take(self.user[j], self.state.shape[j], s, -self.tasks[b])
+        self.scheduler.changed(self.state, self.user[j], self.state.shape[j], -self.tasks[b])
         self.freed.add(s)
-
-    def _take(self, n: int, f: int, s: int, tasks: int) -> None:
-        """So many tasks start, or stop where the number is negative."""
-        self.state.take(n, f, s, tasks)
-        self.scheduler.changed(self.state, n, f, tasks)
 
     def _turn(self, s: int, up: bool) -> None:
         """A machine comes up, or goes down with what runs there."""
@@ -203,7 +196,7 @@ class _Simulation:
         users.discard(n)
         if not users:
             del self.users_of[f]
-            self.state.waits(f, False)
+            self.state.waits[f] = False
 
     # ---- step 5 ----------------------------------------------------------------------------------------------------------
 
@@ -233,15 +226,19 @@ class _Simulation:
             if full:  # no machine has room for these shapes
                 ready.difference_update(full)
                 order = self._asked_again(order, ready) if self.by_job else order
-        self._keep(groups)
+        for (j, s), count in groups.items():
+            end = state.time + self.duration[j]
+            heapq.heappush(self.ends, (end, len(self.job)))
+            row = (j, s, count, state.time, end, RUNNING)
+            for column, value in zip(self.columns, row, strict=True):
+                column.append(value)
 
     def _next_job(self, n: int, ready: set[int]) -> int | None:
         """The user's first job of a ready shape."""
         shape, j = self.state.shape, self.following.get(n)
         if j is None or not self.state.waiting[j] or shape[j] not in ready:
             jobs = self.jobs[n]
-            few = (f for f in jobs if f in ready) if len(jobs) <= len(ready) else (f for f in ready if f in jobs)
-            rank = min((jobs[f][0] for f in few), default=None)
+            rank = min((jobs[f][0] for f in jobs.keys() & ready), default=None)
             if rank is None:
                 return None
             j = self.following[n] = self.at_rank[rank]
@@ -266,7 +263,8 @@ class _Simulation:
             raise InstanceError(f"the scheduler chose machine {shown(s)} for a task of job {j}, but there are {machines}")
         if not state.fits(f, s):
             raise InstanceError(f"the scheduler chose machine {s} for a task of job {j}, which has no room for it")
-        self._take(n, f, s, 1)
+        state.take(n, f, s, 1)
+        self.scheduler.changed(state, n, f, 1)
         groups[j, s] = groups.get((j, s), 0) + 1
         state.waiting[j] -= 1
         if not state.waiting[j]:
@@ -275,24 +273,10 @@ class _Simulation:
                 del self.jobs[n][f]
                 self._nobody_waits(n, f)
 
-    def _keep(self, groups: dict[tuple[int, int], int]) -> None:
-        """Log what started at this time."""
-        time = self.state.time
-        for (j, s), tasks in groups.items():
-            end = time + self.duration[j]
-            heapq.heappush(self.ends, (end, len(self.job)))
-            self.job.append(j)
-            self.server.append(s)
-            self.tasks.append(tasks)
-            self.start.append(time)
-            self.end.append(end)
-            self.outcome.append(RUNNING)
-
     def _log(self) -> TaskLog:
         state = self.state
         until = self.until if np.isfinite(self.until) else state.time
         end = np.where(np.array(self.outcome) == RUNNING, until, np.array(self.end))
-        waiting = np.array(state.waiting, dtype=np.int64)
-        columns = (self.job, self.server, self.tasks, self.start, end, self.outcome, waiting, self.cancelled)
+        columns = (*self.columns[:4], end, self.outcome, np.array(state.waiting, dtype=np.int64), self.cancelled)
         made = [frozen(np.array(column)) for column in columns]
         return TaskLog(state.workload, state.cluster, self.events, self.scheduler.id, until, *made)

@@ -4,7 +4,7 @@ A job is a number of equal tasks; a task takes its demand of a machine from its 
 Times are seconds from the start of the workload, capacities and demands are in the cluster's units.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
-from fairalloc.models.numbers import Floats, frozen, plain
+from fairalloc.models.input.validation import read_names
+from fairalloc.models.numbers import Floats, floats, frozen
 
 COLUMNS = ("user", "arrival", "tasks", "duration")  # what a table of jobs has besides one column for each resource
 OF_USERS = {"weight": 1.0, "leave": np.inf}  # columns that it may have, the same in all rows of a user, and what stands for none
@@ -52,11 +53,11 @@ class Cluster:
         if K == 0 or R == 0:
             raise InstanceError(f"capacities have {K} rows and {R} columns, but there must be at least one of each")
         counts = np.ones(K) if self.counts is None else _numbers(self.counts, "counts", 1)
-        names = tuple(self.names) or tuple(f"c{k + 1}" for k in range(K))
+        names = self.names or [f"c{k + 1}" for k in range(K)]
         _same_length("counts", counts, "classes of machines", K)
         _check(capacities, capacities < 0, "capacities", "must not be negative")
         _check(counts, (counts < 1) | (counts != np.floor(counts)), "counts", "must be positive integers")
-        _set(self, resources=_names("resource", self.resources, R), names=_names("class", names, K))
+        _set(self, resources=read_names("resource", self.resources, R), names=read_names("server", names, K))
         _set(self, capacities=frozen(capacities), counts=frozen(counts.astype(np.int64)))
 
     @cached_property
@@ -134,7 +135,7 @@ class Workload:
         _check(demand, np.all(demand == 0, axis=1), "demand", "must have a positive entry")
         _check(leave, leave < 0, "leave", "must not be negative")
         order = np.argsort(arrival, kind="stable")
-        _set(self, resources=_names("resource", self.resources, demand.shape[1]), users=_names("user", self.users, N))
+        _set(self, resources=read_names("resource", self.resources, demand.shape[1]), users=read_names("user", self.users, N))
         jobs |= {"job_user": user.astype(np.int64), "tasks": tasks.astype(np.int64)}
         _set(self, weights=frozen(weights), leave=frozen(leave), **{k: frozen(values[order]) for k, values in jobs.items()})
 
@@ -156,9 +157,8 @@ class Workload:
         (('cpu',), ('ann', 'bob'), [30.0, 20.0])
         """
         wanted = tuple(resources) or tuple(str(name) for name in columns if name not in (*COLUMNS, *OF_USERS))
-        for name in (*COLUMNS, *wanted):
-            if name not in columns:
-                raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *wanted))}")
+        for name in [name for name in (*COLUMNS, *wanted) if name not in columns][:1]:
+            raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *wanted))}")
         users, job_user = np.unique(np.asarray(columns["user"], dtype=str), return_inverse=True)
         demand = [_numbers(columns[name], name, 1) for name in wanted]
         for name, values in zip(wanted, demand, strict=True):
@@ -185,9 +185,7 @@ class Workload:
         K = len(cluster.counts)
         if self.eligible is not None and self.eligible.shape[1] != K:
             raise InstanceError(f"eligible has {self.eligible.shape[1]} columns, but the cluster has {K} classes of machines")
-        small = np.ones((len(self), K), dtype=bool)
-        for r in range(len(self.resources)):
-            small &= self.demand[:, r, None] <= cluster.capacities[:, r]
+        small: NDArray[np.bool_] = np.all(self.demand[:, None, :] <= cluster.capacities, axis=2)
         return small if self.eligible is None else small & self.eligible
 
     def placeable(self, cluster: Cluster) -> NDArray[np.bool_]:
@@ -198,10 +196,9 @@ class Workload:
         """InstanceError where a task fits on no machine."""
         nowhere = np.flatnonzero(~self.placeable(cluster))
         for j in nowhere[:1]:
-            raise InstanceError(
-                f"the tasks of job {j} demand {shown(self.demand[j].tolist())}, which fits on no machine that may run them "
-                f"({len(nowhere)} of {len(self)} jobs): leave these out, as workload.chosen(workload.placeable(cluster)) does"
-            )
+            what = f"the tasks of job {j} demand {shown(self.demand[j].tolist())}, which fits on no machine that may run them"
+            leave = "leave these out, as workload.chosen(workload.placeable(cluster)) does"
+            raise InstanceError(f"{what} ({len(nowhere)} of {len(self)} jobs): {leave}")
 
     @cached_property
     def user_eligible(self) -> NDArray[np.bool_] | None:
@@ -254,9 +251,8 @@ def _of_users(columns: Any, name: str, users: NDArray[Any], job_user: NDArray[np
     result = np.zeros(len(users))
     result[job_user] = values
     for j in np.flatnonzero(result[job_user] != values)[:1]:
-        raise InstanceError(
-            f"{name} of user {str(users[job_user[j]])!r} is {values[j]:g} and {result[job_user[j]]:g}, but it must be one"
-        )
+        user = str(users[job_user[j]])
+        raise InstanceError(f"{name} of user {user!r} is {values[j]:g} and {result[job_user[j]]:g}, but it must be one")
     return result
 
 
@@ -268,12 +264,7 @@ def _set(thing: Any, **values: Any) -> None:
 
 def _numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) -> Floats:
     """A copy as floats, finite unless it may be unlimited."""
-    try:
-        result = np.array(values, dtype=float) if plain(values) else np.array([*values], dtype=float)
-    except (TypeError, ValueError):
-        raise InstanceError(f"{name} is {shown(values)}, but it must be an array of numbers") from None
-    if dimensions == 2 and result.size == 0 and result.ndim < 2:
-        result = result.reshape(0, 0)
+    result = floats(values, name)
     if result.ndim != dimensions:
         raise InstanceError(f"{name} has {result.ndim} dimensions, but it must have {dimensions}")
     _check(result, np.isnan(result) if unlimited else ~np.isfinite(result), name, "must be finite")
@@ -291,12 +282,3 @@ def _check(values: NDArray[Any], wrong: NDArray[np.bool_], name: str, rule: str)
     for row in rows[:1]:
         more = f" and {len(rows) - 1} more rows" if len(rows) > 1 else ""
         raise InstanceError(f"{name}[{row}] is {shown(values[row].tolist())}{more}, but it {rule}")
-
-
-def _names(kind: str, given: Iterable[str], length: int) -> tuple[str, ...]:
-    names = tuple(given)
-    if len(names) != length:
-        raise InstanceError(f"there are {len(names)} names of {kind} for {length} of them")
-    if len(set(names)) != len(names):
-        raise InstanceError(f"names of {kind} are {shown(names)}, but they must differ")
-    return names

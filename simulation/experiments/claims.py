@@ -81,15 +81,16 @@ class Check:
         found = self.values[np.isfinite(self.values)]
         needed = SEEDS if self.drawn else 1
         if len(self.values) < needed:
-            return Judged(
-                "cannot be compared", f"{len(self.values)} of the {needed} seeds that are needed" if self.drawn else "no trial"
-            )
+            few = f"{len(self.values)} of the {needed} seeds that are needed"
+            return Judged("cannot be compared", few if self.drawn else "no trial")
         if len(found) < needed:
             few = f"{len(found)} seeds have {ENOUGH} jobs or users behind it, and {needed} are needed"
             return Judged("cannot be compared", f"{self.what}: {few}")
         mean = float(found.mean())
-        error = self._error(found)
-        text = f"{self.what} {self._told(mean, error)} ({self._range()})"
+        error = float(found.std(ddof=1) * np.sqrt(self.one_draw + 1.0 / len(found))) if self.drawn else 0.0
+        spread = f" ± {error:{self.form}}" if self.drawn else ""
+        count = f", n {self.count:g}" if np.isfinite(self.count) else ""
+        text = f"{self.what} {mean:{self.form}}{spread}{count} ({self._range()})"
         if self.most < self.low or (self.most <= self.high and self.low == -np.inf):
             return Judged("cannot be compared", f"{text}, but the workload allows at most {self.most:{self.form}}")
         width = max(ERRORS * error, ROUNDING) if self.drawn else 0.0
@@ -97,15 +98,6 @@ class Check:
             return Judged("confirmed", text)
         outside = mean + width < self.low or mean - width > self.high
         return Judged("contradicted" if outside else "undecided", text)
-
-    def _error(self, found: Floats) -> float:
-        if not self.drawn:
-            return 0.0
-        return float(found.std(ddof=1) * np.sqrt((1.0 if self.one_draw else 0.0) + 1.0 / len(found)))
-
-    def _told(self, mean: float, error: float) -> str:
-        number = f"{mean:{self.form}}" + (f" ± {error:{self.form}}" if self.drawn else "")
-        return number + (f", n {self.count:g}" if np.isfinite(self.count) else "")
 
     def _range(self) -> str:
         low, high = f"{self.low:{self.form}}", f"{self.high:{self.form}}"
@@ -130,10 +122,9 @@ def agreed(variants: Mapping[str, Judged]) -> Judged:
     if len(variants) == 1:
         return next(iter(variants.values()))
     words = {judged.word for judged in variants.values()}
-    either: tuple[Word, ...] = ("confirmed", "contradicted")
-    decided = [one for one in either if one in words]
+    decided = words - {"undecided", "cannot be compared"}
     without: Word = "undecided" if decided or "undecided" in words else "cannot be compared"
-    word = decided[0] if len(decided) == 1 else without
+    word = decided.pop() if len(decided) == 1 else without
     told = [f"{name}: {judged.word}: {judged.because}" for name, judged in variants.items() if judged.word == word]
     other = [f"{name}: {judged.word}" for name, judged in variants.items() if judged.word != word]
     return Judged(word, ". ".join([*told, *other]))

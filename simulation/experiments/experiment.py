@@ -121,8 +121,7 @@ class Measured:
         by : so much larger at least
         about : other attributes of Check
         """
-        given: dict[str, Any] = {"what": f"{one} less {other}, {name}"} | about
-        return Check(values=self.gaps(one, other, name), low=by, **given)
+        return Check(f"{one} less {other}, {name}", self.gaps(one, other, name), by, **about)
 
 
 Ranges = Mapping[str, tuple[float, float]]

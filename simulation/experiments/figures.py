@@ -68,10 +68,9 @@ def bars(
             for mark, name in zip(at, names, strict=True):
                 if name in known:
                     ax.hlines(known[name], mark - width / 2, mark + width / 2, **PRINTED)
-        style.tidy(ax)
+        style.tidy(ax, y=upwards)
         ax.set_xlim(-0.5, len(names) - 0.5)
         style.name_ticks(ax, np.arange(len(names)), list(ticks or names), 1.0)
-        ax.set_ylabel(upwards, fontsize=style.LABEL)
 
     return lambda measured, variant: Panel(_title(title, variant), tuple(measured.labels), partial(draw, measured))
 
@@ -97,39 +96,25 @@ def curves(
     def draw(found: Mapping[str, Sequence[Columns]], ax: Any) -> None:
         for k, (label, seeds) in enumerate(found.items()):
             if seeds:
-                _curve(ax, label, style.line(k), *_averaged(seeds, *scales), scales[1])
+                look, (right, up) = style.line(k), _averaged(seeds, *scales)
+                middle = np.exp(np.log(up).mean(axis=0)) if scales[1] == "log" else up.mean(axis=0)
+                if len(up) > 1:
+                    ax.fill_between(right, up.min(axis=0), up.max(axis=0), color=look["color"], alpha=0.18, linewidth=0)
+                ax.plot(right, middle, **{**look, "markevery": 0.2}, gid=hint(f"{label}: {middle[-1]:.4g} at {right[-1]:.4g}"))
         for begin, end, value in printed:
             ax.hlines(value, begin, end, zorder=3, **PRINTED)
-        _name_axes(ax, axes)
+        style.tidy(ax, "both", *axes)
         ax.set(xscale=scales[0], yscale=scales[1])
 
     def panel(measured: Measured, variant: str) -> Panel:
-        found = _by_label(measured, names)
+        if isinstance(names, str):
+            found = {label: measured.curves(label, names) for label in measured.by_label}
+        else:
+            every = {shown: [measured.curves(label, name) for label in measured.labels] for shown, name in names.items()}
+            found = {shown: next(filter(None, each), []) for shown, each in every.items()}
         return Panel(_title(title, variant), tuple(filter(found.get, found)), partial(draw, found))
 
     return panel
-
-
-def _curve(ax: Any, label: str, look: Mapping[str, Any], right: Floats, up: Floats, scale: str) -> None:
-    middle = np.exp(np.log(up).mean(axis=0)) if scale == "log" else up.mean(axis=0)
-    if len(up) > 1:
-        ax.fill_between(right, up.min(axis=0), up.max(axis=0), color=look["color"], alpha=0.18, linewidth=0)
-    ax.plot(right, middle, **{**look, "markevery": 0.2}, gid=hint(f"{label}: {middle[-1]:.4g} at {right[-1]:.4g}"))
-
-
-def _name_axes(ax: Any, axes: tuple[str, str]) -> None:
-    style.tidy(ax, "both")
-    ax.set_xlabel(axes[0], fontsize=style.LABEL)
-    ax.set_ylabel(axes[1], fontsize=style.LABEL)
-
-
-def _by_label(measured: Measured, names: str | Mapping[str, str]) -> dict[str, list[Columns]]:
-    if isinstance(names, str):
-        return {label: measured.curves(label, names) for label in measured.by_label}
-    return {
-        shown: next(filter(None, (measured.curves(label, name) for label in measured.labels)), [])
-        for shown, name in names.items()
-    }
 
 
 def _averaged(seeds: Sequence[Columns], across: str, upwards: str) -> tuple[Floats, Floats]:
@@ -154,7 +139,7 @@ def bubbles(name: str, label: str, title: str, axes: tuple[str, str]) -> Part:
         for right, up, tasks in seeds:
             look = {"facecolor": style.INKS[0], "alpha": 0.35, "edgecolor": style.DARK, "linewidth": 0.3}
             ax.scatter(right, up, s=8.0 * (1.0 + np.log10(np.maximum(tasks, 1.0))) ** 2, **look)
-        _name_axes(ax, axes)
+        style.tidy(ax, "both", *axes)
         ax.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
 
     return lambda measured, variant: Panel(_title(title, variant), (), partial(draw, measured.curves(label, name)[:1]), 4.0)

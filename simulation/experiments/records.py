@@ -54,9 +54,8 @@ CREATE TABLE IF NOT EXISTS trial (
 
     def add(self, asked: Asked, started: str, answer: Mapping[str, Any]) -> None:
         """Append one row and commit it; the first row of a key stays."""
-        about = {
-            name: getattr(asked, name) for name in ("key", "experiment", "size", "workload", "variant", "competitor", "seed")
-        }
+        names = ("key", "experiment", "size", "workload", "variant", "competitor", "seed")
+        about = {name: getattr(asked, name) for name in names}
         self.insert("trial", about | {"started": started, "seconds": answer["seconds"], "answer": json.dumps(answer)})
 
     def measured(self, key: str) -> TrialResult | None:

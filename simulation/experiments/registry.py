@@ -44,19 +44,13 @@ def find_experiments(wanted: Sequence[str | Experiment]) -> list[Experiment]:
         if isinstance(name, Experiment):
             fit = {name.id: name}
         elif is_in_file(name):
-            fit = _own(name)
+            own = [*load_objects(name, OWN).values()]
+            fit = {item.id: item for item in own}
+            for taken in [item.id for item in own if item.id in known or fit[item.id] is not item][:1]:
+                raise InstanceError(f"an experiment of {name} has the id {taken!r}, but another one has it")
         else:
             fit = {key: item for key, item in known.items() if key == name or key.startswith(f"{name}.")}
         if not fit:
             raise UnknownName(no_such("experiment", str(name), known, "see fairalloc simulate --list"))
         found |= fit
     return list(found.values())
-
-
-def _own(name: str) -> dict[str, Experiment]:
-    """Those of a file, by id."""
-    items: list[Experiment] = [*load_objects(name, OWN).values()]
-    ids = [item.id for item in items]
-    for taken in [one for one in ids if one in all_experiments() or ids.count(one) > 1][:1]:
-        raise InstanceError(f"an experiment of {name} has the id {taken!r}, but another one has it")
-    return dict(zip(ids, items, strict=True))

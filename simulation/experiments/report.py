@@ -1,6 +1,6 @@
 """Outcomes as tables, a document and a page in the style of the benchmark report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,8 +12,8 @@ from fairalloc.analysis.plots import panels
 from fairalloc.models.numbers import Floats, as_json
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, markdown, page
-from fairalloc.simulation.experiments.claims import RULE
-from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes
+from fairalloc.simulation.experiments.claims import RULE, Judged
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, Outcomes, PaperClaim
 from fairalloc.simulation.experiments.figures import SPREAD, lettered
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 
@@ -108,9 +108,7 @@ def told(values: Floats) -> str:
     if not len(found):
         return "-"
     mean, spread = float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else 0.0
-    if spread <= 1e-9 * max(1.0, abs(mean)):
-        return f"{mean:.4g}"
-    return f"{mean:.4g} ± {spread:.2g}"
+    return f"{mean:.4g}" + (f" ± {spread:.2g}" if spread > 1e-9 * max(1.0, abs(mean)) else "")
 
 
 def claims_table(found: Sequence[Outcomes]) -> Grid:
@@ -124,17 +122,15 @@ def claims_table(found: Sequence[Outcomes]) -> Grid:
     return Grid("Outcomes", ("claim", "outcome", "the paper"), rows)
 
 
-def _claims(outcomes: Outcomes) -> Iterator[tuple[Any, str, Any]]:
-    for claim, (name, judged) in zip(outcomes.experiment.claims, outcomes.judged.items(), strict=True):
-        yield claim, name, judged
+def _claims(outcomes: Outcomes) -> list[tuple[PaperClaim, str, Judged]]:
+    return [(claim, name, one) for claim, (name, one) in zip(outcomes.experiment.claims, outcomes.judged.items(), strict=True)]
 
 
 def _because_table(outcomes: Outcomes) -> Grid:
     """What each claim is on each variant, and because of what."""
-    several = len(outcomes.variants) > 1
-    rows = []
+    rows: list[tuple[str, str, str]] = []
     for claim, name, judged in _claims(outcomes):
-        if not several or claim.reason:
+        if len(outcomes.variants) == 1 or claim.reason:
             rows.append((name, judged.word, judged.because))
             continue
         rows.append((name, judged.word, "the variants together"))
@@ -168,23 +164,20 @@ def report_text(found: Sequence[Outcomes]) -> str:
 
 def document(found: Sequence[Outcomes]) -> list[dict[str, Any]]:
     """What was measured and judged, as JSON; null stands for numbers that are not finite."""
-    return [_one(outcomes) for outcomes in found]
-
-
-def _one(outcomes: Outcomes) -> dict[str, Any]:
-    trials = [
-        {"variant": variant, "competitor": label, "seed": seed}
-        | {kind: as_json(getattr(measured, kind)) for kind in ("numbers", "counts", "most", "curves")}
-        for variant, part in outcomes.variants.items()
-        for label, by_seed in part.by_label.items()
-        for seed, measured in by_seed.items()
-    ]
-    about = {name: getattr(outcomes.experiment, name) for name in ("id", "title", "common", "setting")}
-    run = {"size": outcomes.size, "workload": outcomes.workload, "command": outcomes.command, "failed": list(outcomes.failed)}
-    claims = {
-        name: {"text": claim.text, "outcome": judged.word, "because": judged.because} for claim, name, judged in _claims(outcomes)
-    }
-    return about | run | {"claims": claims, "trials": trials}
+    result = []
+    for one in found:
+        trials = [
+            {"variant": variant, "competitor": label, "seed": seed}
+            | {kind: as_json(getattr(measured, kind)) for kind in ("numbers", "counts", "most", "curves")}
+            for variant, part in one.variants.items()
+            for label, by_seed in part.by_label.items()
+            for seed, measured in by_seed.items()
+        ]
+        about = {name: getattr(one.experiment, name) for name in ("id", "title", "common", "setting")}
+        about |= {name: as_json(getattr(one, name)) for name in ("size", "workload", "command", "failed")}
+        claims = {name: {"text": claim.text, "outcome": is_.word, "because": is_.because} for claim, name, is_ in _claims(one)}
+        result.append(about | {"claims": claims, "trials": trials})
+    return result
 
 
 def report_page(found: Sequence[Outcomes]) -> str:
@@ -219,15 +212,12 @@ def _all_sections(found: Sequence[Outcomes], drawn: bool, figures: str = "") -> 
     return [*head, *(section for one in found for section in _sections(one, drawn, figures, told))]
 
 
-def _setting(item: Experiment, told: dict[str, str]) -> str:
-    """What is simulated; `told` has, of each common part that was said, the experiment that said it."""
-    before = told.setdefault(item.common, item.id) if item.common else item.id
-    return ". ".join(filter(None, (item.common if before == item.id else f"as in {before}", item.setting))) + "."
-
-
 def _sections(outcomes: Outcomes, drawn: bool, figures: str, told: dict[str, str]) -> list[Section]:
+    """`told` has, of each common part of a setting that was said, the experiment that said it."""
     item = outcomes.experiment
-    text = [*(f"The paper: {claim.text}" for claim in item.claims), f"Here: {_setting(item, told)}"]
+    before = told.setdefault(item.common, item.id) if item.common else item.id
+    here = ". ".join(filter(None, (item.common if before == item.id else f"as in {before}", item.setting)))
+    text = [*(f"The paper: {claim.text}" for claim in item.claims), f"Here: {here}."]
     if not outcomes.labels:
         return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], _kept_table(outcomes), outcomes.command)]
     shown = lettered(outcomes.panels)

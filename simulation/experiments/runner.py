@@ -11,7 +11,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,10 @@ def run_experiments(
 
 def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     """Step 1."""
-    size = _with_settings(item, setting)
+    size = item.sizes[setting.size]
+    for name in [name for name in setting.settings if name not in size.settings][:1]:
+        has = f"has {', '.join(size.settings)}" if size.settings else "has none"
+        raise UnknownName(no_such(f"setting of {item.id}", name, size.settings, f"the size {setting.size} {has}"))
     workload = default_workload(item.workloads, setting.workload) if item.workloads or setting.workload else ""
     taking_part = competitors(item.competitors, setting.competitors, item.kind)
     codes = {one.label: code_behind(item.measure, competitor(one.sent, item.kind)) for one in taking_part}
@@ -110,26 +113,16 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
             *(seed, settings, codes[one.label]),
         )
         for seed in setting.seeds or size.seeds
-        for name, place, settings in _variants(size, workload, workload == (item.workloads or ("",))[0])
+        for name, place, settings in _variants(size, setting, workload, workload == (item.workloads or ("",))[0])
         for one in taking_part
     ]
 
 
-def _with_settings(item: Experiment, setting: RunSetting) -> Size:
-    """The size with other values of some settings; InstanceError where it has no such setting."""
-    size = item.sizes[setting.size]
-    for name in setting.settings:
-        if name not in size.settings:
-            has = f"has {', '.join(size.settings)}" if size.settings else "has none"
-            raise UnknownName(no_such(f"setting of {item.id}", name, size.settings, f"the size {setting.size} {has}"))
-    return replace(size, settings={**size.settings, **setting.settings})
-
-
-def _variants(size: Size, workload: str, real: bool) -> Iterator[tuple[str, str, str]]:
+def _variants(size: Size, setting: RunSetting, workload: str, real: bool) -> Iterator[tuple[str, str, str]]:
     """Of each variant its name, workload and settings as JSON; those of another workload where that of the run is real."""
     for name, settings in size.variants.items():
         if real or "workload" not in settings:
-            given = dict(size.settings) | dict(settings)
+            given = {**size.settings, **setting.settings, **settings}
             place = given.pop("workload", workload)
             yield name, place, json.dumps(given, sort_keys=True)
 

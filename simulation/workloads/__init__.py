@@ -14,7 +14,7 @@ from fairalloc.models.errors import NotInstalled, UnknownName, no_such
 from fairalloc.models.examples.traces import data_missing
 from fairalloc.simulation.workload import DescribedWorkload
 from fairalloc.simulation.workloads.alibaba import alibaba_pods
-from fairalloc.simulation.workloads.bitbrains import bitbrains_day, bitbrains_files, bitbrains_instant
+from fairalloc.simulation.workloads.bitbrains import bitbrains_files, bitbrains_instant
 from fairalloc.simulation.workloads.clusters import data_centre, four_classes, google_servers
 from fairalloc.simulation.workloads.google import google_files, google_intervals, google_machines, google_tasks
 
@@ -22,7 +22,6 @@ __all__ = [
     "WORKLOADS",
     "DescribedWorkload",
     "alibaba_pods",
-    "bitbrains_day",
     "bitbrains_files",
     "bitbrains_instant",
     "data_centre",

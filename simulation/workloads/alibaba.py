@@ -1,6 +1,7 @@
 """Pods of the Alibaba GPU cluster "openb", placed by GPU type, on its 1,523 nodes."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,7 @@ from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 TIMES = ("creation_time", "deletion_time", "scheduled_time")
 
 
-def alibaba_pods(
-    gpuspec: bool = True, hours: float | None = None, *, nodes: str | Path | None = None, pods: str | Path | None = None
-) -> DescribedWorkload:
+def alibaba_pods(gpuspec: bool = True, *, nodes: str | Path | None = None, pods: str | Path | None = None) -> DescribedWorkload:
     """Every pod as a job of one task, with its real times, demand and GPU types.
 
     Resources are cpu (cores), memory (GiB) and gpu (GPUs). A pod runs from its scheduling to its deletion; where it was never
@@ -25,7 +24,6 @@ def alibaba_pods(
     Parameters
     ----------
     gpuspec : read pods_gpuspec33.csv.gz, to which its authors added GPU types at the measured rate of 33 %
-    hours : only pods created in the first hours after the first creation; None = all
     nodes, pods : official files (openb_node_list_*.csv, openb_pod_list_*.csv), .csv or .csv.gz; None = those of the samples
 
     Raises
@@ -46,15 +44,12 @@ def alibaba_pods(
     allowed = {spec: [not spec or model in spec for model in models] for spec in set(specs)}
     keys = zip(cpu.astype(int), memory.astype(int), gpus.astype(int), milli.astype(int), specs, strict=True)
     users, user = np.unique([pod_name(key) for key in keys], return_inverse=True)
-    arrival = created - created.min()
-    asks = demand.any(axis=1)
-    kept = asks & (arrival < np.inf if hours is None else arrival < 3600.0 * hours)
+    asks, ones = demand.any(axis=1), np.ones(len(user), dtype=np.int64)
     eligible = np.array([allowed[spec] for spec in specs])
-    ones = np.ones(len(user), dtype=np.int64)
-    jobs = (part[kept] for part in (user, arrival, ones, duration, demand, eligible))
+    jobs: Any = (part[asks] for part in (user, created - created.min(), ones, duration, demand, eligible))
     workload = Workload(["cpu", "memory", "gpu"], users.tolist(), np.ones(len(users)), *jobs)
     cluster = Cluster(["cpu", "memory", "gpu"], capacities, counts, names)  # type: ignore[arg-type]
     fits = workload.placeable(cluster)
-    left_out = {"pods that request nothing": int((~asks).sum()), "pods after the hours": int((asks & ~kept).sum())}
+    left_out = {"pods that request nothing": int((~asks).sum())}
     left_out |= {"pods that fit on no node of their GPU types": int((~fits).sum())}
     return DescribedWorkload(workload.chosen(fits), cluster, "all of it: Alibaba cluster-trace-gpu-v2023", "", left_out)

@@ -1,4 +1,4 @@
-"""Bitbrains VMs on the data centre of K Fig. 5: sets of VMs active at an instant, and the VMs of a day.
+"""Bitbrains VMs on the data centre of K Fig. 5: sets of VMs active at an instant, and the VMs of original files.
 
 A VM demands the most it ever used of each of five resources (K 6.1: "users demand resources to meet their maximum usage"): CPU in
 GHz, memory in GB, disk in MB/s (read and written), send and receive in Mb/s. Its location is drawn, uniformly; it may use the
@@ -87,30 +87,17 @@ def bitbrains_instant(source: Source = "bitbrains", seed: Seed = 0, users: Count
     return Instance(demand, cluster.capacities, eligible=eligible, name=name, **named)
 
 
-def bitbrains_day(seed: int = 0, minutes: int = 60) -> DescribedWorkload:
-    """The VMs of 12 August 2013 (UTC) by their activity, on the data centre of K Fig. 5.
+def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 60) -> DescribedWorkload:
+    """VMs from original GWA-T-12 files, one for each VM, as jobs on the data centre of K Fig. 5.
 
     A VM is a user. For each period in which it used CPU it has one job, in the workload's beginning at the period's; a task is
-    PIECE of the VM's demand and its seconds are such that the VM, at its demand, would run the period. A period is a whole number
-    of so many minutes in which some CPU was used; the seed is that of the locations.
-    """
-    table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_5min_2013-08-12.parquet"), ("vm", "ts", "cpu_mhz"))
-    number, demand = _peaks(found_data())
-    used = (table["cpu_mhz"] > 0) & np.isin(table["vm"], number)
-    when = table["ts"][used] - table["ts"].min()
-    workload = _periods(table["vm"][used].astype(np.int64), when, number, demand, 60.0 * minutes, seed)
-    real = "activity and peaks of each VM: Bitbrains Rnd, 12 August 2013, with 5-minute samples"
-    left_out = {"VMs that used no CPU on the day": len(number) - len(workload.users)}
-    return DescribedWorkload(workload, data_centre(), real, "the location of each VM", left_out)
-
-
-def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 60) -> DescribedWorkload:
-    """VMs from original GWA-T-12 files, one for each VM, as jobs on the data centre of K Fig. 5 (see `bitbrains_day`).
+    PIECE of the VM's demand and its seconds are such that the VM, at its demand, would run the period.
 
     Parameters
     ----------
     files : .csv or .csv.gz; VM number k is file number k
-    seed, minutes : as for `bitbrains_day`
+    seed : of the locations
+    minutes : a period is a whole number of so many minutes in which some CPU was used
     """
     demand, vm, when = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     repeated = off = 0
@@ -130,49 +117,33 @@ def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 6
     every = np.concatenate(when)
     if not len(every):
         raise InstanceError("no VM of these files ever used CPU")
-    peaks = np.array(demand) / UNITS
-    workload = _periods(np.concatenate(vm), every - every.min(), np.arange(len(files)), peaks, 60.0 * minutes, seed)
+    step, centre = 60.0 * minutes, data_centre()
+    parts = np.floor((every - every.min()) / step).astype(np.int64)
+    pairs = np.unique(np.column_stack([np.concatenate(vm), parts]), axis=0)
+    begin = np.flatnonzero(np.append(True, (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1)))
+    length = np.diff(np.append(begin, len(pairs)))  # parts that follow one another are a period
+    vms, user = np.unique(pairs[begin, 0], return_inverse=True)
+    near = _near(len(vms), np.random.default_rng(seed))
+    size, ones = np.array(demand)[vms] / UNITS * PIECE, np.ones(len(begin), dtype=np.int64)
+    jobs = (user, pairs[begin, 1] * step, ones, length * step / PIECE, size[user], near[user])
+    workload = Workload(centre.resources, [f"vm-{name}" for name in vms], np.ones(len(vms)), *jobs)
     real = f"activity and peaks of each VM: {len(files)} files of GWA-T-12"
     left_out = {"rows whose time repeats": repeated, "rows of VMs that are off": off}
-    return DescribedWorkload(workload, data_centre(), real, "the location of each VM", left_out)
-
-
-def _periods(vm: NDArray[np.int64], when: Floats, number: NDArray[np.int64], demand: Floats, step: float, seed: int) -> Workload:
-    """The periods in which VMs are active, as jobs on the data centre of K Fig. 5.
-
-    In each of M samples the VM `vm` (M,) was active at `when` (M,) seconds. VMs have ascending numbers (V,) and demands (V, 5).
-    A VM is active in a step, in seconds, in which it has a sample; steps that follow one another are a period.
-    """
-    pairs = np.unique(np.column_stack([vm, np.floor(when / step).astype(np.int64)]), axis=0)
-    first = np.append(True, (np.diff(pairs[:, 0]) != 0) | (np.diff(pairs[:, 1]) != 1))
-    begin = np.flatnonzero(first)
-    length = np.diff(np.append(begin, len(pairs)))
-    vms, user = np.unique(pairs[begin, 0], return_inverse=True)
-    row = np.searchsorted(number, vms)
-    near = _near(len(vms), np.random.default_rng(seed))
-    users, ones = [f"vm-{name}" for name in vms], np.ones(len(begin), dtype=np.int64)
-    jobs = (user, pairs[begin, 1] * step, ones, length * step / PIECE, demand[row][user] * PIECE, near[user])
-    return Workload(data_centre().resources, users, np.ones(len(vms)), *jobs)
+    return DescribedWorkload(workload, centre, real, "the location of each VM", left_out)
 
 
 def _active(rng: np.random.Generator) -> tuple[list[str], Floats]:
     table = parquet_columns(sample_file(found_data(), "bitbrains", "rnd_hourly.parquet"), ("vm", "hour", "cpu_mhz"))
-    number, demand = _peaks(found_data())
+    columns = [name for names in PEAKS for name in names]
+    peaks = csv_table(sample_file(found_data(), "bitbrains", "rnd_vms.csv.gz"), ("vm", *columns))
+    demand = np.column_stack([sum(peaks.numbers(name) for name in names) for names in PEAKS]) / UNITS
+    used = demand.any(axis=1)
+    number, demand = peaks.numbers("vm", whole=True).astype(np.int64)[used], demand[used]
     active = np.zeros(len(number), dtype=bool)
     while not active.any():  # some hours are missing
         hour = rng.integers(table["hour"].min(), table["hour"].max() + 1)
         active = np.isin(number, table["vm"][(table["hour"] == hour) & (table["cpu_mhz"] > 0)])
     return [f"vm-{k}" for k in number[active]], demand[active]
-
-
-def _peaks(folder: object) -> tuple[NDArray[np.int64], Floats]:
-    """Numbers, ascending, and (N, 5) demands of the VMs that used something."""
-    columns = [name for names in PEAKS for name in names]
-    table = csv_table(sample_file(str(folder), "bitbrains", "rnd_vms.csv.gz"), ("vm", *columns))
-    demand = np.column_stack([sum(table.numbers(name) for name in names) for names in PEAKS]) / UNITS
-    number = table.numbers("vm", whole=True).astype(np.int64)
-    used = demand.any(axis=1)
-    return number[used], demand[used]
 
 
 def _generated(rng: np.random.Generator) -> tuple[list[str], Floats]:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from fairalloc.models.numbers import Floats
@@ -46,7 +45,10 @@ TASKS = Printed(
 """Tasks of a job: quantiles of the 1,145 jobs at the start of the Google 2011 trace."""
 
 REQUEST = np.array([-3.46, -4.01]), np.array([1.30, 1.31]), 0.61
-"""Mean and standard deviation of the logarithms of CPU and memory that a task of these jobs requests, and their correlation."""
+"""Mean and standard deviation of the logarithms of CPU and memory that a task of these jobs requests, and their correlation.
+
+They are in units of the largest server. What is drawn is logarithmic normal, cut off at half of it.
+"""
 
 
 def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
@@ -56,15 +58,3 @@ def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
     order[np.lexsort((rng.random(count), activity))] = (np.arange(count) + 0.5) / max(count, 1)
     score = DEPENDENCE * ndtri(order) + np.sqrt(1 - DEPENDENCE**2) * rng.standard_normal(count)
     return QUANTA.at(ndtr(score))
-
-
-def demand_vectors(count: int, rng: np.random.Generator) -> Floats:
-    """(count, 2) CPU and memory of a task in units of the largest server: logarithmic normal, cut off at half of it."""
-    mean, spread, correlation = REQUEST
-    score = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], count)
-    return np.minimum(np.exp(mean + spread * score), 0.5)
-
-
-def task_numbers(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """(count,) tasks of jobs."""
-    return np.floor(TASKS.at(rng.random(count)) + 1e-9).astype(np.int64)

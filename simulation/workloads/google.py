@@ -104,7 +104,13 @@ def google_intervals(
     rate = quanta / np.minimum(jobs.duration, 24 * HOUR)
     end = np.minimum(jobs.arrival + jobs.duration, hours * HOUR)
     there = np.flatnonzero(jobs.arrival < end)
-    user, begin, length = _by_interval(jobs.arrival[there], end[there])
+    arrival, end = jobs.arrival[there], end[there]
+    first = np.floor(arrival / INTERVAL)
+    counts = (np.ceil(end / INTERVAL) - first).astype(np.int64)  # intervals of 300 s in which each is active
+    user = np.repeat(np.arange(len(there)), counts)
+    left = (first[user] + np.arange(len(user)) - np.repeat(np.cumsum(counts) - counts, counts)) * INTERVAL
+    begin = np.maximum(left, arrival[user])
+    length = np.minimum(left + INTERVAL, end[user]) - begin
     unit = demand[there] / demand[there].max(axis=1, keepdims=True) * PIECE
     eligible = (jobs.sched_class[there] >= 2)[user, None] | np.array([True, True, False, False])
     each = (user, begin, np.ones(len(user), dtype=np.int64), rate[there][user] * length / PIECE, unit[user], eligible)
@@ -112,18 +118,6 @@ def google_intervals(
     real, generated = _TOLD[source]
     made = "quanta by K Fig. 8, with more for jobs that run longer, at an even rate; of requests the proportion alone counts"
     return DescribedWorkload(workload, four_classes(), real, f"{generated}; {made}", jobs.left_out)
-
-
-def _by_interval(begin: Floats, end: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """The parts of [begin, end) in the intervals of 300 s: whose it is, where it begins, and how long it is."""
-    first, last = np.floor(begin / INTERVAL), np.ceil(end / INTERVAL)
-    counts = (last - first).astype(np.int64)
-    user = np.repeat(np.arange(len(begin)), counts)
-    number = np.arange(len(user)) - np.repeat(np.cumsum(counts) - counts, counts)
-    left = (first[user] + number) * INTERVAL
-    start, stop = np.maximum(left, begin[user]), np.minimum(left + INTERVAL, end[user])
-    long = stop > start
-    return user[long], start[long], (stop - start)[long]
 
 
 def _drawn(
@@ -167,26 +161,22 @@ def _tasks(source: str, sched_class: NDArray[np.int64], rng: np.random.Generator
     """(J,) numbers of tasks and (J, 2) requests of one task."""
     count = len(sched_class)
     if source == "generated":
-        return fitted.task_numbers(count, rng), fitted.demand_vectors(count, rng)
-    known_class, known_tasks, known_request = _jobs_at_start()
-    drawn = np.zeros(count, dtype=np.int64)
-    for k in range(4):
-        here = np.flatnonzero(sched_class == k)
-        drawn[here] = rng.choice(np.flatnonzero(known_class == k), len(here))
-    if source == "google2019":
-        pool = google2019_demands(found_data())
-        return known_tasks[drawn], pool[rng.integers(len(pool), size=count)]
-    return known_tasks[drawn], known_request[drawn]
-
-
-def _jobs_at_start() -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Class, number of tasks and mean positive request of the jobs that ran at the start of the 2011 trace."""
-    columns = ("job_id", "sched_class", "cpu_req", "mem_req")
+        tasks, (center, spread, correlation) = np.floor(fitted.TASKS.at(rng.random(count)) + 1e-9), fitted.REQUEST
+        score = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], count)
+        return tasks.astype(np.int64), np.minimum(np.exp(center + spread * score), 0.5)
+    columns = ("job_id", "sched_class", "cpu_req", "mem_req")  # of tasks that ran at the start
     table = parquet_columns(sample_file(found_data(), "google2011", "tasks_t0.parquet"), columns)
     _, first, of, number = np.unique(table["job_id"], return_index=True, return_inverse=True, return_counts=True)
     mean = np.column_stack([np.bincount(of, weights=table[c]) for c in ("cpu_req", "mem_req")]) / number[:, None]
-    kept = (mean > 0).all(axis=1)
-    return table["sched_class"][first][kept].astype(np.int64), number[kept].astype(np.int64), mean[kept]
+    kept = np.flatnonzero((mean > 0).all(axis=1))
+    drawn = np.zeros(count, dtype=np.int64)
+    for k in range(4):
+        here = np.flatnonzero(sched_class == k)
+        drawn[here] = rng.choice(kept[table["sched_class"][first[kept]] == k], len(here))
+    if source == "google2019":
+        pool = google2019_demands(found_data())
+        return number[drawn], pool[rng.integers(len(pool), size=count)]
+    return number[drawn], mean[drawn]
 
 
 _REAL = "arrival, run time, user and scheduling class of each job: Google 2011, first hours of the window"
@@ -230,7 +220,7 @@ def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str
     counts = (table["event_type"] == SUBMIT) | ~np.isfinite(submitted)[of]
     demand = np.column_stack([_mean(of[counts], table[name][counts], len(jobs)) for name in ("cpu_req", "mem_req")])
     tasks, duration = _runs(of, table["task"], time, table["event_type"], last - zero, len(jobs))
-    users, user_of_row = np.unique(np.array([name or "" for name in table["user"]]), return_inverse=True)
+    users, user_of_row = np.unique(np.array([name or "no name" for name in table["user"]]), return_inverse=True)
     first = np.unique(of, return_index=True)[1]
     starts, asks = duration > 0, (np.nan_to_num(demand) > 0).any(axis=1)
     columns: tuple[Any, ...] = (user_of_row[first], arrival, tasks, duration, np.nan_to_num(demand))

@@ -11,7 +11,7 @@ from tolerances import ROUNDING
 
 from fairalloc.simulation import SCHEDULERS, Cluster, ServerEvents, Workload, simulate_fluid, simulate_tasks
 from fairalloc.simulation.accounting import account
-from fairalloc.simulation.log import FINISHED, LOST
+from fairalloc.simulation.log import FINISHED, LOST, OUTCOMES
 
 
 @pytest.mark.few(3)
@@ -127,3 +127,60 @@ def test_a_perturbed_log_of_divisible_tasks_is_refused():
     for sentence, wrong in cases.items():
         found = account(wrong).violations
         assert any(sentence in words for words in found), (sentence, found)
+
+
+def books_of(log):
+    """The books by a loop over the groups of tasks."""
+    jobs, found = log.workload, dict.fromkeys(("work", "done", "left", "killed", "lost"), 0.0)
+    for j, tasks, start, end, outcome in zip(log.job, log.tasks, log.start, log.end, log.outcome, strict=True):
+        kept = OUTCOMES[outcome] in ("finished", "running")
+        found["done" if kept else "lost"] += tasks * (end - start)
+        found["left"] += tasks * (jobs.duration[j] - (end - start)) if OUTCOMES[outcome] == "running" else 0.0
+    for j, seconds in enumerate(jobs.duration):
+        found["work"] += seconds * jobs.tasks[j] if jobs.arrival[j] <= log.until else 0.0
+        found["left"] += seconds * log.waiting[j]
+        found["killed"] += seconds * log.cancelled[j]
+    return found
+
+
+@pytest.mark.parametrize("until", [2, 3, 4.5, 5.5, 20])
+def test_the_books_are_sums_over_groups_of_tasks(until):
+    log = simulate_tasks(JOBS, CLUSTER, "first-fit-drfh", until, events=EVENTS)
+    books = account(log)
+    assert {name: getattr(books, name) for name in books_of(log)} == pytest.approx(books_of(log))
+    assert books.violations == ()
+
+
+@pytest.mark.parametrize("until", [3, 5.5, 20])
+def test_the_books_of_divisible_tasks(until):
+    """Who leaves at 6 had a rate of tasks until then; what is neither done nor cancelled is left."""
+    log = simulate_fluid(JOBS, CLUSTER, "drfh", until, events=EVENTS)
+    books, arrived = account(log), JOBS.arrival <= until
+    done = sum(step.tasks.sum() * (step.end - step.start) for step in log.steps)
+    assert (books.work, books.lost) == (JOBS.work[arrived].sum(), 0)
+    assert books.done == pytest.approx(done)
+    assert (books.killed > 0) == (until > 6)
+    assert books.work == pytest.approx(books.done + books.left + books.killed)
+    assert books.left == pytest.approx((JOBS.work - log.done - log.cancelled)[arrived].sum())
+
+
+@pytest.mark.parametrize(("part", "seen"), [(1e-6, True), (1e-12, False)])
+def test_more_than_rounding_is_a_violation(part, seen):
+    """Two tasks of a half fill a machine of 1 for 10 seconds."""
+    jobs = Workload(["cpu", "gpu"], ["u"], [1], [0], [0], [2], [10], [[0.5, 0]])
+    cluster = Cluster(["cpu", "gpu"], [[1, 0]])
+    log, fluid = simulate_tasks(jobs, cluster, "fifo"), simulate_fluid(jobs, cluster, "drfh")
+    assert account(log).violations == account(fluid).violations == ()
+    step = fluid.steps[0]
+    wrong = {
+        "but it has": replace(log, cluster=Cluster(["cpu", "gpu"], [[1 - part, 0]])),
+        "but did not run for its duration": replace(log, end=log.end * (1 - part), until=10.0),
+        "runs longer than its duration": replace(log, end=log.end * (1 + part), until=11.0),
+        "is used, but there is": replace(fluid, steps=(replace(step, used=step.used * (1 + part)),)),
+        "the work that was done takes": replace(fluid, steps=(replace(step, used=step.used * (1 - part)),)),
+        "seconds of tasks, but": replace(fluid, steps=(replace(step, tasks=step.tasks * (1 - part)),)),
+        "is completed with work left": replace(fluid, done=fluid.done * (1 - part)),
+        "has less than no work left": replace(fluid, done=fluid.done * (1 + part)),
+    }
+    for sentence, one in wrong.items():
+        assert any(sentence in words for words in account(one).violations) == seen, sentence

@@ -698,3 +698,137 @@ def test_the_experiments_are_written_as_markdown(smallest):
     assert all(paragraph.split(":")[0] in text for paragraph in RULE)
     assert "fairalloc simulate P.Table3 --small" in text
     assert "<svg" not in text
+
+
+# ---- what is declared ------------------------------------------------------------------------------------------------
+
+
+SAID = [
+    ("K.Fig9", "full", "hours", 1.0, "over an hour"),
+    ("K.Fig9", "full", "share", 0.02, "2 % of the users"),
+    ("K.Fig9", "full", "load", [1.0, 3.0], "1 to 3 times the CPU"),
+    ("K.Fig13", "full", "hours", 24.0, "over 24 hours"),
+    ("K.Fig13", "full", "share", 0.02, "2 % of the jobs"),
+    ("K.Fig8", "small", "share", 0.05, "5 % of the jobs"),
+    ("K.Fig8", "full", "share", 1.0, "all jobs of the first day"),
+    ("W.Fig6", "small", "hours", 1.0, "1 hour"),
+    ("W.Fig6", "small", "share", 0.02, "2 % of the jobs"),
+    ("W.Fig6", "full", "hours", 24.0, "24 hours of the trace"),
+    ("K.Fig6", "full", "epsilon", 0.1, "one epsilon"),
+    ("K.Fig6", "small", "epsilon", 0.1, "one epsilon"),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "setting", "value", "words"), SAID)
+def test_a_size_has_the_settings_that_its_texts_say(name, size, setting, value, words):
+    item = EXPERIMENTS[name]
+    assert item.sizes[size].settings[setting] == value
+    assert words in " ".join((item.title, item.setting, item.common, item.sizes[size].lacks))
+
+
+def test_small_sizes_take_less_of_everything_and_variants_have_the_loads_that_are_said():
+    for item in EXPERIMENTS.values():
+        small, full = (item.sizes[size].settings for size in ("small", "full"))
+        assert all(small[name] <= (full[name] or np.inf) for name in ("hours", "share", "users", "machines") if name in small)
+        assert all(small[name] >= full[name] for name in ("mean",) if name in small), item.id
+    loads = [given["load"] for given in EXPERIMENTS["W.Fig6"].sizes["full"].variants.values()]
+    assert loads == [None, 0.5, 0.8, 1.1, 0.8]
+    assert EXPERIMENTS["W.Fig6"].sizes["small"].variants["load .8"]["load"] == 0.8
+    low, high = EXPERIMENTS["K.Fig13"].sizes["full"].settings["load"]
+    assert (low, high > 10) == (0, True), "no load is left out"
+    assert EXPERIMENTS["W.Fig5"].sizes["full"].settings["mean"] < 20
+
+
+@pytest.mark.parametrize("name", ["K.Fig8", "W.Fig5", "W.Fig8", "W.Fig9"])
+def test_printed_parts_are_those_of_the_claims(name):
+    text = " ".join(claim.text for claim in EXPERIMENTS[name].claims)
+    printed = [value for of in EXPERIMENTS[name].printed.values() for value in of.values()]
+    assert printed
+    assert [value for value in printed if f"{100 * value:.0f} %" not in text] == []
+
+
+def test_printed_utilisations_are_parts_and_14_slots_have_the_best():
+    printed = EXPERIMENTS["W.Table2"].printed
+    assert all(0.2 <= value["memory"] < value["CPU"] < 0.5 for value in printed.values())
+    assert max(printed, key=lambda label: sum(printed[label].values())) == "slots per_maximum=14"
+
+
+def drawn_on(panel):
+    """The axes of a panel that is drawn alone."""
+    ax = style.new_figure(4, 3).add_subplot()
+    panel.draw(ax)
+    return ax
+
+
+def test_marks_of_competitors_stand_side_by_side_with_their_least_and_largest():
+    pytest.importorskip("matplotlib")
+    values = {"one": (1.0, 2.0, 6.0), "two": (4.0, 5.0, 6.0), "three": (2.0, 2.0, 2.0)}
+    found = {label: {s: TrialResult({"a": v, "b": 10 * v}) for s, v in enumerate(of)} for label, of in values.items()}
+    (panel,) = figure(bars(["a", "b"], "", "up", ("A", "B"), {"": {"a": 2.5}, "two": {"b": 7.0}}))(Measured(found), "")
+    ax = drawn_on(panel)
+    marks = dict(zip(values, (line.get_xydata() for line in ax.lines), strict=True))
+    across = [marks[label][:, 0] for label in values]
+    assert across[1] == pytest.approx([0, 1])
+    assert (across[0] < across[1]).all()
+    assert (across[0] + across[2]) / 2 == pytest.approx(across[1])
+    assert marks["one"][:, 1] == pytest.approx([3, 30])
+    lines = [segment for of in ax.collections for segment in of.get_segments()]
+    spans = {(round(s[0][0], 6), s[0][1], s[1][1]) for s in lines if s[0][0] == s[1][0]}
+    assert (round(across[0][0], 6), 1, 6) in spans
+    assert (round(across[1][1], 6), 40, 60) in spans
+    flat = [(s[:, 0].mean(), s[0][1]) for s in lines if s[0][0] < s[1][0]]
+    assert np.array(sorted(flat)) == pytest.approx(np.array(sorted([*((x[0], 2.5) for x in across), (across[1][1], 7.0)])))
+    width = across[1][0] - across[0][0]
+    assert {round(s[1][0] - s[0][0], 6) for s in lines if s[0][0] < s[1][0]} == {round(width, 6)}
+    assert 3 * width < 1
+    assert ax.get_xlim()[0] < across[0][0] - width / 2
+    assert ax.get_xlim()[1] > across[2][1] + width / 2
+
+
+def test_a_curve_on_a_logarithmic_scale_is_the_geometric_mean_over_the_union_of_instants():
+    pytest.importorskip("matplotlib")
+    one, two = ([1.0, 3.0], [1.0, 100.0]), ([2.0, 3.0], [4.0, 1.0])
+    found = Measured({"a": {0: TrialResult({}, {"c": one}), 1: TrialResult({}, {"c": two})}})
+    (panel,) = figure(curves("c", "", ("x", "y"), ("linear", "log"), [(1.0, 2.0, 7.0)]))(found, "")
+    ax = drawn_on(panel)
+    assert ax.lines[0].get_xdata().tolist() == [1, 2, 3]
+    assert ax.lines[0].get_ydata() == pytest.approx([2, (50.5 * 4) ** 0.5, 10])
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (1, 100)
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_yscale()) == ("x", "y", "log")
+    long = {s: TrialResult({}, {"c": (np.geomspace(1, 1e4, 150) + s, np.arange(1.0, 151.0))}) for s in range(2)}
+    (panel,) = figure(curves("c", "", ("x", "y"), ("log", "log")))(Measured({"a": long}), "")
+    across = drawn_on(panel).lines[0].get_xdata()
+    assert len(across) == 200
+    assert np.diff(np.log(across)) == pytest.approx(np.log(across[-1] / across[0]) / 199)
+
+
+def test_a_bubble_grows_with_the_logarithm_of_its_tasks_and_lies_inside():
+    pytest.importorskip("matplotlib")
+    columns = ([0.0, 0.5, 1.0], [1.0, 0.5, 0.0], [0, 1, 1000])
+    found = Measured({"best": {0: TrialResult({}, {"users": columns}), 1: TrialResult({}, {"users": ([0.2], [0.2], [9])})}})
+    (panel,) = figure(bubbles("users", "best", "", ("x", "y")))(found, "")
+    ax = drawn_on(panel)
+    (circles,) = ax.collections
+    sizes = circles.get_sizes()
+    assert (sizes[0], sizes[2] / sizes[1]) == (sizes[1], pytest.approx(16))
+    assert all(low < 0 < 1 < high for low, high in (ax.get_xlim(), ax.get_ylim()))
+    assert ax.lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
+
+
+def test_tables_have_numbers_to_the_right_and_captions_end():
+    item = EXPERIMENTS["W.Fig9"]
+    found = {label: {s: TrialResult({"x": 1 + 1e-12 * s, "y": 1.0 + s / 100}) for s in range(2)} for label in item.competitors}
+    one = Outcomes(item, "full", "generated", {"a": Measured(found), "b": Measured(found)}, (0, 1))
+    grid = report.numbers_table(one)
+    assert [*grid.right] == [*range(1, len(grid.columns))]
+    assert grid.rows[0] == ("x", "1", "1", "")
+    assert grid.rows[1][1] == "1.005 ± 0.0071"
+    text = report.report_markdown([one], "figures")
+    assert f"Figure: {one.panels[0].title}; {one.panels[1].title}. {item.caption}." in text.replace("(a) ", "").replace(
+        "(b) ", ""
+    )
+    assert report.document([one])[0]["trials"][1]["numbers"]["y"] == 1.01
+    assert report.document([one])[0]["claims"]["W.Fig9.fewer"]["outcome"] == "cannot be compared"
+    assert report.report_text([one]).count("Outcomes") == 0
+    assert report.report_text([one, one]).count("Outcomes") == 1

@@ -1,18 +1,21 @@
 """The experiments of W: smaller tasks come closer to exact DRFH, and verdicts that follow what was measured."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fairalloc.cli import main
-from fairalloc.simulation import Cluster, Workload
+from fairalloc.simulation import Cluster, Workload, simulate_tasks
 from fairalloc.simulation.experiments import Trial, TrialResult, all_experiments
+from fairalloc.simulation.experiments.measures import w_cluster
 from fairalloc.simulation.experiments.measures.w_cluster import _dedicated, system
 from fairalloc.simulation.experiments.papers.w_cluster import COVERED, ONE_EACH, TABLE2
-from fairalloc.simulation.experiments.papers.w_joining import POOL, hundred_servers
+from fairalloc.simulation.experiments.papers.w_joining import DOTTED, PHASES, POOL, PRINTED, hundred_servers
 from fairalloc.simulation.experiments.runner import compared
-from fairalloc.simulation.schedulers import BestFitDRFH, FirstFitDRFH
+from fairalloc.simulation.schedulers import FIFO, BestFitDRFH, FirstFitDRFH
+from fairalloc.simulation.workloads.clusters import TABLE1
 
 EXPERIMENTS = all_experiments()
 
@@ -223,3 +226,178 @@ def test_an_own_scheduler_enters_an_experiment_on_the_command_line(tmp_path, cap
     (document,) = json.loads(capsys.readouterr().out)
     assert [trial["competitor"] for trial in document["trials"]] == [*EXPERIMENTS["W.Granularity"].competitors, "last-fit"]
     assert all(0 <= value < 1 for value in document["trials"][-1]["numbers"].values())
+
+
+# ---- what is measured ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def joined():
+    """Fig. 5 by best-fit, with tasks that are long enough for a quick test."""
+    return EXPERIMENTS["W.Fig5"].measure(Trial(BEST, BestFitDRFH(), 0, "", {"mean": 100.0}))
+
+
+def test_users_that_join_and_leave_have_nearly_the_printed_shares(joined):
+    """As in the paper user 1 alone is limited by its tasks' memory; then all have equal dominant shares."""
+    printed = {
+        "user 1 alone, CPU": 0.4,
+        "user 1 alone, memory": 0.62,
+        "users 1 and 2, user 1": 0.44,
+        "users 1 and 2, user 2": 0.44,
+    }
+    printed |= {f"all three, user {n}": 0.26 for n in (1, 2, 3)}
+    assert {name: joined.numbers[name] for name in printed} == pytest.approx(printed, abs=0.03)
+    pair = [joined.numbers[f"users 2 and 3, user {n}"] for n in (2, 3)]
+    assert pair[0] == pytest.approx(pair[1], abs=0.02)
+    divisible = [joined.numbers[f"{phase}, DRFH of divisible tasks"] for phase in PHASES]
+    assert divisible[0] == pytest.approx(1.0)
+    assert all(value > 0.3 for value in divisible)
+    assert divisible[2] == min(divisible)
+
+
+def test_shares_over_time_are_of_who_is_there(joined):
+    """User 1 from 0 to 1080 s, user 2 from 200 to 1400 s, user 3 from 500 to 1700 s; the dominant share is the largest."""
+    times = np.array(joined.curves["user 1, CPU"][0])
+    assert times[[0, -1]].tolist() == [20, 1700]
+    for n, (join, leave) in enumerate(((0, 1080), (200, 1400), (500, 1700)), 1):
+        cpu, memory, most = (np.array(joined.curves[f"user {n}, {name}"][1]) for name in ("CPU", "memory", "dominant share"))
+        assert most.tolist() == np.maximum(cpu, memory).tolist()
+        there = (times > join) & (times <= leave)
+        assert (most[there] > 0).all()
+        assert most[~there].max() < 1e-12
+    demand = {1: 0.2 / 0.3, 2: 0.5 / 0.1, 3: 0.1 / 0.3}
+    for n, ratio in demand.items():
+        cpu, memory = (np.array(joined.curves[f"user {n}, {name}"][1]) for name in ("CPU", "memory"))
+        assert cpu == pytest.approx(memory * ratio * (51.32 / 52.75), rel=5e-3), "all its tasks have the printed demand"
+
+
+def test_the_servers_of_fig_5_are_those_of_table_1():
+    cluster = hundred_servers(0)
+    table = {row[1:] for row in TABLE1}
+    assert {tuple(row) for row in cluster.capacities.tolist()} <= table
+    assert POOL.tolist() == [52.75, 51.32]
+
+
+def test_distances_shrink_with_the_size_of_tasks_for_each_number_of_parts():
+    """Whole tasks of 1/m: each number is the largest distance of a user's tasks from the exact allocation."""
+    item = EXPERIMENTS["W.Granularity"]
+    found = item.measure(Trial(BEST, BestFitDRFH(), 1, "", {"users": 3, "machines": 40, "halvings": 3}))
+    gaps = [found.numbers[f"largest distance at 1/{m}"] for m in (1, 2, 4, 8)]
+    assert found.curves["distance"] == ([1, 1 / 2, 1 / 4, 1 / 8], gaps)
+    assert 0 < gaps[-1] < gaps[0] < 0.5
+
+
+class Recorded:
+    """A scheduler's day with a few users, by hand."""
+
+    jobs = Workload(
+        ["cpu", "memory"], ["a", "b", "c"], [1] * 3, [0, 1, 1], [0, 0, 1800], [4, 2, 2], [900, 7200, 900], [[0.5, 0.1]] * 3
+    )
+
+
+def test_a_day_of_a_scheduler_by_hand(monkeypatch):
+    """On two servers user a is done at 900 s and then b starts; its second job does not start, for the first one fills both."""
+    cluster = Cluster(["cpu", "memory"], [[1, 1]], [1])
+    monkeypatch.setattr(w_cluster, "system", lambda *_: (Recorded.jobs, cluster))
+    monkeypatch.setattr(w_cluster, "_dedicated", lambda workload, cluster, there, tasks, trial: np.array([0.5, 0.25]))
+    found = w_cluster.over_a_day(Trial("fifo", FIFO(), 0, "", {"hours": 1.0}))
+    log = simulate_tasks(Recorded.jobs, cluster, "fifo", 3600.0)
+    assert found.numbers["CPU"] == pytest.approx((4 * 900 + 2 * 1800) * 0.5 / 3600)
+    assert found.numbers["memory"] == pytest.approx(found.numbers["CPU"] / 5)
+    assert found.numbers["tasks that wait at the end"] == log.waiting.sum() == 2
+    assert found.numbers["offered CPU"] == pytest.approx((4 * 900 + 2 * 3600 + 2 * 900) * 0.5 / 3600)
+    assert (found.numbers["servers"], found.numbers["users"], found.numbers["users that can complete a task"]) == (1, 2, 1)
+    assert found.curves["CPU"][0] == pytest.approx([k / 6 for k in range(1, 7)])
+    assert found.curves["CPU"][1] == pytest.approx([1] * 6)
+    assert found.curves["times"] == ([0], [4], [900], [1800])
+    assert found.curves["users"] == ([0, 1], [4, 4], [1, 0], [1, 0.5])
+    assert found.curves["alone"] == ([0, 1], [0.5, 0.25])
+
+
+def test_what_is_left_out_of_a_day_has_no_room_or_was_there_before():
+    settings = {"hours": 2.0, "share": 0.1, "machines": 30, "load": None}
+    for present in (True, False):
+        workload, cluster = system("generated", 2, settings | {"present": present})
+        assert cluster.counts.sum() == 30
+        assert workload.placeable(cluster).all()
+        assert (workload.arrival == 0).any() == present
+
+
+# ---- where ranges end ------------------------------------------------------------------------------------------------
+
+
+def test_dotted_lines_stand_in_their_phases_at_printed_values():
+    phases = {(begin, end): name for name, (begin, end, _) in PHASES.items()}
+    assert set(DOTTED) == {"CPU", "memory", "dominant share"}
+    for name, lines in DOTTED.items():
+        for begin, end, value in lines:
+            phase = phases[begin, end]
+            of = {key: share for key, share in PRINTED.items() if key.startswith(phase) and (name in key or "alone" not in key)}
+            assert value in of.values() or (name == "dominant share" and value == 0.62)
+
+
+def test_first_fit_that_is_not_fairly_good_contradicts():
+    first, last = "largest distance at 1/1", "largest distance at 1/8"
+    found = [{BEST: TrialResult({first: 0.2, last: 0.01}), FIRST: TrialResult({first: 0.3, last: 0.2})}] * 5
+    assert words("W.Granularity", measured("W.Granularity", *found)) == {"": "contradicted"}
+
+
+def test_best_fit_that_uses_a_little_less_in_many_intervals_contradicts():
+    def found(less):
+        days = {SLOTS: a_day(0.4, 0.3), FIRST: a_day(0.9, 0.5), BEST: a_day(0.95, 0.6)}
+        first, best = ([1.0, 2.0, 3.0, 4.0], [0.9] * 4), ([1.0, 2.0, 3.0, 4.0], [0.96, 0.96, 0.96, 0.9 - less])
+        days[FIRST] = replace(days[FIRST], curves={**days[FIRST].curves, "CPU": first})
+        days[BEST] = replace(days[BEST], curves={**days[BEST].curves, "CPU": best})
+        return words("W.Fig6", measured("W.Fig6", *5 * [days]))["more"]
+
+    assert (found(0.0), found(1e-12), found(1e-4)) == ("confirmed", "confirmed", "contradicted")
+
+
+@pytest.mark.parametrize(("count", "word"), [(0, "contradicted"), (4, "confirmed"), (8, "contradicted")])
+def test_around_a_fifth_of_the_users_is_neither_none_nor_two_fifths(count, word):
+    """So many of twenty users have all tasks completed under best-fit only."""
+    mine = [1.0] * count + [0.7] * (20 - count)
+    columns = (np.arange(20.0).tolist(), [8.0] * 20, mine, [1.0] * 20)
+    both = {SLOTS: a_day(0.5, users=users((0.5, 0.5, 0.5, 0.5))), BEST: a_day(0.5, users=columns)}
+    assert words("W.Fig8", measured("W.Fig8", *5 * [both]))["only"] == word
+
+
+@pytest.mark.parametrize(("loss", "word"), [(0.05, "confirmed"), (0.3, "contradicted")])
+def test_a_loss_against_a_dedicated_cloud_is_slight_or_not(loss, word):
+    """Of 300 users twelve lose, which are rare."""
+    shared, alone = [0.5] * 300, [0.5 + loss] * 12 + [0.4] * 288
+    one = a_day(0.5, users=(np.arange(300.0).tolist(), [8.0] * 300, shared, [1.0] * 300), alone=alone)
+    assert words("W.Fig9", measured("W.Fig9", *5 * [{BEST: one}])) == {"fewer": "confirmed", "slightly": word}
+
+
+def test_numbers_of_users_by_hand():
+    """Of twenty, five each: 0.5 -> 1, 1 -> 1, 0.8 -> 0.6 and 0 -> 0.4, of whom the last could not complete more than 0.4."""
+    possible = [1.0] * 15 + [0.4] * 5
+    slots, best = users((0.5, 1.0, 0.8, 0.4)), users((1.0, 1.0, 0.6, 0.4))
+    both = {SLOTS: a_day(0.5, users=(*slots[:3], possible)), BEST: a_day(0.5, users=(*best[:3], possible))}
+    one = measured("W.Fig8", both).by_label[BEST][0]
+    assert one.numbers["mean completion ratio"] == pytest.approx(0.75)
+    assert one.numbers["mean completion ratio, Slots"] == pytest.approx(0.675)
+    assert one.numbers["users with more than under Slots"] == one.numbers["users with less than under Slots"] == 0.25
+    assert one.numbers["users with more, of those whom Slots leaves short"] == 0.5
+    assert one.numbers["users with all tasks completed, but not under Slots"] == 0.25
+    assert one.most["users with all tasks completed, but not under Slots"] == 0.5
+    assert one.most["users with less than under Slots"] == 1
+    assert one.counts["users with more, of those whom Slots leaves short"] == 10
+    assert one.curves["bubbles"][:2] == (slots[2], best[2])
+
+
+def test_reductions_by_hand():
+    """Of jobs of 10 tasks half of the time is saved, of 80 a fifth, and 300 take a tenth more; each task runs one second."""
+    found = measured("W.Fig7", {SLOTS: a_day(0.5, times=jobs(10, 10, 10)), BEST: a_day(0.5, times=jobs(5, 8, 11))}).by_label[
+        BEST
+    ][0]
+    assert [found.numbers[f"reduction, {name} tasks"] for name in ("1-50", "51-100", "101-500")] == pytest.approx(
+        [0.5, 0.2, -0.1]
+    )
+    assert found.numbers["rise of the reduction with each class"] == pytest.approx(-0.3)
+    assert found.numbers["reduction of the largest class of 10"] == pytest.approx(-0.1)
+    assert found.numbers["jobs completed by both"] == 36
+    assert found.most["reduction, 1-50 tasks"] == found.most["reduction of the largest class of 10"] == pytest.approx(0.9)
+    right, up = found.curves["Slots"]
+    assert (set(right), up[-1]) == ({10.0}, 1)

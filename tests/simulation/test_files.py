@@ -114,3 +114,48 @@ def test_a_log_is_saved_and_loaded_and_that_of_other_data_is_refused(tmp_path):
     FRAME.to_parquet(tmp_path / "jobs.parquet")
     with pytest.raises(InstanceError, match="holds no log"):
         TaskLog.load(tmp_path / "jobs.parquet", jobs, machines, events)
+
+
+ROW = "1 -3 5 60 {used} -1 -1 {asked} -1 -1 1 12 1 -1 1 -1 -1 -1\n"
+
+
+def test_machines_of_an_archive_are_what_its_header_tells(tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(ROW.format(used=2, asked=4))
+    found = read_workload(path)
+    assert found.cluster is None
+    assert found.workload.arrival.tolist() == [0], "no time is before the start"
+    assert found.workload.tasks.tolist() == [2], "what was used counts, not what was asked for"
+    for header, sizes, counts in (("; MaxProcs: 6\n", [[1]], [6]), ("; MaxNodes: 3 x\n; MaxProcs: 6\n", [[2]], [3])):
+        path.write_text(header + ROW.format(used=0, asked=4))
+        machines = read_workload(path).cluster
+        assert (machines.capacities.tolist(), machines.counts.tolist()) == (sizes, counts)
+        assert read_workload(path).workload.tasks.tolist() == [4]
+
+
+def test_machines_without_a_resource_are_refused(tmp_path):
+    path = tmp_path / "machines.csv"
+    path.write_text("class,count\nbig,2\n")
+    with pytest.raises(InstanceError, match="has no column of a resource"):
+        read_cluster(path)
+
+
+def test_a_machine_is_up_after_its_last_turn():
+    events = ServerEvents([1, 2, 2, 4, 6], [0, 2, 0, 0, 2], [False, True, True, False, False])
+    times = (-1, 0, 1, 1.5, 2, 4, 5, 7)
+    expected = [[True, True, False]] * 2 + [[False, True, False]] * 2 + [[True, True, True]] + [[False, True, True]] * 2
+    assert [events.up_at(time, 3).tolist() for time in times] == [*expected, [False, True, False]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (([1, 2], [0], [True]), "2 times, 1 machines and 1 directions"),
+        (([-1], [0], [False]), "must be finite, ascending and not negative"),
+        (([np.inf], [0], [False]), "must be finite"),
+    ],
+)
+def test_events_that_are_none(columns, words):
+    with pytest.raises(InstanceError, match=words):
+        ServerEvents(*columns)
+    ServerEvents([0, 0, 1], [0, 1, 0], [False, False, True]).check_on(Cluster(["cpu"], [[1]], [2]))

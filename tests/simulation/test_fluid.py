@@ -10,7 +10,7 @@ from profiles import drawn
 from strategies import simulations
 from tolerances import RESIDUAL
 
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.simulation import Cluster, ServerEvents, Workload, simulate_fluid
 
 
@@ -57,3 +57,59 @@ def test_of_several_answers_of_ps_dsf_that_of_the_method_is_taken(limited):
         assert one.steps[0].tasks.tolist() == same.steps[0].tasks.tolist()
         assert one.residual <= RESIDUAL
     assert simulate_fluid(jobs, cluster, "ps-dsf", 0.1, limited=limited).methods == ("continuation",)
+
+
+ONE = Cluster(["cpu"], [[1]])
+
+
+def spans(log):
+    """From when to when, the users and how many tasks each runs."""
+    return [(step.start, step.end, step.users.tolist(), step.tasks.round(9).tolist()) for step in log.steps]
+
+
+def test_with_a_period_jobs_that_arrive_wait_and_jobs_that_end_leave_their_part_idle():
+    """Every 4 s. Ann's job ends at 6, after which nothing runs until 8; bob's arrives at 5 and runs from 8 on, eve's from 24."""
+    jobs = Workload(["cpu"], ["ann", "bob", "eve"], [1] * 3, [0, 1, 2], [0, 5, 20.5], [1] * 3, [6, 3, 1], [[1]] * 3)
+    log = simulate_fluid(jobs, ONE, "drfh", every=4)
+    assert log.completed.tolist() == [6, 11, 25]
+    assert [span for span in spans(log) if any(span[3])] == [
+        (0, 4, [0], [1]),
+        (4, 6, [0], [1]),
+        (8, 11, [1], [1]),
+        (24, 25, [2], [1]),
+    ]
+    at_a_turn = simulate_fluid(replace(jobs, arrival=[0, 8, 20]), ONE, "drfh", every=4)
+    assert at_a_turn.completed.tolist() == [6, 11, 21]
+    assert log.solves == 3, "one for each of the three"
+
+
+def test_who_leaves_and_what_goes_down_change_a_period():
+    """At 3 ann leaves and bob gets all; at 5 the machine goes down until 7, in the middle of a period of 100 s."""
+    jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 0], [9, 9], [9, 9], [[0.5], [0.5]], leave=[3, np.inf])
+    log = simulate_fluid(jobs, ONE, "drfh", 9.0, 100.0, events=ServerEvents([5, 7], [0, 0], [False, True]))
+    assert spans(log) == [(0, 3, [0, 1], [1, 1]), (3, 5, [1], [2]), (5, 7, [], []), (7, 9, [1], [2])]
+    assert log.done.tolist() == [3, 3 + 2 * 2 + 2 * 2]
+    assert log.cancelled.tolist() == [81 - 3, 0]
+    assert [step.machines.tolist() for step in log.steps] == [[1], [1], [0], [1]]
+
+
+def test_a_job_with_a_millionth_left_goes_on():
+    """When another one arrives."""
+    jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 10 - 1e-6], [1, 1], [10, 1], [[0.25], [0.25]])
+    assert simulate_fluid(jobs, ONE, "drfh").completed[0] == 10
+
+
+def test_without_limits_a_user_gets_all_that_there_is():
+    """Two tasks of 4 s, of which eight have room: their work of 8 s is done in one."""
+    jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [2], [4], [[0.125]])
+    log = simulate_fluid(jobs, ONE, "drfh", limited=False)
+    assert (log.completed.tolist(), spans(log)) == ([1], [(0, 1, [0], [8])])
+    assert simulate_fluid(jobs, ONE, "drfh").completed.tolist() == [4]
+
+
+def test_a_mechanism_of_one_pool_places_nothing():
+    jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [2], [4], [[0.125]])
+    with pytest.raises(
+        NotApplicable, match="makes one pool of all machines, so it places nothing: the same over machines is drfh"
+    ):
+        simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), "drf")

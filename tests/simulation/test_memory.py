@@ -56,3 +56,14 @@ def test_a_short_half_life_forgets() -> None:
 def test_bad_memory_is_one_sentence(bad: dict[str, object]) -> None:
     with pytest.raises(InstanceError, match=f"{list(bad)[-1]} is "):
         Memory(**bad)  # type: ignore[arg-type]
+
+
+def test_a_weight_does_not_fall_to_nothing_and_strength_is_a_factor() -> None:
+    """Who has had all has the ratio 2 of equal weights; a linear factor would be 1 - strength."""
+    use = np.array([4.0, 0.0])
+    for strength in (1.0, 3.0):
+        low, high = Memory(5.0, "linear", strength).weights(np.ones(2), use)
+        assert (low, high) == (pytest.approx(1e-3), 1 + strength)
+    assert Memory(5.0, "linear", 0.25).weights(np.ones(2), use).tolist() == [0.75, 1.25]
+    assert Memory(5.0, strength=2.0).weights(np.ones(2), use) == pytest.approx([2**-4, 1])
+    assert Memory(5.0).weights(np.ones(2), use) == pytest.approx([2**-2, 1])

@@ -129,3 +129,116 @@ def test_frames_have_the_metrics():
     assert times["cpu in use"].tolist() == metrics.utilisation(log, BOUNDS)[:, 0].tolist()
     assert times["jobs completed"].tolist() == [0, 0, 1, 1]
     assert times["Jain's index"].between(0.5, 1).all()
+
+
+def waterfill(wanted, weights, total):
+    """Shares of one resource by the definition of max-min fairness: raise all by weight until they have what they want."""
+    shares, level = np.zeros(len(wanted)), 0.0
+    for level in sorted(want / w for want, w in zip(wanted, weights, strict=True)):
+        raised = np.minimum(wanted, level * weights)
+        if raised.sum() > total:
+            break
+        shares = raised
+    else:
+        return shares
+    lower = shares.sum()
+    open_ = wanted > level * weights * (1 - 1e-12)
+    return np.where(open_, (total - (lower - shares[open_].sum())) * weights / weights[open_].sum(), wanted)
+
+
+def busy(jobs, log, n, begin, end):
+    """Whether a user is there with a job that has arrived before the end and is not completed before the beginning."""
+    mine = [j for j in range(len(jobs)) if jobs.job_user[j] == n and jobs.arrival[j] < end and jobs.leave[n] > begin]
+    ends = jobs.arrival + metrics.completion_times(log)
+    return any(not ends[j] <= begin for j in mine)
+
+
+@settings(max_examples=drawn(40), deadline=None)
+@given(made=simulations())
+def test_fairness_over_time_is_jains_index_of_those_with_work(made):
+    workload, cluster, events, until = made
+    log = simulate_tasks(workload, cluster, "fifo", until, events=events)
+    shares = metrics.dominant_shares(log, BOUNDS) / workload.weights
+    for t, (begin, end) in enumerate(pairwise(BOUNDS)):
+        row = np.array([shares[t, n] for n in range(len(workload.users)) if busy(workload, log, n, begin, end)])
+        expected = row.sum() ** 2 / (len(row) * (row**2).sum()) if row.any() else np.nan
+        assert over_time.jain_over_time(log, BOUNDS)[t] == pytest.approx(expected, nan_ok=True)
+
+
+def running_at(log, time):
+    """The groups that run at a time, those that still run at the end too."""
+    still = (log.outcome == 0) & (time == log.until)
+    return np.flatnonzero((log.start <= time) & ((log.end > time) | still))
+
+
+@settings(max_examples=drawn(40), deadline=None)
+@given(made=simulations())
+def test_fragmentation_is_the_mean_over_tasks_of_what_has_no_room(made):
+    workload, cluster, events, until = made
+    log = simulate_tasks(workload, cluster, "fifo", until, events=events)
+    allowed = np.ones((len(workload), len(cluster.counts)), bool) if workload.eligible is None else workload.eligible
+    for time in (0.0, 2.0, until):
+        free = cluster.capacities[cluster.server_class] * events.up_at(time, len(cluster.server_class))[:, None]
+        for b in running_at(log, time):
+            free[log.server[b]] -= log.tasks[b] * workload.demand[log.job[b]]
+        free[free < 1e-9] = 0
+        lost, every = np.zeros((2, len(cluster.counts), len(cluster.resources)))
+        for s, k in enumerate(cluster.server_class):
+            room = np.all(workload.demand <= free[s] + 1e-9, axis=1) & allowed[:, k]
+            lost[k] += workload.tasks[~room].sum() / workload.tasks.sum() * free[s]
+            every[k] += free[s]
+        expected = np.where(every > 0, lost / np.where(every > 0, every, 1), 0)
+        assert over_time.fragmentation(log, [time])[0] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_share_deficits_are_the_distance_from_max_min_fairness(seed):
+    """Of one resource on machines of one size DRFH fills up the shares by weight."""
+    rng = np.random.default_rng(seed)
+    users, sizes = rng.integers(4, size=12), rng.choice([0.1, 0.25, 0.5], 12)
+    weights, leave = rng.choice([1.0, 2.0, 3.0], 4), np.array([np.inf, np.inf, 7.0, np.inf])
+    each = (users, rng.integers(0, 8, 12), rng.integers(1, 5, 12), rng.choice([2, 3.5], 12), sizes[:, None])
+    jobs = Workload(["cpu"], list("abcd"), weights, *each, leave=leave)
+    cluster, events = Cluster(["cpu"], [[1]], [3]), ServerEvents([1, 5], [2, 2], [False, True])
+    log = simulate_tasks(jobs, cluster, "fifo", events=events)
+    for time in (0.0, 2.0, 6.0, 8.0, 20.0):
+        machines = 2 if 1 <= time < 5 else 3
+        wanted, has = np.zeros(4), np.zeros(4)
+        for j, n in enumerate(jobs.job_user):
+            ended = sum(log.tasks[b] for b in np.flatnonzero((log.job == j) & (log.outcome == 1) & (log.end <= time)))
+            if jobs.arrival[j] <= time < jobs.leave[n]:
+                wanted[n] += (jobs.tasks[j] - ended) * jobs.demand[j, 0] / machines
+        for b in running_at(log, time):
+            has[jobs.job_user[log.job[b]]] += log.tasks[b] * jobs.demand[log.job[b], 0] / machines
+        expected = np.where(wanted > 0, np.maximum(0, waterfill(wanted, weights, 1.0) - has), 0)
+        assert over_time.share_deficits(log, [time])[0] == pytest.approx(expected, abs=1e-6), time
+
+
+def test_a_frame_over_time_has_the_largest_and_the_mean_deficit_and_every_class():
+    log = simulate_tasks(TWO, Cluster(["cpu"], [[1], [0.5]], names=["big", "small"]), "best-fit-drfh")
+    bounds = [0, 0.5, 2, 12, 40]
+    frame, deficits = over_time.time_frame(log, bounds), over_time.share_deficits(log, bounds[1:])
+    assert deficits.max() > 0
+    assert frame["largest share deficit"].tolist() == deficits.max(axis=1).tolist()
+    assert frame["mean share deficit"].tolist() == deficits.mean(axis=1).tolist()
+    assert frame["jobs completed"].sum() == 2
+    assert frame["cpu in use on small"].tolist() == metrics.utilisation(log, bounds, by_class=True)[:, 1, 0].tolist()
+    assert frame["cpu fragmented on big"].tolist() == over_time.fragmentation(log, bounds[1:])[:, 0, 0].tolist()
+
+
+@settings(max_examples=drawn(30), deadline=None)
+@given(made=simulations())
+def test_completions_and_waits_are_read_of_single_tasks(made):
+    workload, cluster, events, until = made
+    log = simulate_tasks(workload, cluster, "fifo", until, events=events)
+    completion, waiting = metrics.completion_times(log), metrics.waiting_times(log)
+    done = np.zeros(len(workload))
+    for j in range(len(workload)):
+        mine, finished = np.flatnonzero(log.job == j), np.flatnonzero((log.job == j) & (log.outcome == 1))
+        done[j] = sum(log.tasks[b] for b in finished)
+        last = max((log.end[b] for b in finished), default=np.nan) if done[j] == workload.tasks[j] else np.nan
+        assert completion[j] == pytest.approx(last - workload.arrival[j], nan_ok=True)
+        assert waiting[j] == pytest.approx(min((log.start[b] for b in mine), default=np.nan) - workload.arrival[j], nan_ok=True)
+    for n, ratio in enumerate(metrics.completion_ratios(log)):
+        mine = (workload.job_user == n) & (workload.arrival <= until)
+        assert ratio == pytest.approx(done[mine].sum() / workload.tasks[mine].sum() if mine.any() else np.nan, nan_ok=True)

@@ -2,14 +2,17 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.simulation import Cluster, TaskLog, Workload, simulate_tasks
+from fairalloc.simulation import study as study_of
 from fairalloc.simulation.experiments import Measured, RunSetting, Trial, find_experiments, report, run_experiments
-from fairalloc.simulation.metrics import utilisation
+from fairalloc.simulation.metrics import completion_times, utilisation
+from fairalloc.simulation.over_time import jain_over_time, share_deficits
 from fairalloc.simulation.schedulers import Slots
 from fairalloc.simulation.study import study
 
@@ -123,3 +126,29 @@ def test_an_experiment_of_ones_own_is_run_and_kept(tmp_path):
     (tmp_path / "none.py").write_text("")
     with pytest.raises(UnknownName, match="no experiment"):
         find_experiments([str(tmp_path / "none.py")])
+
+
+def test_numbers_are_means_and_quantiles_over_jobs_and_curves_go_over_hours():
+    log = simulate_tasks(JOBS, MACHINES, "fifo", 24.0)
+    found, times = study_of._judged(log), completion_times(log)
+    done = sorted(times[np.isfinite(times)])
+    assert found.numbers["jobs completed"] == len(done) / len(JOBS)
+    assert found.numbers["completion, mean"] == pytest.approx(sum(done) / len(done))
+    assert found.numbers["completion, 95 %"] == pytest.approx(np.interp(0.95, [0, 0.5, 1], done))
+    hours, use = found.curves["cpu in use"]
+    assert hours == pytest.approx([24 * k / 40 / 3600 for k in range(1, 41)])
+    assert np.mean(use) == pytest.approx(found.numbers["cpu in use"])
+    instants = [2.4 * k for k in range(10)]
+    deficits = share_deficits(log, instants)
+    assert found.curves["largest share deficit"] == (pytest.approx([t / 3600 for t in instants]), deficits.max(axis=1).tolist())
+    assert found.numbers["mean share deficit"] == pytest.approx(deficits.mean())
+    assert found.numbers["Jain's index, mean"] == pytest.approx(np.nanmean(jain_over_time(log, np.linspace(0, 24, 41))))
+
+
+def test_what_is_left_out_of_a_file_is_told(tmp_path):
+    (tmp_path / "a.swf").write_text(
+        "; MaxProcs: 2\n" + "1 0 5 60 2 -1 -1 4 -1 -1 1 12 1 -1 1 -1 -1 -1\n" * 2 + "1 0 5 0" + " -1" * 14
+    )
+    text = study(str(tmp_path / "a.swf")).setting
+    assert "2 jobs of 1 users with 4 tasks on 2 machines" in text
+    assert "left out: 1 jobs that never ran" in text

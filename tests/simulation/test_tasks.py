@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from plain_scheduling import BASELINES, SEED, plain_simulation
+from plain_scheduling import BASELINES, SEED, PlainCluster, plain_simulation
 from profiles import drawn
 from strategies import simulations
 
@@ -247,3 +247,31 @@ def test_a_resource_that_no_machine_has_and_very_small_ones(rule):
     log = simulate_tasks(jobs, Cluster(["cpu", "gpu"], [[1e-305, 0]]), RULES[rule], until=100)
     assert log.start.tolist()[0] == 0
     assert log.tasks.sum() == 3
+
+
+@pytest.mark.parametrize("rule", ["slots 4", "slots 10", "slots 14", "slots 4 each", "slots 10 each"])
+def test_slots_are_counted_as_in_plain_python(rule):
+    """On machines of decimals of which one lacks a resource, and tasks up to a whole machine."""
+    rng = np.random.default_rng(len(rule))
+    capacities = np.vstack([rng.choice([0.25, 0.5, 0.7, 1.0], (3, 2)), [0.5, 0.0]])
+    demand = capacities[rng.integers(4, size=20)] * rng.choice([0.1, 1 / 3, 0.5, 1], (20, 2))
+    jobs = Workload(["cpu", "memory"], ["u"], [1], np.zeros(20), np.zeros(20), np.ones(20), np.ones(20), demand)
+    cluster = Cluster(["cpu", "memory"], capacities)
+    expected = PlainCluster(jobs, cluster, rule, ServerEvents.none()).counted()
+    found = Slots(int(rule.split()[1]), one_each=rule.endswith("each")).sizes(demand, capacities)
+    for ours, plain in zip(found, expected, strict=True):
+        assert ours.tolist() == np.array(plain).tolist()
+
+
+def test_shares_under_ps_dsf_that_overflow_are_compared_as_whole_numbers():
+    """Capacities without a common multiple of 62 bits: who has less of its best machine goes first, as in rationals."""
+    primes = [[999983.0, 999979.0], [999961.0, 999959.0], [999953.0, 999931.0]]
+    jobs = Workload(["cpu", "memory"], ["a", "b"], [1, 1], [0, 1], [0, 0], [9, 9], [5, 5], [[99991.0, 3.0], [7.0, 99989.0]])
+    cluster = Cluster(["cpu", "memory"], primes)
+    log = simulate_tasks(jobs, cluster, "best-fit-ps-dsf", 6)
+    assert rows(log) == plain_simulation(jobs, cluster, "best-fit-ps-dsf", 6, ServerEvents.none())[0]
+
+
+def test_what_a_scheduler_counts_of_nothing_is_no_slot():
+    with pytest.raises(InstanceError, match=r"per_maximum is 1\.5"):
+        Slots(1.5)

@@ -1,9 +1,11 @@
 """Clusters and workloads: what they hold, and one sentence about what they refuse."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.simulation import Cluster, Workload
 
 CLUSTER = Cluster(["cpu", "memory"], [[1, 1], [0.5, 0.25]], [2, 3])
@@ -59,7 +61,7 @@ def test_what_fits_where():
         ({"job_user": [0, 2, 0]}, r"job_user\[1\] is 2.0, but it must be the number of a user, 0 to 1"),
         ({"tasks": [1, 1]}, "tasks has 2 rows, but there are 3 times of arrival"),
         ({"weights": [1, 0]}, r"weights\[1\] is 0.0, but it must be positive"),
-        ({"users": ["ann", "ann"]}, "names of user are .* but they must differ"),
+        ({"users": ["ann", "ann"]}, "two users have the name .ann., but names must be distinct"),
         ({"leave": [1, -1]}, r"leave\[1\] is -1.0"),
         ({"eligible": [[1, 0]] * 3}, "eligible is .* but it must be an array of true and false"),
     ],
@@ -78,10 +80,11 @@ def test_a_task_larger_than_every_machine_is_named():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((["cpu"], [[1, 1]]), "1 names of resource for 2"),
+        ((["cpu"], [[1, 1]]), "the number of resource names is 1, but the data has 2 resources"),
         ((["cpu"], [[-1]]), r"capacities\[0\] is \[-1.0\], but it must not be negative"),
         ((["cpu"], [[1]], [0.5]), r"counts\[0\] is 0.5, but it must be positive integers"),
-        ((["cpu"], []), "0 rows"),
+        ((["cpu"], []), "capacities has 1 dimensions, but it must have 2"),
+        ((["cpu"], np.zeros((0, 1))), "capacities have 0 rows and 1 columns"),
     ],
 )
 def test_a_bad_cluster_is_refused_in_one_sentence(arguments, sentence):
@@ -105,3 +108,44 @@ def test_a_million_jobs_are_read_at_once():
     ones = np.ones(size)
     jobs = Workload(["cpu"], ["u"], [1], np.zeros(size), ones[::-1], ones, ones, ones[:, None])
     assert len(jobs) == size
+
+
+def test_jobs_that_are_users_have_weights_and_leave_as_theirs():
+    jobs = Workload(**JOBS, leave=[np.inf, 90]).by_job()
+    assert (jobs.weights.tolist(), jobs.leave.tolist()) == ([1, 2, 2], [np.inf, 90, 90])
+    assert jobs.job_user.tolist() == [0, 1, 2]
+
+
+def test_placement_of_users_is_that_of_their_jobs_if_it_is_one():
+    placed = Workload(**JOBS, eligible=[[True, False], [True, True], [True, False]])
+    assert placed.user_eligible.tolist() == [[True, True], [True, False]]
+    with pytest.raises(NotApplicable, match="the jobs of user 'bob' may run on different classes of machines"):
+        _ = Workload(**JOBS, eligible=[[True, False], [True, True], [True, True]]).user_eligible
+    assert Workload(**JOBS).user_eligible is None
+
+
+def test_a_cluster_of_other_resources_or_classes_is_refused():
+    with pytest.raises(InstanceError, match="the jobs demand cpu, memory, but the cluster has cpu, gpu"):
+        Workload(**JOBS).fitting(Cluster(["cpu", "gpu"], [[1, 1]]))
+    with pytest.raises(InstanceError, match="eligible has 1 columns, but the cluster has 2 classes of machines"):
+        Workload(**JOBS, eligible=[[True]] * 3).fitting(CLUSTER)
+    with pytest.raises(InstanceError, match="eligible is"):
+        Workload(**JOBS, eligible=[True] * 3)
+
+
+def test_a_capacity_or_a_user_of_number_0_is_one():
+    """The first user has the number 0; a machine may lack a resource, and a job may arrive at 0."""
+    jobs = Workload(["cpu", "gpu"], ["a"], [1], [0], [0], [1], [1], [[1, 0]], leave=[0])
+    assert jobs.fitting(Cluster(["cpu", "gpu"], [[1, 0]])).tolist() == [[True]]
+    for wrong in ({"job_user": [-1]}, {"job_user": [0.5]}):
+        with pytest.raises(InstanceError, match="must be the number of a user"):
+            replace(jobs, **wrong)
+
+
+def test_users_of_a_table_have_weight_1_and_stay_unless_it_says_otherwise():
+    columns = {"user": ["b", "a", "b"], "arrival": [5, 3, 6], "tasks": [1, 2, 1], "duration": [9, 9, 9], "cpu": [1, 0.5, 1]}
+    jobs = Workload.from_columns(columns)
+    assert (jobs.weights.tolist(), jobs.leave.tolist()) == ([1, 1], [np.inf, np.inf])
+    assert Workload.from_columns(columns | {"leave": [7, np.inf, 7]}).leave.tolist() == [np.inf, 7]
+    with pytest.raises(InstanceError, match="leave of user 'b' is 7 and 8, but it must be one"):
+        Workload.from_columns(columns | {"leave": [7, np.inf, 8]})

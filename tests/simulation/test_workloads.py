@@ -1,9 +1,11 @@
 """Workloads: distributions go through what is printed, real samples give what is said of them, bad files end in a sentence."""
 
+import gzip
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairalloc.models.errors import InstanceError, NotInstalled, UnknownName
@@ -11,13 +13,14 @@ from fairalloc.models.examples.traces import data_dir
 from fairalloc.simulation.workload import Cluster
 from fairalloc.simulation.workloads import (
     alibaba_pods,
-    bitbrains_day,
+    bitbrains,
     bitbrains_files,
     bitbrains_instant,
     data_centre,
     default_workload,
     fitted,
     four_classes,
+    google,
     google_files,
     google_intervals,
     google_machines,
@@ -343,10 +346,6 @@ def test_real_vms_are_those_that_are_active(data: Path):
     one, other = (bitbrains_instant("bitbrains", seed=seed) for seed in (0, 1))
     assert 300 < one.N < 500
     assert one.users != other.users
-    day = bitbrains_day(minutes=60)
-    day.workload.check_on(day.cluster)
-    assert len(day.workload.users) + day.left_out["VMs that used no CPU on the day"] == 500
-    assert day.workload.arrival.max() < DAY
 
 
 def test_real_pods_keep_their_times(data: Path):
@@ -364,3 +363,191 @@ def test_the_official_samples_are_read(data: Path):
     assert made.cluster.counts.sum() == 1523
     vms = bitbrains_files([data / "bitbrains" / name for name in ("raw_rnd_2013-8_vm1.csv.gz", "raw_fastStorage_vm99.csv.gz")])
     assert len(vms.workload.users) == 2
+
+
+# ---- what is generated, by its definition ----------------------------------------------------------------------------
+
+
+ENDS = {"ACTIVITY": (1.0, 29 * DAY), "QUANTA": (0.01, 2.5e6), "TASKS": (1.0, 3879.0)}
+"""Ours, in seconds and quanta; and the largest job at the start of Google 2011."""
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_parts_ascend_with_values_from_end_to_end(name):
+    found = getattr(fitted, name)
+    values, parts = np.array(found.points).T
+    assert (np.diff(values) > 0).all()
+    assert (np.diff(parts) > 0).all()
+    assert found.at([0, 1]) == pytest.approx(ENDS[name])
+    assert (found.at(parts) >= values * (1 - 1e-12)).all()
+
+
+def test_between_two_points_the_logarithm_is_straight():
+    assert fitted.Printed(((1.0, 0.2), (100.0, 0.6))).at([0.1, 0.4, 0.5, 0.9]) == pytest.approx([1, 10, 10**1.5, 100])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_generated_jobs_are_those_of_a_window_whose_longest_are_there_at_its_start(seed):
+    jobs, expected = google._generated_jobs(6.0, np.random.default_rng(seed)), 19751 / 4
+    there = jobs.arrival == 0
+    assert there.sum() == 3986
+    assert abs((~there).sum() - expected) < 5 * np.sqrt(expected)
+    assert jobs.duration[there].min() >= jobs.duration[~there].max()
+    assert (np.diff(jobs.arrival) >= 0).all()
+    assert 0.9 * 6 * 3600 < jobs.arrival.max() < 6 * 3600
+    parts = np.bincount(jobs.sched_class, minlength=4) / len(jobs.user)
+    assert np.abs(parts - [0.349, 0.356, 0.25, 0.045]).max() < 0.03
+    often = np.bincount(jobs.user, minlength=580) / len(jobs.user)
+    assert np.abs(often[:2] - np.array([1, 1 / 2]) / sum(1 / k for k in range(1, 581))).max() < 0.02
+
+
+def test_generated_tasks_have_sizes_in_parts_of_the_largest_server_that_go_together():
+    _, tasks, demand = google._drawn("generated", 24.0, 1.0, np.random.default_rng(0))
+    logs = np.log(demand[(demand < 0.5).all(axis=1)])
+    assert 0 < demand.min() < demand.max() == 0.5
+    assert np.quantile(demand, 0.5, axis=0) == pytest.approx(np.exp([-3.46, -4.01]), rel=0.05)
+    assert 0.5 < np.corrcoef(logs.T)[0, 1] < 0.7
+    assert np.abs(logs.std(axis=0) - 1.25).max() < 0.1
+    assert [(tasks <= k).mean() for k in (1, 3, 10, 100)] == pytest.approx([0.65, 0.778, 0.855, 0.95], abs=0.015)
+
+
+@pytest.mark.parametrize("hours", [1.0, 5.0])
+def test_every_job_has_its_quanta_by_the_intervals_in_which_it_is_active(hours):
+    """At an even rate: in an interval as much as the time in it, from its arrival to its end or that of the window."""
+    rng = np.random.default_rng(4)
+    jobs, _, demand = google._drawn("generated", 24.0, 0.01, rng)
+    rates = fitted.quanta_for(jobs.duration, rng) / np.minimum(jobs.duration, DAY)
+    expected = []
+    for j, (begin, length) in enumerate(zip(jobs.arrival, jobs.duration, strict=True)):
+        for k in range(int(hours * 12)):
+            start, end = max(begin, 300 * k), min(begin + length, 300 * (k + 1))
+            if end > start:
+                expected.append((start, f"job-{j}", (end - start) * rates[j] / 0.01))
+    found = google_intervals("generated", hours=hours, share=0.01, seed=4).workload
+    rows = zip(found.arrival.tolist(), [found.users[n] for n in found.job_user], found.work.tolist(), strict=True)
+    ours, plain = sorted(rows), sorted(expected)
+    same = [row[:2] for row in ours] == [row[:2] for row in plain]
+    assert same, "the same jobs at the same times"
+    assert np.allclose([row[2] for row in ours], [row[2] for row in plain], rtol=1e-9)
+    of = np.array([int(name[4:]) for name in found.users])[found.job_user]
+    assert np.allclose(found.demand, 0.01 * demand[of] / demand[of].max(axis=1, keepdims=True), rtol=1e-12)
+    assert np.array_equal(found.eligible[:, 2:], np.repeat(jobs.sched_class[of, None] >= 2, 2, axis=1))
+    assert found.eligible[:, :2].all()
+
+
+def test_a_part_of_the_users_has_all_their_jobs_and_a_part_of_the_jobs_has_not():
+    every = google._drawn("generated", 2.0, 1.0, np.random.default_rng(3))[0]
+    users = google._drawn("generated", 2.0, 0.5, np.random.default_rng(3), whole_users=True)[0]
+    some = google._drawn("generated", 2.0, 0.5, np.random.default_rng(3))[0]
+    counts = [np.bincount(one.user, minlength=580) for one in (every, users, some)]
+    assert ((counts[1] == 0) | (counts[1] == counts[0])).all()
+    assert 200 < (counts[1] > 0).sum() < 380
+    assert abs(counts[2].sum() / counts[0].sum() - 0.5) < 0.03
+    assert ((counts[2] > 0) & (counts[2] < counts[0])).any()
+
+
+def test_a_correlation_matrix_and_vms_that_the_data_centre_can_serve():
+    table = bitbrains.CORRELATIONS
+    assert (table == table.T).all()
+    assert (np.diag(table) == 1).all()
+    assert np.linalg.eigvalsh(table).min() > 0
+    means, spreads = bitbrains.LOGARITHMS
+    rng = np.random.default_rng(1)
+    logs, counts = np.zeros((0, 5)), []
+    for _ in range(20):
+        names, demand = bitbrains._generated(rng)
+        logs, counts = np.vstack([logs, np.log(demand)]), [*counts, len(names)]
+    assert abs(np.mean(counts) - 0.88 * 500) < 8
+    assert np.abs(np.corrcoef(logs.T) - table).max() < 0.05
+    assert np.abs(logs.mean(axis=0) - means).max() < 0.15
+    assert np.abs(logs.std(axis=0) - spreads).max() < 0.1
+    assert (np.exp(np.median(logs, axis=0)) < data_centre().capacities.max(axis=0)).all()
+    assert ((spreads > 1.5) & (spreads < 3.1)).all(), "a factor of 5 to 20 is usual"
+
+
+def test_the_machines_of_w_table_1_have_its_sizes():
+    cell = google_servers()
+    assert cell.totals.round().tolist() == [6659, 5922]
+    assert sorted(set(cell.capacities[:, 0])) == [0.25, 0.5, 1]
+    assert sorted(set(cell.capacities[:, 1])) == [0.03, 0.06, 0.12, 0.25, 0.5, 0.75, 0.97, 1]
+    assert [*google_servers(3, seed=1).names] == sorted(google_servers(3, seed=1).names, key=cell.names.index)
+
+
+# ---- samples of a few rows, by hand ----------------------------------------------------------------------------------
+
+
+MS = 1000
+JOBS_2011 = {  # the window starts at 600 s; -1: never
+    "user": [7, 7, 3, 5, 9, 4, 8],
+    "sched_class": [0, 1, 2, 3, 0, 1, 2],
+    "submit_ms": [0, 700 * MS, 4000 * MS, 900 * MS, 100 * MS, 650 * MS, 4200 * MS],
+    "schedule_ms": [10 * MS, 730 * MS, 4010 * MS, 950 * MS, 110 * MS, -1, 4300 * MS],
+    "end_ms": [1600 * MS, 760 * MS, -1, 950 * MS, 600 * MS, -1, 4400 * MS],
+}
+AT_START = {
+    "job_id": [1, 1, 2, 3, 3, 4, 5],
+    "sched_class": [0, 0, 1, 2, 2, 3, 0],
+    "cpu_req": [0.2, 0.4, 0.1, 0.3, 0.1, 0.25, 0.0],
+    "mem_req": [0.1, 0.1, 0.2, 0.2, 0.4, 0.5, 0.3],
+}
+
+
+@pytest.fixture
+def samples(tmp_path, monkeypatch):
+    """A folder of samples of a few rows."""
+    monkeypatch.setenv("FAIRALLOC_DATA", str(tmp_path))
+    for name, columns in (("google2011/jobs", JOBS_2011), ("google2011/tasks_t0", AT_START)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pd.DataFrame(columns).to_parquet(tmp_path / f"{name}.parquet")
+    (tmp_path / "google2019").mkdir()
+    pd.DataFrame({"cpu_req": [0.5, 0.0], "mem_req": [0.125, 0.5]}).to_parquet(tmp_path / "google2019" / "instances.parquet")
+    (tmp_path / "bitbrains").mkdir()
+    head = "vm,cpu_max,mem_max,disk_r_max,disk_w_max,tx_max,rx_max\n"
+    rows = "3,2000,2097152,1000,2000,125,250\n5,0,0,0,0,0,0\n8,500,1048576,0,0,0,125\n"
+    with gzip.open(tmp_path / "bitbrains" / "rnd_vms.csv.gz", "wt") as file:
+        file.write(head + rows)
+    hours = {"vm": [3, 8, 3, 8], "hour": [10, 10, 11, 11], "cpu_mhz": [7, 0, 0, 7]}
+    pd.DataFrame(hours).to_parquet(tmp_path / "bitbrains" / "rnd_hourly.parquet")
+    return tmp_path
+
+
+def test_jobs_of_the_trace_by_hand(samples):
+    """One had ended before the window, one never started, one was submitted after the first hour and one has not ended."""
+    made = google_tasks("google2011", hours=1)
+    jobs = made.workload
+    assert [jobs.users[n] for n in jobs.job_user] == ["user-7", "user-7", "user-5", "user-3"]
+    assert jobs.arrival.tolist() == [0, 100, 300, 3400]
+    assert jobs.duration.tolist() == [1000, 30, 1, 2506198 - 4010], "a job that ended at once runs 1 s"
+    assert jobs.tasks.tolist() == [2, 1, 1, 2], "of the job of its class at the start that requests something of both"
+    assert jobs.demand == pytest.approx(np.array([[0.3, 0.1], [0.1, 0.2], [0.25, 0.5], [0.2, 0.3]]))
+    assert made.left_out == {"jobs that never started": 1}
+    later = google_tasks("google2011", hours=1.001).workload
+    assert later.arrival.tolist()[-1] == 3600
+    other = google_tasks("google2019", hours=1).workload
+    assert other.demand.tolist() == [[0.5, 0.125]] * 4
+    assert other.tasks.tolist() == jobs.tasks.tolist()
+
+
+def test_vms_of_the_trace_by_hand(samples):
+    """Of the three one never used anything; in each of the two hours another one used CPU."""
+    found = {}
+    for seed in range(6):
+        one = bitbrains_instant("bitbrains", seed=seed)
+        found[tuple(one.users)] = one.arcs.load.toarray()
+        capacity = data_centre().capacities
+        arcs = one.arcs
+        demand = np.array([arcs.load.toarray().reshape(9, 5, -1)[arcs.server[a], :, a] for a in range(len(arcs))])
+        expected = [2, 2, 3, 1, 2] if one.users == ("vm-3",) else [0.5, 1, 0, 0, 1]
+        assert demand * capacity[arcs.server] == pytest.approx(np.tile(expected, (len(arcs), 1)))
+    assert set(found) == {("vm-3",), ("vm-8",)}
+
+
+def test_raw_google_rows_outside_of_the_window_and_without_an_end(tmp_path):
+    """Before the window is 0, after it 2^63 - 1; the second task still runs at the last event, 300 s after the first one."""
+    rows = "0,,4,0,,0,u,0,0,0.2,0.2,,\n0,,4,0,1,1,u,0,0,,,,\n600000000,,4,1,,0,u,0,0,0.4,,,\n620000000,,4,1,1,1,u,0,0,,,,\n"
+    rows += "700000000,,4,0,1,4,u,0,0,,,,\n900000000,,6,0,1,1,v,0,0,0.3,0.1,,\n9223372036854775807,,6,0,1,5,v,0,0,0.3,0.1,,\n"
+    jobs = google_files([write(tmp_path / "a.csv", rows)]).workload
+    assert [jobs.users[n] for n in jobs.job_user] == ["u", "v"]
+    assert (jobs.arrival.tolist(), jobs.tasks.tolist()) == ([0, 300], [2, 1])
+    assert jobs.duration.tolist() == [(100 + 280) / 2, 1], "a task runs for 1 s at least"
+    assert jobs.demand == pytest.approx(np.array([[0.3, 0.2], [0.3, 0.1]]))

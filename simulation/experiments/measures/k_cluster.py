@@ -23,7 +23,6 @@ from fairalloc.simulation.workloads import google_intervals, google_tasks
 DRAWS = 100
 """Of each seed, at most."""
 
-CLASSES = "ABCD"
 HOUR, INTERVAL, DAY = 3600.0, 300.0, 86400.0
 
 
@@ -79,7 +78,7 @@ def _used(log: FluidLog) -> dict[str, float]:
     """The used part of each resource, averaged over servers as K does: over all of them, and over those of classes."""
     (by_class,), names = utilisation(log, [0.0, log.until], by_class=True), log.cluster.resources
     groups = {"all": slice(None), "A and B": slice(0, 2), "C and D": slice(2, 4)}
-    groups |= {k: slice(i, i + 1) for i, k in enumerate(CLASSES)}
+    groups |= {k: slice(i, i + 1) for i, k in enumerate("ABCD")}
     counts = log.cluster.counts
     means = {name: counts[part] @ by_class[part] / counts[part].sum() for name, part in groups.items()}
     return {

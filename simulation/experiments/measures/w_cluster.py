@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
-from fairalloc.simulation.log import FINISHED, TaskLog
+from fairalloc.simulation.log import FINISHED
 from fairalloc.simulation.metrics import completion_ratios, completion_times, utilisation
 from fairalloc.simulation.schedulers import Slots
 from fairalloc.simulation.tasks import simulate_tasks
@@ -63,7 +63,9 @@ def over_a_day(trial: Trial) -> TrialResult:
     bounds = np.arange(0.0, until + 1.0, 60.0 * MINUTES)
     over_time, mean = utilisation(log, bounds), utilisation(log, [0.0, until])[0]
     load = _offered(workload, until) / cluster.totals
-    tasks, possible = _of_users(workload, until)
+    owner, in_time, users = workload.job_user, workload.arrival + workload.duration <= until, len(workload.users)
+    tasks = np.bincount(owner, workload.tasks * (workload.arrival <= until), users).astype(float)
+    possible = np.bincount(owner, workload.tasks * in_time, users) / np.maximum(tasks, 1.0)
     there = np.flatnonzero(tasks)
     ratios = completion_ratios(log)
     numbers = {"CPU": mean[0], "memory": mean[1], "tasks that wait at the end": log.waiting.sum()}
@@ -71,7 +73,9 @@ def over_a_day(trial: Trial) -> TrialResult:
     numbers["users that can complete a task"] = (possible[there] > 0).mean() if len(there) else np.nan
     hours = (bounds[1:] / 3600.0).tolist()
     columns: dict[str, Columns] = {name: (hours, over_time[:, r].tolist()) for r, name in enumerate(RESOURCES)}
-    columns["times"] = _times(log)
+    times = completion_times(log)
+    done = np.flatnonzero(np.isfinite(times))
+    columns["times"] = _rows(done, workload.tasks[done], workload.duration[done], times[done])
     columns["users"] = _rows(there, tasks[there], ratios[there], possible[there])
     if not isinstance(trial.competitor, Slots):
         columns["alone"] = _rows(there, _dedicated(workload, cluster, there, tasks, trial))
@@ -82,36 +86,19 @@ def _rows(*columns: NDArray[Any]) -> Columns:
     return tuple(np.round(column, 6).tolist() for column in columns)
 
 
-def _times(log: TaskLog) -> Columns:
-    times = completion_times(log)
-    done = np.flatnonzero(np.isfinite(times))
-    return _rows(done, log.workload.tasks[done], log.workload.duration[done], times[done])
-
-
-def _of_users(jobs: Workload, until: float) -> tuple[Floats, Floats]:
-    """(N,) tasks that each user submits, and the part of these that ends in time if each starts when its job arrives."""
-    N, in_time = len(jobs.users), jobs.arrival + jobs.duration <= until
-    tasks = np.bincount(jobs.job_user, jobs.tasks * (jobs.arrival <= until), N).astype(float)
-    return tasks, np.bincount(jobs.job_user, jobs.tasks * in_time, N) / np.maximum(tasks, 1.0)
-
-
 def _dedicated(workload: Workload, cluster: Cluster, there: NDArray[np.intp], tasks: Floats, trial: Trial) -> Floats:
-    """(n,) completion ratios of these users, each in a dedicated cloud of ceil(k / n) servers drawn at random."""
+    """(n,) completion ratios of these users, each in a dedicated cloud of ceil(k / n) servers drawn at random.
+
+    Tasks that no drawn server has room for never end.
+    """
     rng = np.random.default_rng(trial.seed)
     servers = ceil(len(cluster.server_class) / max(len(there), 1))
     result = np.zeros(len(there))
     for place, n in enumerate(there.tolist()):
-        drawn = rng.choice(cluster.server_class, servers, replace=False)
-        result[place] = _completed(workload.chosen(workload.job_user == n), cluster, drawn, trial) / tasks[n]
+        classes, counts = np.unique(rng.choice(cluster.server_class, servers, replace=False), return_counts=True)
+        cloud = Cluster(cluster.resources, cluster.capacities[classes], counts)
+        mine = workload.chosen((workload.job_user == n) & workload.placeable(cloud))
+        if len(mine):
+            log = simulate_tasks(mine, cloud, trial.competitor, trial.settings["hours"] * 3600.0, trial.seed)
+            result[place] = log.tasks[log.outcome == FINISHED].sum() / tasks[n]
     return result
-
-
-def _completed(mine: Workload, cluster: Cluster, drawn: NDArray[np.intp], trial: Trial) -> float:
-    """The tasks of some jobs that end on these servers; those that no drawn server has room for never do."""
-    classes, counts = np.unique(drawn, return_counts=True)
-    cloud = Cluster(cluster.resources, cluster.capacities[classes], counts)
-    mine = mine.chosen(mine.placeable(cloud))
-    if len(mine) == 0:
-        return 0.0
-    log = simulate_tasks(mine, cloud, trial.competitor, trial.settings["hours"] * 3600.0, trial.seed)
-    return float(log.tasks[log.outcome == FINISHED].sum())

@@ -21,7 +21,6 @@ HERE = (
     "over servers"
 )
 OF_USERS = "Drawn: 2 % of the users with all their jobs, until they offer 1 to 3 times the CPU"
-OF_JOBS = "Drawn: 2 % of the jobs"
 
 PRINTED8 = {"in one interval": 0.38, "over 24 hours": 0.16, "under 10 quanta": 0.53, "over 10,000 quanta": 0.05}
 
@@ -51,10 +50,8 @@ def _last_classes(measured: Measured) -> list[Check]:
     checks = []
     for other in OTHERS:
         last, public = (measured.gaps("ps-dsf", other, f"mean, {group}") for group in ("C and D", "A and B"))
-        checks += [
-            Check(f"gain over {other} on C and D, mean of both resources", last, low=0.0),
-            Check(f"gain over {other} on C and D less that on A and B", last - public, low=0.0),
-        ]
+        checks.append(Check(f"gain over {other} on C and D, mean of both resources", last, low=0.0))
+        checks.append(Check(f"gain over {other} on C and D less that on A and B", last - public, low=0.0))
     return checks
 
 
@@ -69,21 +66,22 @@ OVER_TIME = [curves(name, f"{name}, moving average", ("hours", "part in use")) f
 
 COMPARED = partial(Experiment, kind="mechanism", common=HERE, workloads=("google2011", "google2019", "generated"))
 ONE = "one seed of a short time and few jobs shows that it runs, and decides nothing"
+SMALL = Size((0,), {"hours": 0.05, "share": 0.004, "whole_users": False, "load": [0.0, 100.0]}, lacks=ONE)
 OVER_AN_HOUR = partial(
     COMPARED,
     competitors=ALPHAS,
     sizes={
-        "small": Size((0,), {"hours": 0.05, "share": 0.004, "whole_users": False, "load": [0.0, 100.0]}, lacks=ONE),
+        "small": SMALL,
         "full": Size(tuple(range(20)), {"hours": 1.0, "share": 0.02, "whole_users": True, "load": [1.0, 3.0]}),
     },
     measure=over_an_hour,
 )
 OVER_A_DAY = partial(
     COMPARED,
-    setting=OF_JOBS,
+    setting="Drawn: 2 % of the jobs",
     competitors=("ps-dsf", *OTHERS),
     sizes={
-        "small": Size((0,), {"hours": 0.05, "share": 0.004, "whole_users": False, "load": [0.0, 100.0]}, lacks=ONE),
+        "small": SMALL,
         "full": Size(tuple(range(20)), {"hours": 24.0, "share": 0.02, "whole_users": False, "load": [0.0, 100.0]}),
     },
     measure=over_a_day,

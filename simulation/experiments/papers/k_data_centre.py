@@ -7,10 +7,10 @@ import numpy as np
 
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import Check
 from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
 from fairalloc.simulation.experiments.figures import bars, curves, figure
+from fairalloc.simulation.experiments.papers.k_cluster import ALPHAS, OTHERS
 from fairalloc.simulation.experiments.trial import Trial, TrialResult, thinned
 from fairalloc.simulation.workloads import bitbrains_instant
 from fairalloc.solvers import solve
@@ -25,8 +25,7 @@ def utilisation(trial: Trial) -> TrialResult:
     instance = _instance(trial.workload, trial.seed, trial.settings["users"])
     answer = solve(instance, trial.competitor)
     used = answer.load.mean(axis=0)  # K: "averaged over different servers"
-    total = instance.capacities.sum(axis=0)
-    overall = (answer.load * instance.capacities).sum(axis=0) / total
+    overall = (answer.load * instance.capacities).sum(axis=0) / instance.capacities.sum(axis=0)
     each = deviation(instance, answer.x)
     numbers = {name: used[r] for r, name in enumerate(RESOURCES)}
     numbers |= {f"{name}, of all": overall[r] for r, name in enumerate(RESOURCES)}
@@ -34,7 +33,7 @@ def utilisation(trial: Trial) -> TrialResult:
 
 
 def converges(trial: Trial) -> TrialResult:
-    """(K 55)-(57) with one epsilon: the merit Psi (K 37) and the largest direction after each step of all servers."""
+    """(K 55)-(57) with one epsilon: the merit Psi (K 37) after each step of all servers, how straight its logarithm falls."""
     instance = _instance(trial.workload, trial.seed, trial.settings["users"])
     epsilon, steps = trial.settings["epsilon"], trial.settings["steps"]
     merit = Merit(Game(instance, trial.competitor.parameters["alpha"]))
@@ -52,15 +51,10 @@ def converges(trial: Trial) -> TrialResult:
         np.maximum.at(bend, game.server, slope * everywhere)
         following = np.maximum(y - np.where((y > 0) | (f < 0), f, 0.0) / (stiff + bend)[game.server], 0.0)
         y = following if merit.feasible(following) else np.maximum(following, 0.5 * y)
-    return _convergence(np.array(merits), float(game.load(y).max()))
-
-
-def _convergence(merits: Floats, load: float) -> TrialResult:
-    """How straight the logarithm of the merit is over the second half of the steps in which it falls, and how steep."""
     logs = np.log10(np.maximum(merits, 1e-300))
     low = float(logs.min())
     last = int(np.argmax(logs <= low + 0.5))
-    rows = np.arange(last // 2, last + 1)
+    rows = np.arange(last // 2, last + 1)  # the second half of the steps in which it falls
     steep, fit = 0.0, 0.0
     if len(rows) > 2:
         steep, level = np.polyfit(rows, logs[rows], 1)
@@ -71,13 +65,10 @@ def _convergence(merits: Floats, load: float) -> TrialResult:
         "log10 of Psi at the end": low,
         "steps per digit": -1.0 / steep if steep < 0 else np.inf,
         "straightness, 1 is a line": fit,
-        "largest load at the end": load,
+        "largest load at the end": float(game.load(y).max()),
     }
-    return TrialResult(numbers, {"Psi": thinned(np.arange(len(merits)), merits)})
+    return TrialResult(numbers, {"Psi": thinned(np.arange(steps), np.array(merits))})
 
-
-ALPHAS = ("alpha-pf-vds alpha=1", "alpha-pf-vds alpha=3", "ps-dsf")  # K's variants; PS-DSF is that for alpha = infinity
-OTHERS = ("drfh", "tsf")
 
 HERE = (
     "each seed has the VMs of Bitbrains Rnd that used CPU in a drawn hour. A VM demands the most it ever used of five resources. "
@@ -85,16 +76,9 @@ HERE = (
     "network, are our choice. Tasks are divisible and unlimited"
 )
 
-LEAST = -0.005
-"""Half a point less of a resource is as much: ours, for a resource that all mechanisms use in full."""
-
-TINY = 1e-12
-
-MUCH = 0.05
-"""Significantly: ours."""
-
-DIGITS, STRAIGHT = 3.0, 0.9
-"""How far the merit must fall, and how much of the variance of its logarithm a line must explain: ours."""
+# Ours: half a point less of a resource is as much, where all mechanisms use all; significantly; how many digits the merit must
+# fall, and how much of the variance of its logarithm a line must explain.
+LEAST, MUCH, DIGITS, STRAIGHT = -0.005, 0.05, 3.0, 0.9
 
 
 def _falls_with_alpha(measured: Measured) -> list[Check]:
@@ -109,10 +93,7 @@ def _above_the_others(measured: Measured) -> list[Check]:
     checks = [measured.more("ps-dsf", other, "mean") for other in OTHERS]
     checks += [measured.more("ps-dsf", other, name, LEAST) for name in RESOURCES for other in OTHERS]
     there = {name: measured.aligned(*((label, name) for label in ("ps-dsf", *OTHERS))) for name in RESOURCES}
-    gains = {
-        name: own / np.maximum(others.max(axis=0), TINY) - 1.0
-        for name, (own, others) in ((name, (rows[0], rows[1:])) for name, rows in there.items())
-    }
+    gains = {name: own / np.maximum(np.max(others, axis=0), 1e-12) - 1.0 for name, (own, *others) in there.items()}
     best = max(RESOURCES, key=lambda name: float(np.nan_to_num(gains[name]).sum()))
     return [*checks, Check(f"gain over the better other one of what that uses, {best}", gains[best], 0.1, 0.3)]
 

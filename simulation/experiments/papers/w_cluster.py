@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import ENOUGH, Check
-from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size, only, within
+from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Results, Size, only, within
 from fairalloc.simulation.experiments.figures import bars, bubbles, curves, figure
 from fairalloc.simulation.experiments.measures.w_cluster import MINUTES, RESOURCES, over_a_day
 from fairalloc.simulation.experiments.trial import TrialResult, thinned
@@ -25,6 +24,7 @@ ONE_EACH = {k: f"slots per_maximum={k} one_each=true" for k in TABLE2}
 """A task takes as many slots as cover it, or one slot whatever it demands: W does not say."""
 
 READINGS = {"covering slots": COVERED, "one slot each": ONE_EACH}
+LINES = {f"{r}, {words}": f"{r}, {words}" for r in RESOURCES for words in READINGS}
 
 SLOTS, FIRST, BEST = COVERED[14], "first-fit-drfh", "best-fit-drfh"
 
@@ -37,8 +37,6 @@ RISE, LARGEST = "rise of the reduction with each class", "reduction of the large
 
 FACTS = ("offered CPU", "offered memory", "servers", "users", "users that can complete a task")
 
-Results = Mapping[str, TrialResult]
-
 
 def _facts(one: TrialResult) -> dict[str, float]:
     return {name: one.numbers[name] for name in FACTS}
@@ -50,22 +48,17 @@ def _against(made: Callable[[TrialResult, TrialResult], TrialResult], results: R
     return {label: made(one, slots) for label, one in results.items() if slots is not None and label != SLOTS}
 
 
-# ---- Table 2 and Fig. 6 ----------------------------------------------------------------------------------------------------
-
-
 _use = only(*RESOURCES, "offered CPU", "offered memory", "servers", drawn=RESOURCES)
 """CPU and memory, over the day and over time."""
 
 
 def _table(results: Results) -> Results:
     """The same; the curves over the numbers of slots, which stand with 14 of them, are those of the figure."""
-    rows = {f"{r}, {words}": _row(results, r, labels) for r in RESOURCES for words, labels in READINGS.items()}
+    there = {words: {k: results[of].numbers for k, of in labels.items() if of in results} for words, labels in READINGS.items()}
+    rows = {
+        f"{r}, {words}": ([*map(float, of)], [one[r] for one in of.values()]) for r in RESOURCES for words, of in there.items()
+    }
     return {label: TrialResult(one.numbers, rows if label == SLOTS else {}) for label, one in _use(results).items()}
-
-
-def _row(results: Results, resource: str, labels: Mapping[int, str]) -> tuple[list[float], list[float]]:
-    there = [k for k, label in labels.items() if label in results]
-    return [float(k) for k in there], [float(results[labels[k]].numbers[resource]) for k in there]
 
 
 def _best_of(labels: Mapping[int, str], measured: Measured) -> list[Check]:
@@ -91,15 +84,10 @@ def _more_use(measured: Measured) -> list[Check]:
         checks += [measured.more(label, SLOTS, r, MUCH, most=room) for label in (FIRST, BEST)]
         checks.append(measured.more(BEST, FIRST, r))
         what = f"intervals of {MINUTES} minutes in which best-fit uses no less {r} than first-fit"
-        checks.append(Check(what, _no_less(measured, r), low=ALMOST))
+        best, first = (measured.by_label.get(label, {}) for label in (BEST, FIRST))
+        pairs = [(np.array(best[seed].curves[r][1]), first[seed].curves[r][1]) for seed in best if seed in first]
+        checks.append(Check(what, np.array([np.mean(more >= np.array(less) - 1e-9) for more, less in pairs]), low=ALMOST))
     return checks
-
-
-def _no_less(measured: Measured, resource: str) -> Floats:
-    """(S,) part of the intervals."""
-    best, first = (measured.by_label.get(label, {}) for label in (BEST, FIRST))
-    pairs = [(best[seed].curves[resource][1], first[seed].curves[resource][1]) for seed in best if seed in first]
-    return np.array([np.mean(np.array(more) >= np.array(less) - 1e-9) for more, less in pairs], dtype=float)
 
 
 def _saturated(measured: Measured) -> list[Check]:
@@ -122,13 +110,11 @@ def _times(one: TrialResult, slots: TrialResult) -> TrialResult:
     with np.errstate(divide="ignore", invalid="ignore"):  # nan where there are no such jobs
         under_slots = np.bincount(size, theirs, len(NAMES))
         found, most = (1.0 - np.bincount(size, times, len(NAMES)) / under_slots for times in (mine, runs))
-    numbers = dict(zip(REDUCTIONS, found, strict=True))
+    numbers, limits = (dict(zip(REDUCTIONS, values, strict=True)) for values in (found, most))
     enough = np.flatnonzero(counts >= ENOUGH)
     if len(enough) > 2:
         numbers[RISE] = np.polyfit(enough, found[enough], 1)[0]
-        numbers[LARGEST] = found[enough[-1]]
-    limits = dict(zip(REDUCTIONS, most, strict=True))
-    limits |= {LARGEST: most[enough[-1]]} if len(enough) > 2 else {}
+        numbers[LARGEST], limits[LARGEST] = found[enough[-1]], most[enough[-1]]
     numbers |= {"jobs completed by both": len(both)} | _facts(one)
     columns = {"best-fit": thinned(*cdf(mine)), "Slots": thinned(*cdf(theirs))}
     return TrialResult(numbers, columns, dict(zip(REDUCTIONS, counts, strict=True)), limits)
@@ -182,8 +168,6 @@ FEWER, LOSS = "users with less than in a dedicated cloud", "loss of a ratio, mea
 # rare, printed 2 %; slightly; and how far a number of Table 2 may be from the printed one.
 MUCH, ALMOST, SATURATED, SMALL, MOST_USERS, AROUND_20, RARE, SLIGHT, NEAR = 0.05, 0.95, 0.9, 0.1, 0.9, (0.1, 0.3), 0.05, 0.1, 0.05
 
-# ---- the experiments -------------------------------------------------------------------------------------------------------
-
 HERE = (
     "24 hours of the trace on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real. The samples "
     "have no tasks of later jobs: their number and demands are drawn from the jobs at the start of the trace. The variant of "
@@ -219,8 +203,6 @@ COMPARED = partial(
     common=HERE,
     workloads=("google2011", "generated"),
 )
-
-LINES = {f"{r}, {words}": f"{r}, {words}" for r in RESOURCES for words in READINGS}
 
 EXPERIMENTS = (
     COMPARED(

@@ -1,9 +1,10 @@
 """W 6.1, Fig. 5: three users join and leave a cluster of 100 servers; and W 5.2: what smaller tasks change."""
 
+from typing import Any
+
 import numpy as np
 
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import Check
 from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
 from fairalloc.simulation.experiments.figures import curves, figure
@@ -46,20 +47,17 @@ def hundred_servers(seed: int) -> Cluster:
     return Cluster(["cpu", "memory"], table[there, 1:], counts[there], [f"class {k + 1}" for k in there])
 
 
-def _three_users(mean: float, seed: int) -> Workload:
-    """So many single tasks that each user always has some; each runs 0.5 to 1.5 of the mean."""
-    rng = np.random.default_rng(seed)
+def joining(trial: Trial) -> TrialResult:
+    """Shares of each user in each phase and over time, and the share of each of DRFH of divisible tasks.
+
+    There are so many single tasks that each user always has some; each runs 0.5 to 1.5 of the mean.
+    """
+    cluster, mean = hundred_servers(trial.seed), trial.settings["mean"]
     tasks = np.ceil(1.5 * (LEAVE - JOIN) / mean * (POOL / DEMAND).min(axis=1)).astype(int)
     user = np.repeat(np.arange(3), tasks)
-    ones = np.ones(len(user), dtype=np.int64)
-    duration = mean * rng.uniform(0.5, 1.5, len(user))
-    return Workload(["cpu", "memory"], ["1", "2", "3"], np.ones(3), user, JOIN[user], ones, duration, DEMAND[user], leave=LEAVE)
-
-
-def joining(trial: Trial) -> TrialResult:
-    """Shares of each user in each phase and over time, and the share of each of DRFH of divisible tasks."""
-    cluster = hundred_servers(trial.seed)
-    workload = _three_users(trial.settings["mean"], trial.seed)
+    duration = mean * np.random.default_rng(trial.seed).uniform(0.5, 1.5, len(user))
+    each: tuple[Any, ...] = (user, JOIN[user], np.ones(len(user)), duration, DEMAND[user], None, LEAVE)
+    workload = Workload(["cpu", "memory"], ["1", "2", "3"], np.ones(3), *each)
     log = simulate_tasks(workload, cluster, trial.competitor, float(LEAVE.max()), trial.seed)
     numbers: dict[str, float] = {}
     for phase, (start, end, users) in PHASES.items():
@@ -86,19 +84,15 @@ def smaller_tasks(trial: Trial) -> TrialResult:
     instance = Instance(demand, cluster.capacities, counts=cluster.counts)
     exact = solve(instance, "drfh").tasks
     parts = [2**k for k in range(trial.settings["halvings"] + 1)]
-    gaps = [float(np.abs(_started(demand, cluster, trial, m) / exact - 1.0).max()) for m in parts]
+    gaps, users = [], len(demand)
+    for m in parts:
+        plenty = np.ceil(m * cluster.totals / demand.min(axis=0)).max()
+        each = (np.arange(users), np.zeros(users), np.full(users, plenty), np.ones(users))
+        jobs = Workload(["cpu", "memory"], [f"u{n}" for n in range(users)], np.ones(users), *each, demand / m)
+        log = simulate_tasks(jobs, cluster, trial.competitor, 0.5, trial.seed)
+        gaps.append(float(np.abs(np.bincount(log.job, log.tasks, users) / m / exact - 1.0).max()))
     numbers = {f"largest distance at 1/{m}": gap for m, gap in zip(parts, gaps, strict=True)}
     return TrialResult(numbers, {"distance": ([1.0 / m for m in parts], gaps)})
-
-
-def _started(demand: Floats, cluster: Cluster, trial: Trial, m: int) -> Floats:
-    """(N,) tasks that run at once, in units of undivided ones."""
-    users = len(demand)
-    plenty = np.ceil(m * cluster.totals / demand.min(axis=0)).max()
-    each = (np.arange(users), np.zeros(users), np.full(users, plenty), np.ones(users))
-    jobs = Workload(["cpu", "memory"], [f"u{n}" for n in range(users)], np.ones(users), *each, demand / m)
-    log = simulate_tasks(jobs, cluster, trial.competitor, 0.5, trial.seed)
-    return np.bincount(log.job, log.tasks, users) / m
 
 
 BEST, FIRST = "best-fit-drfh", "first-fit-drfh"
@@ -148,8 +142,6 @@ def _approaches(measured: Measured) -> list[Check]:
 
 LEFT, FAIRLY_GOOD = 0.25, 0.15
 """Ours: the paper says "leads to", and "fairly good"."""
-
-SIZE_AND_DISTANCE = ("size of a task, a part of those drawn", "largest distance")
 
 ONE = "one seed shows that it runs, and decides nothing"
 
@@ -211,6 +203,6 @@ EXPERIMENTS = (
             "full": Size(tuple(range(20)), {"users": 6, "machines": 100, "halvings": 6}),
         },
         smaller_tasks,
-        figure(curves("distance", "", SIZE_AND_DISTANCE, ("log", "log"))),
+        figure(curves("distance", "", ("size of a task, a part of those drawn", "largest distance"), ("log", "log"))),
     ),
 )
