@@ -168,7 +168,7 @@ def agree(seed, compared):
         return
     exact, highs, clarabel = found
     assert exact.termination == "optimal"
-    assert highs.claims_success or highs.residual > 1e-6  # what its own prices do not prove is not claimed
+    assert highs.claims_success or highs.termination == "inaccurate"  # what its own prices do not prove is not claimed
     assert np.abs(highs.tasks - exact.tasks).max() < 1e-6
     if clarabel.claims_success:
         assert np.abs(clarabel.tasks - exact.tasks).max() < 1e-5
