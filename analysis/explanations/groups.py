@@ -75,9 +75,8 @@ def _of_users(subject: Subject) -> Iterator[Sentence]:
         names = list(_held_by(domain, n, full))
         bargained = isinstance(subject.item, NestedNashBargaining)
         rule = "by its weight" if bargained else "and more would take from a node with no more, or from its group's other users"
-        yield Sentence(
-            f"{runs}: its tasks need {joined(names)}, which is full, {rule}.", "user", "prices", {**facts, "full": names}
-        )
+        held = f"{joined(names)}, which {'is' if len(names) == 1 else 'are'} full"
+        yield Sentence(f"{runs}: its tasks need {held}, {rule}.", "user", "prices", {**facts, "full": names})
 
 
 def _held_by(domain: Instance, n: int, full: NDArray[np.bool_]) -> Iterator[str]:
