@@ -59,7 +59,8 @@ class MechanismComparison:
         pooled = ", ".join(label for label, one in self.allocations.items() if one.instance.K < self.instance.K)
         notes = [f"... and {self.instance.N - most} more users"] if most < self.instance.N else []
         notes += [f"On all servers as one pool, whose tasks may not fit the servers: {pooled}."] if pooled else []
-        notes += [f"{label} has no answer: {sentence}" for label, sentence in self.refused.items()]
+        without = {label: one.message or one.outcome for label, one in self.allocations.items() if not one.has_point}
+        notes += [f"{label} has no answer: {sentence}" for label, sentence in {**without, **self.refused}.items()]
         columns = ["user", *self.allocations]
         title = f"{self.instance.name or 'instance'}: {'tasks' if what == 'tasks' else 'dominant shares'}"
         return Grid(title, columns, rows, notes, right=range(1, len(columns)))

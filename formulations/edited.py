@@ -53,7 +53,7 @@ class Edited(Mechanism):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to another process is what it was made of: a compiled model stays behind."""
-        own = {name: getattr(self, name) for name in ("title", "edits", "keeps_floors")}
+        own = {name: getattr(self, name) for name in ("title", "edits", "keeps_floors", "unique")}
         return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit), own
 
     @property

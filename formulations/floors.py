@@ -56,7 +56,8 @@ def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
         return mechanism
     if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform | GavelMaxMin):
         result = Edited(mechanism, mechanism.id, in_cvxpy, in_pyomo)
-        result.title, result.edits, result.keeps_floors = f"{mechanism.title}, with floors", "the floors", True
+        result.title, result.edits = f"{mechanism.title}, with floors", "the floors"
+        result.keeps_floors, result.unique = True, mechanism.unique
         return result
     n = int(np.flatnonzero(instance.min_tasks)[0])
     floor = f"user {instance.users[n]!r} has {instance.min_tasks[n]:g}"

@@ -4,6 +4,7 @@ for BibTeX.
 The witness of a claim is searched; its Python is code.py, with mechanisms and properties of one's own in it.
 """
 
+import re
 import sys
 from typing import Any
 
@@ -89,7 +90,7 @@ def _latex(found: ClaimResult) -> str:
     for prime, (_, said, _, instance) in zip(("", "'"), solved_instances(claim, case, verdict), strict=False):
         parts += _tasks(found, instance, prime, said, numbers)
     answers = ANSWERS.get(verdict.answers, f"This is {verdict.answers}." * bool(verdict.answers))
-    parts.append(f"{plain(verdict.sentence[:1].upper() + verdict.sentence[1:])} ({plain(verdict.method)}). {answers}".strip())
+    parts.append(f"{_sentence(verdict.sentence, case.instance)} ({plain(verdict.method)}). {answers}".strip())
     parts.append(numbers.below())
     return example(prose(title_of(item, found.status)), item.id, [part for part in parts if part], ("own", "usual"))
 
@@ -140,4 +141,16 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
     exact = allocation.tasks_exact
     row = tabular(f"x{prime}", "n", allocation.tasks.tolist() if exact is None else list(exact), numbers)
     answer = "One answer of several" if allocation.mechanism in SEVERAL else "An answer"
-    return [f"{answer}{f' {plain(said)}' if said else ''}: {row}."]
+    lines = [f"{answer}{f' {plain(said)}' if said else ''}: {row}."]
+    if allocation.x_exact is not None and allocation.instance.K > 1:
+        there = tabular(f"x{prime}", "ni", _by_server(allocation.instance, allocation.x_exact), numbers)
+        lines.append(f"On the servers:\n\n{_centred([there])}")
+    return lines
+
+
+def _sentence(text: str, instance: Instance) -> str:
+    """A sentence in which users have numbers and fractions are formulas."""
+    made = plain(text[:1].upper() + text[1:])
+    for n, user in enumerate(instance.users, 1):
+        made = made.replace(plain(f"user {user!r}"), f"user ${n}$")
+    return re.sub(r"(?<![\w.])(\d+)/(\d+)(?![\w.]\d)", r"$\\tfrac{\1}{\2}$", made)

@@ -39,7 +39,8 @@ class NestedCertificate(Certificate):
     @property
     def claim(self) -> str:
         if not self.mechanism.startswith(NestedMaxMin.id):
-            return "max-min fair where all floors are kept"
+            every = sum(len(part.nodes) for part in self.rounds) == len(self.rounds[0].rising)
+            return f"{'lexicographic ' * every}max-min fair where all floors are kept"
         return f"nested max-min fair, rounds at {', '.join(short(part.level) for part in self.rounds)}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:

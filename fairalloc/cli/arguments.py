@@ -58,6 +58,9 @@ def instances_given(options: argparse.Namespace) -> list[Any]:
     if named and there:
         raise InstanceError(f"the instance is {named[0]!r}, but --users and --servers name one too")
     if not named and not there:
+        for what in ("allocation", "certificate"):
+            if file := getattr(options, what, None):
+                raise InstanceError(f"{file!r} is given alone, but an instance and its {what} are needed, in this order")
         raise InstanceError("no instance is named: give INSTANCE, or --users FILE.csv and --servers FILE.csv")
     return named or [Tables(options.users, options.servers)]
 

@@ -94,7 +94,8 @@ def parse_json(text: str | bytes, what: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number, parse_float=_float)
     except json.JSONDecodeError as error:
-        raise NotJson(f"{what} is not JSON: {error.msg} in line {error.lineno}") from None
+        tables = "; tables are given by --users FILE.csv and --servers FILE.csv" if what.endswith(".csv") else ""
+        raise NotJson(f"{what} is not JSON: {error.msg} in line {error.lineno}{tables}") from None
     except InstanceError as error:
         raise InstanceError(f"{what} cannot be used: {error}") from None
     except (RecursionError, ValueError):

@@ -203,6 +203,14 @@ def test_numbers_far_apart_do_not_hide_a_wrong_user():
     assert not judged(mechanism("lmmf"), more, Limits()).claims_success
 
 
+def test_derivatives_where_a_floor_does_not_bind_are_those_without_it():
+    """The tasks of a rule with floors are unique, too."""
+    one = Instance([[1, 2], [1, 1]], [[10, 10]])
+    found, free = (fa.sensitivity(fa.solve(each, "drfh", accuracy="high")) for each in (one.replace(min_tasks=[2, 1]), one))
+    np.testing.assert_allclose(found.up, free.up, atol=1e-4)
+    np.testing.assert_allclose(found.up[:, 0, 1], [0.375, 0.25], atol=1e-4)
+
+
 def test_nb_with_floors_has_no_certificate_and_says_so():
     assert "with floors" in fa.certify(fa.solve(PAIR, "nb")).reason
 

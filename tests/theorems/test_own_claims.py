@@ -286,6 +286,11 @@ def test_a_least_size_is_kept(what, size, capsys):
         claimed.check(small)
 
 
+def test_what_was_searched_has_the_sizes_that_were_asked_for():
+    found = fa.claim("feasible", mechanism="drfh", property="feasibility", hypotheses="at least 6 servers").search(trials=30)
+    assert "of up to 4 users, 6 servers, 3 resources" in found.sentence
+
+
 def test_no_instance_has_one_server_and_two():
     with pytest.raises(FairallocError, match="no instance has them"):
         Hypotheses.of("one server, at least 2 servers")

@@ -181,7 +181,8 @@ def concluded(
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
     """The finding where no violation was confirmed."""
-    tried = f"{main.trials} case{'s' * (main.trials != 1)} of up to {_sizes([main.most])}"
+    n, k, r = map(max, main.most, statement.hypotheses.fewest)
+    tried = f"{main.trials} case{'s' * (main.trials != 1)} of up to {_sizes([(n, k, r)])}"
     if statement.wants_violation:
         sentence = f"no violation found in {tried}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
