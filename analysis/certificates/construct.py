@@ -16,6 +16,7 @@ from typing import cast
 import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted, dual_bound
+from fairalloc.analysis.certificates.filling import FillingCertificate
 from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
@@ -33,6 +34,7 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
@@ -42,6 +44,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.exact.proofs import ExactLayer, ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility
@@ -162,6 +165,8 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         return _of_game(item, home, answer, limits, tolerance)
     if isinstance(item, NoJustifiedComplaints):
         return _justified(given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
+    if isinstance(item, HierarchicalDrf):
+        return _filled(item, home, given, tolerance)
     try:
         found = in_rationals(item, home)
     except NotApplicable as fault:
@@ -189,6 +194,17 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         by_value = not (isinstance(made, ProgramCertificate) and isinstance(item, Utilitarian) and _is_unique(made, home))
     near = near if by_value else _near_tasks(made, given, tolerance)
     return near if given.x_exact is None else made
+
+
+def _filled(item: Mechanism, home: Instance, given: Allocation | None, tolerance: float) -> Certificate:
+    """Of the allocation's own rationals, or of the tasks after the last event where it is near them."""
+    tasks, arcs = hierarchical_filling(home), exact_arcs(home)
+    made = FillingCertificate(item.id, tuple(tasks[n] for n in arcs.user), tasks)
+    if given is None:
+        return made
+    if given.x_exact is not None:
+        return replace(made, x=given.x_exact, tasks=arcs.tasks(given.x_exact))
+    return _near_tasks(made, given, tolerance)
 
 
 def _name(item: Mechanism) -> str:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from fairalloc.analysis.certificates.certificate import SCHEMA, Certificate
+from fairalloc.analysis.certificates.filling import FillingCertificate
 from fairalloc.analysis.certificates.game_certificate import LevelsCertificate, ResidualCertificate
 from fairalloc.analysis.certificates.justified import JustifiedCertificate
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
@@ -18,7 +19,8 @@ from fairalloc.models.numbers import rational
 __all__ = ["KINDS", "parse_certificate"]
 
 _EXACT = (LeximinCertificate, NestedCertificate, ProgramCertificate, JustifiedCertificate, LevelsCertificate, PricesCertificate)
-KINDS: dict[str, type[Certificate]] = {cls.kind: cls for cls in (*_EXACT, BoundsCertificate, ResidualCertificate)}
+_OTHERS = (FillingCertificate, BoundsCertificate, ResidualCertificate)
+KINDS: dict[str, type[Certificate]] = {cls.kind: cls for cls in (*_EXACT, *_OTHERS)}
 """The classes by the field "kind" of a document."""
 
 

@@ -1,6 +1,7 @@
 """Groups: the tree of an instance, nested max-min fairness and Nash bargaining, H-DRF, and documented examples of schedulers."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from changed_certificates import assert_that_no_number_can_be_changed
 from small_jobs import jobs
 
 import fairalloc as fa
+from fairalloc.analysis.certificates.documents import parse_certificate
 from fairalloc.analysis.certificates.nested import NestedCertificate
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.nested_nb import parts
@@ -345,6 +347,22 @@ def test_a_guarantee_that_binds_is_not_nb_with_weights_known_before():
 
 
 # ---- H-DRF -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("seed", range(30))
+def test_tasks_of_h_drf_are_certified_and_no_others(seed):
+    """The certificate of the algorithm as printed, with small tasks, is that of the events; less of one user has none."""
+    instance = drawn(seed, guaranteed=False).replace(eligible=None)
+    found = fa.solve(instance, "h-drf")
+    made = fa.certify(found)
+    assert made, str(made)
+    assert parse_certificate(made.document()).verify(instance)
+    n = int(np.argmax(found.tasks))
+    fewer = tuple(u * Fraction(9, 10) if k == n else u for k, u in enumerate(made.tasks))
+    assert not replace(made, tasks=fewer, x=fewer).verify(instance)
+    less = np.where(np.arange(instance.N) == n, 0.9, 1.0)[found.instance.arcs.user]
+    assert not fa.certify(replace(found, x=found.x * less, x_exact=None))
 
 
 def follow(seed):
