@@ -38,6 +38,8 @@ import numpy as np
 
 import fairalloc as fa
 from fairalloc.theorems.printed import PRINTED
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.witnesses import on_record, packaged
 
 plt.rcParams.update(fa.plots.style.FIGURE)
 
@@ -491,9 +493,24 @@ assert fair4.tasks_exact == (F(12, 5), F(4, 5))
 assert fa.certify(fair4).rounds[0].level == F(12, 25)
 assert fa.check(fair4, "strong-sharing-incentive").witness["better"] == F(5, 6)
 assert weak.holds
+propositions, record = [all_statements()[f"W.P{k}"] for k in range(1, 10)], packaged()
+assert {on_record(item, record).status for item in propositions} == {"proved"}
 assert crossed_fair.tasks_exact == (1, 1)
 assert (first_fit, best_fit) == ([6, 6], [10, 10])
 assert weighted.tasks_exact == (F(60, 11), F(120, 11))
 assert [part.level for part in rounds] == [F(2, 7), F(4, 5)]
 assert (in_rounds.tasks_exact, single.tasks_exact) == ((4, F(56, 5)), (4, 4))
 assert fa.certify(fa.solve(cluster, "drfh", "exact")).rounds[0].level == F(29609, 65877)
+assert naive.x_exact == (5, 1, 1, 5)
+assert all(a.load[0, 0] == a.load[1, 1] == 1 for a in (naive, fair))
+assert [fa.check(a, "pareto").holds for a in (naive, fair)] == [False, True]
+assert np.isclose(fair.values["g"], 5 / 7)
+assert sum(d[0][r] * p[1][r] for r in range(2)) == F(25, 6)
+assert not np.allclose(other, np.array(p, dtype=float), atol=1e-3)
+assert min(progressive_filling(small, False)) > min(progressive_filling(small, True))
+assert not any(rounds[0].prices)
+assert any(rounds[1].prices)
+assert not fa.check(single, "pareto").holds
+assert (cluster.counts.sum(), cluster.K) == (12583, 10)
+assert np.allclose(one_by_one.tasks, fa.solve(sample, "drfh").tasks)
+assert fa.check(crossed_fair, "global-bottleneck-fairness").holds

@@ -470,3 +470,21 @@ assert not any(
 assert lean.tasks_exact == (F(5, 7), F(5, 7))
 assert fa.check(lean, "envy-freeness").holds
 assert not fa.check(generous, "envy-freeness").holds
+assert (np.array([5, 1, 5 / 2]) @ np.array(ways) <= (11, 11, 13)).all()  # Z's packing
+assert both.tasks_exact == (3, 3)
+assert y_[pivots(y_, y)[0]] == y[pivots(y, y_)[0]] == 0
+assert sorted(y_) > sorted(y)
+assert 1 in pivots(equal, unequal)
+assert fa.solve(one_resource, "lmmf", "exact").tasks_exact == equal
+assert findings["Z.T1"].status == "proved"
+assert np.allclose(nash.x, [0, 2, 0, 2], atol=1e-5)
+assert np.isclose(market.prices.sum(), 1 / 4)
+assert 1 / 16 <= market.prices[0, 0] <= 1 / 6
+assert [fa.check(fa.solve(ex3, name), "envy-freeness").holds for name in ("lmmf", "nb")] == [
+    False,
+    True,
+]
+assert lied.tasks_exact == (F(1, 2), F(1, 2))
+assert np.allclose(got, [1 / 3, 2 / 3])
+assert np.isclose(1 - lean.used[:, 0, 1].sum(), 4 / 7)
+assert {findings[name].status for name in ("Z.T1.GSP.strict", "Z.VI.EF")} == {"refuted"}

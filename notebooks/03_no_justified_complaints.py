@@ -464,3 +464,20 @@ assert (before, after) == (F(100, 31), F(25, 6))
 assert solution_set(three, "njc").contains(uneven)
 assert solution_set(little, "njc").vertices == ((1, F(1, 3), F(17, 30)), (1, F(17, 30), F(1, 3)))
 assert fa.solve(little, "drf", "exact").tasks_exact == (1, F(9, 20), F(9, 20))
+assert list(requests(fig2).bottlenecks(njc.tasks_exact)) == [0]
+assert njc.load.mean() > drf.load.mean()
+assert complaints(greedy, (F(31, 32), F(5, 8), F(1, 8))) == []
+assert solution_set(fig3, "njc").vertices == ((F(3, 4), F(3, 4)),)
+assert all(sum(x) == F(3, 2) for x in along.values())
+assert all(x == (F(1, 2), 1) and x[0] * F(2, 3) > e[0] for e, x in along.items() if e[1] > 2 * e[0])
+assert np.isclose(p.sum(), 1)
+assert len({chosen[name] for name in chosen}) > 1
+assert all_fair.contains((F(1, 4), F(1, 4), F(3, 8), F(3, 8)))
+assert {tuple(sorted(v)) for piece in all_fair.pieces for v in piece.vertices} == {
+    (F(1, 3),) * 4,
+    (F(1, 4), F(1, 4), F(1, 4), F(1, 2)),
+}
+assert all(len(piece.vertices) == 3 for piece in all_fair.pieces)
+assert set(requests(circle).loads(best)) == {1}
+assert not fa.check(fa.Allocation(three, [1 / 3, 1 / 4, 5 / 12]), "envy-freeness").holds
+assert fa.check(fa.solve(three, "njc"), "envy-freeness").holds

@@ -33,6 +33,8 @@ import numpy as np
 
 import fairalloc as fa
 from fairalloc.solvers.game.psdsf_distributed import section_v
+from fairalloc.theorems.matrix import comparison
+from fairalloc.theorems.printed import PRINTED
 
 plt.rcParams.update(fa.plots.style.FIGURE)
 
@@ -660,3 +662,38 @@ assert parts["ps-dsf"] > max(parts["tsf"], parts["c-drfh"])
 assert np.isclose(away["ps-dsf"].load[3, 0], 3 / 4)
 assert np.allclose(settled[0], [210, 105, 82.5, 27.5])
 assert np.allclose(settled[0], settled[2])
+assert set(letters(fig1).gamma.values()) == {6}
+shown = letters(fig2)
+assert shares(shown, tasks_by_name(fair))["u4", "s1"] == F(8, 9)
+assert all(
+    shown.resources[0] in bottlenecks(shown, tasks_by_name(fair))[n, "s1"] for n in shown.users
+)
+assert np.allclose(run.tasks, fair.tasks)
+assert set(printed.values()) == {F(2, 3)}
+marks = comparison(PRINTED["P.Table1"], table.statements, table.findings)
+assert sum("DISAGREES" in cell for row in marks.rows for cell in row) == 3
+for t in (F(0), F(1, 2), F(1)):
+    x = {("u1", "s1"): 3 - t, ("u1", "s2"): 2 * t, ("u2", "s1"): 2 * t, ("u2", "s2"): 3 - t}
+    assert all(bottlenecks(letters(both), x).values())
+assert len(everything.pieces) == 2
+assert all(everything.best("tasks").x in piece.vertices for piece in everything.pieces)
+assert everything.best("tasks").x == (2, 2, 2, 2)
+assert all(
+    least == most
+    for system in (truth, reported)
+    for least, most in fa.solution_set(system, "ps-dsf", largest=8).totals
+)
+assert [
+    fa.check(apart, name).holds
+    for name in ("sharing-incentive", "envy-freeness", "total-envy-freeness")
+] == [True, True, False]
+rate = letters(fig4).gamma
+assert rate["u1", "channel 1"] == 3 * rate["u2", "channel 1"]
+assert rate["u2", "channel 3"] == 2 * rate["u1", "channel 3"]
+assert plain.tasks_exact[0] == 4
+assert [letters(fig_co).gamma["u1", i] for i in fig_co.servers] == [4, 8]
+assert fig5.counts.sum() == 120
+assert (fig5.counts[:2] @ fig5.capacities[:2]).tolist() == [42, 42]
+assert all(np.allclose(a.load[:, 1], 1) for a in table4.values())
+assert np.allclose([history.at(time).tasks for time in (10, 110, 260)], settled, rtol=1e-3)
+assert all(np.isclose(away[name].load[3, 0], 1) for name in ("tsf", "c-drfh"))

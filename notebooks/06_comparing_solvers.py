@@ -317,3 +317,6 @@ assert all(low <= mid <= high for low, mid, high in reached.values())
 assert all(run.residual < 1e-6 for run in traced.values())
 assert front
 assert min(r for _, r in points.values()) in {points[key][1] for key in front}
+assert costs["highs:leximin"].keys() == costs["one_program"].keys() == set(drfh_cases)
+assert costs["pdhg"].keys() == {case.name for case in cases} - set(drfh_cases)
+assert len(records) == 2 * sum(len(by_case) for by_case in costs.values())

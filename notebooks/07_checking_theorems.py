@@ -297,3 +297,11 @@ assert (fair.symbol, fair.statement, fair.note) == (
 )
 assert known["P.T2.envy"].status == "proved"
 assert certificate.verify(instance)
+assert fa.solve(quarter.instance, "lmmf", "exact").tasks_exact == (F(1, 4), F(3, 4))
+assert lying.check(truth).margin > 0
+assert {statements[name].paper for name in known} == set("DKPWZ")
+assert all(
+    table.findings[cell.statement].case is not None
+    for cell in table.cells.values()
+    if cell.symbol in "✗⊗±"
+)

@@ -14,8 +14,8 @@
 # %% [markdown]
 # # Traces and simulation
 #
-# Half of W, K and P is evaluation: jobs arrive, run and end on servers, and mechanisms are compared by what they make of it. This
-# notebook runs such simulations: workloads, discrete schedulers, divisible allocation over time, the papers' experiments, and a
+# W, K and P evaluate by simulation: jobs arrive, run and end on servers, and mechanisms are compared by what they make of it.
+# This notebook runs such simulations: workloads, discrete schedulers, divisible allocation over time, the papers' experiments, and a
 # scheduler and a mechanism of your own beside theirs.
 #
 # Everything here is generated, so that it runs without samples of real traces. With the samples (`fairalloc data FOLDER`) the
@@ -215,3 +215,6 @@ assert [judged.word for one in outcomes for judged in one.judged.values()] == [
     "contradicted",
 ]
 assert fa.solve(fa.example("psdsf-fig5").instance, "tsf", "exact").tasks_exact[2] * 181 == 10560
+assert (len(jobs.users), len(jobs), servers.counts.sum()) == (2, 3, 20)
+assert few.workload.eligible[:, :2].all()
+assert {tuple(row) for row in few.workload.eligible[:, 2:]} == {(False, False), (True, True)}

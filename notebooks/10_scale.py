@@ -145,7 +145,7 @@ print(f"{merged.times.cpu:.3f} s, residual {merged.residual:.0e}: {merged.messag
 # %% [markdown]
 # ## An answer to start from
 #
-# After a small change the last answer is a good start: a simulation solves thousands of instances that differ in one user.
+# After a small change the last answer is a good start: a simulation solves many instances that differ in one user.
 
 # %%
 before = cluster(200, 50)
@@ -178,3 +178,7 @@ assert merged.message.startswith("solved as 10 users")
 assert warm.iterations < cold.iterations
 assert np.allclose(warm.tasks, cold.tasks, rtol=1e-6)
 assert all(a.claims_success for a in answers)
+assert large.K * large.R == 2000
+assert million.iterations < 20
+assert arcs == [1000 * 4**k for k in range(4)]
+assert len(placed.arcs) == 15000

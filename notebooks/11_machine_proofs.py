@@ -174,3 +174,4 @@ assert statement("W.P4").violated(refuted.case).holds is False
 assert alone.outcome == unproved.outcome == "sat"
 assert len(kept) >= 40
 assert all(statements[name].quantifier == "all" for name in kept)
+assert len([*questions(statement("P.T2.sharing"), (2, 2, 2))[0]]) == 25

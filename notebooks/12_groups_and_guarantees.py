@@ -18,6 +18,7 @@
 
 # %%
 import matplotlib.pyplot as plt
+import numpy as np
 
 import fairalloc as fa
 from fairalloc.analysis.explanations.peers import compared_with_peer
@@ -157,3 +158,6 @@ assert (
     fa.solve(night, "nested-leximin").values["share of Biology"]
     > rules["nested-leximin"].values["share of Biology"]
 )
+assert np.isclose(rules["nested-leximin"].tasks, 0, atol=1e-6).any()
+assert min(kept.values["share of alignment"], kept.values["share of folding"]) >= 0.1 - 1e-6
+assert fa.solve(night, "nested-leximin").values["share of Physics"] < 0.6
