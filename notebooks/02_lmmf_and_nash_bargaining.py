@@ -488,3 +488,4 @@ assert lied.tasks_exact == (F(1, 2), F(1, 2))
 assert np.allclose(got, [1 / 3, 2 / 3])
 assert np.isclose(1 - lean.used[:, 0, 1].sum(), 4 / 7)
 assert {findings[name].status for name in ("Z.T1.GSP.strict", "Z.VI.EF")} == {"refuted"}
+assert np.ptp(fa.solve(prop7, "lmmf").tasks) < 1e-6

@@ -697,3 +697,4 @@ assert (fig5.counts[:2] @ fig5.capacities[:2]).tolist() == [42, 42]
 assert all(np.allclose(a.load[:, 1], 1) for a in table4.values())
 assert np.allclose([history.at(time).tasks for time in (10, 110, 260)], settled, rtol=1e-3)
 assert all(np.isclose(away[name].load[3, 0], 1) for name in ("tsf", "c-drfh"))
+assert all(np.allclose(a.load[:, 1], 1) for a in answers.values())

@@ -590,3 +590,6 @@ assert all(
     np.allclose(fa.solve(rivals, "alpha-pf-vds", name, alpha=10, B=0.25).tasks, 3 / 4, atol=1e-4)
     for name in ("ps-mfa", "semismooth-newton", "continuation")
 )
+assert np.allclose(fa.solve(fig1, "tsf", "exact").load[:, 1], 1)
+quarter = fa.solve(alone, "alpha-pf-vds", alpha=3).tasks[2] * 5 / 4
+assert abs(quarter - 1) < 0.01  # user 3 could run 1 task
