@@ -28,7 +28,6 @@ import scipy.sparse as sp
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
@@ -40,7 +39,7 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.shares import global_dominant_share
-from fairalloc.solvers.exact.exact import Exact, in_rationals, solve_exactly
+from fairalloc.solvers.exact.exact import Exact, in_rationals, solve_exactly, without_floors
 from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
@@ -136,7 +135,7 @@ def _judged_as_nested(
 
 def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> Allocation:
     """Nested answers and those of rules with floors, whose residual says little of a user where the numbers are far apart."""
-    base = mechanism.base if isinstance(mechanism, Edited) and mechanism.keeps_floors else mechanism
+    base = without_floors(mechanism)
     enough = allowed_user_error(promised(limits.accuracy))
     ruled = isinstance(base, NestedMaxMin) or (isinstance(base, Leximin) and base.several_rounds)
     if mechanism.keeps_floors and result.termination in ("infeasible", "unbounded"):

@@ -31,7 +31,6 @@ from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.h_drf import HierarchicalDrf
@@ -51,7 +50,7 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.exact import in_rationals, solve_exactly
+from fairalloc.solvers.exact.exact import in_rationals, solve_exactly, without_floors
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
 from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
@@ -141,8 +140,7 @@ def _certified(
     item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, limits: Limits
 ) -> Certificate | NotCertified:
     """A verified certificate, or why there is none."""
-    kept = item.kept(home)
-    item = kept.base if isinstance(kept, Edited) and kept.keeps_floors else item
+    item = without_floors(item.kept(home))
     if given is not None and not infeasibility(given) <= tolerance:
         return NotCertified(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
     try:

@@ -58,8 +58,8 @@ def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) ->
     method, progress = arguments.method_named(options.method), arguments.wants_progress(options)
     allocation = solve(instance, item, method, time_limit=limit, progress=progress)
     if not allocation.has_point or (allocation.termination == "time_limit" and allocation.not_judged):
-        known = (allocation.message, allocation.not_judged)
-        reason = next(filter(None, known[:: 1 if allocation.termination == "infeasible" else -1]), allocation.termination)
+        first = allocation.message if allocation.termination == "infeasible" else allocation.not_judged
+        reason = first or allocation.message or allocation.not_judged or allocation.termination
         raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
     return allocation, None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
 

@@ -190,13 +190,18 @@ class ExactSession(HighsSession):
         return prices, tuple(as_fraction(of.get(n, 0)) for n in range(len(self.arcs.limits)))
 
 
+def without_floors(mechanism: Mechanism) -> Mechanism:
+    """The rule or the program that the floors of an instance were added to; any other mechanism itself."""
+    return mechanism.base if isinstance(mechanism, Edited) and mechanism.keeps_floors else mechanism
+
+
 def in_rationals(mechanism: Mechanism, home: Instance) -> tuple[Mechanism, Instance] | None:
     """What `solve_exactly` takes for a mechanism, None where it does not compute that.
 
     For a rule with floors that is nested max-min fairness with guarantees. FairallocError where floors cannot be kept, or
     dominant shares are not defined.
     """
-    item = mechanism.base if isinstance(mechanism, Edited) and mechanism.keeps_floors else mechanism
+    item = without_floors(mechanism)
     if not Exact().computes(item):
         return None
     domain = item.domain(home)
