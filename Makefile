@@ -45,7 +45,7 @@ lint: .venv/test.stamp
 	$(BIN)/vulture
 	$(BIN)/mypy --strict -p fairalloc
 	MYPYPATH=docs/tools $(BIN)/mypy --strict docs/tools/*.py
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/basedpyright --level error --pythonpath $(BIN)/python
 
 system: .venv/test.stamp
 	@sh tests/native_ipopt.sh $(BIN)
@@ -92,7 +92,7 @@ build/reports.stamp: docs/tools/benchmark_reports.py $(wildcard docs/records/* b
 docs: .venv/docs.stamp $(NOTEBOOKS) build/reports.stamp
 	$(BIN)/python docs/tools/assemble.py build/docs-source
 	@rm -rf build/docs # no page of what is gone
-	$(BIN)/python -P -m sphinx -q -E -a -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
+	$(BIN)/python -P -m sphinx -q -E -a -j 2 -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
 	@echo "the site: build/docs/index.html"
 
 dist: .venv/test.stamp

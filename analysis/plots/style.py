@@ -171,11 +171,11 @@ def tidy(ax: Any, grid: str = "y", x: str = "", y: str = "") -> None:
 
 def decades(axis: Any, low: float, high: float) -> None:
     """Numbers on a logarithmic axis from low to high: powers of ten, and 1, 2 and 5 times these where there are few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,), numticks=8))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())
 
 
 def _power(value: float) -> str:

@@ -42,7 +42,7 @@ class _Page(HTMLParser):
         self.found: list[str] = []
         self.led: set[str] = set()
         self.anchors: set[str] = {""}
-        self.feed(text)
+        self.feed(re.sub(r"<svg\b.*?</svg>", "", text, flags=re.DOTALL))  # figures load nothing and nothing leads to their parts
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep the addresses and the anchors of an element."""
