@@ -123,11 +123,11 @@ clean:
 	@touch $@
 
 .venv/test.stamp: pyproject.toml .venv/bench.stamp
-	$(BIN)/pip install -q --only-binary :all: $(TREE) ".[dev]"
+	$(BIN)/pip install -q --no-compile --only-binary :all: $(TREE) ".[dev]"
 	@touch $@
 
 .venv/docs.stamp: pyproject.toml .venv/bench.stamp
-	$(BIN)/pip install -q --only-binary :all: $(TREE) ".[docs]"
+	$(BIN)/pip install -q --no-compile --only-binary :all: $(TREE) ".[docs]"
 	@touch $@
 
 # The lowest versions that pyproject.toml declares of what is imported, and whatever goes with them; uv finds them, pip installs.
