@@ -2,6 +2,8 @@
 
 import os
 import stat
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from fairalloc.formulations.game.merit import StartingPoint
 from fairalloc.models import NotInstalled
 from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
-from fairalloc.solvers.backends.path import data
+from fairalloc.solvers.backends.path import Conditions, data
 
 ONES = """#!/usr/bin/env python3
 # Reads the size of the problem and answers that everything is 1.
@@ -64,27 +66,76 @@ def test_more_variables_than_the_licence_allows_are_refused():
     assert METHODS["gamspy:path"].applies(item, large).endswith(f"but here are {60 * 16 + 60 + 48}")
 
 
+AXES = "anq"
+
+
+class Index(str):
+    """A set of GAMS; `a.where[mask]` is the part of it over which a sum goes."""
+
+    where = property(lambda self: Part(self))
+
+
+class Part(str):
+    def __getitem__(self, mask):
+        return self, mask
+
+
+class Table:
+    """Numbers over sets: as an array with the axes a, n and q they multiply and add as the expressions of GAMS do."""
+
+    def __init__(self, over, values):
+        axes = sorted(range(len(over)), key=lambda k: AXES.index(over[k]))
+        sizes = dict(zip(over, values.shape, strict=True))
+        self.array = values.transpose(axes).reshape([sizes.get(axis, 1) for axis in AXES])
+
+    def __getitem__(self, over):
+        return self.array
+
+
+def total(part, values):
+    axis, mask = part
+    return np.where(mask, values, 0.0).sum(axis=AXES.index(axis), keepdims=True)
+
+
+GAMS = SimpleNamespace(Sum=total, math=SimpleNamespace(log=np.log, exp=np.exp, rpower=np.power))
+
+
+@pytest.mark.parametrize("limits", [None, [0.3, None, None, None]])
 @pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 3}, {"alpha": 2, "A": 1, "B": 0.5}])
-def test_the_conditions_that_gams_gets_hold_at_an_equilibrium_and_nowhere_else(parameters):
+def test_the_conditions_that_gams_gets_hold_at_an_equilibrium_and_nowhere_else(monkeypatch, parameters, limits):
+    monkeypatch.setitem(sys.modules, "gamspy", GAMS)
     item = mechanism("alpha-pf-vds").configure(**parameters)
-    found = solve(GAME, item, "continuation", "high")
-    game = item.game(GAME)
+    found = solve(GAME.replace(max_tasks=limits), item, "continuation", "high")
+    game = item.game(found.instance)
     start = StartingPoint(game)
     kappa = found.prices.ravel()
     assert worst(game, start, found.x, kappa) <= RESIDUAL
     assert worst(game, start, start.x, kappa) > RESIDUAL
+    assert worst(game, start, found.x, 1.01 * kappa) > RESIDUAL
 
 
 def worst(game, start, x, kappa):
-    """The largest of min(variable, condition) over the conditions that `data` describes, evaluated by NumPy."""
-    _, described = data(game, start)
-    P = {name: values for name, (_, values) in described.items()}
+    """The largest of min(variable, condition) over the conditions that GAMS gets.
+
+    A user at its limit has the sigma that its arc with most tasks asks for, and its other arcs must agree.
+    """
+    model = object.__new__(Conditions)
+    _, model._values = data(game, start)
+    model._sets = {name: Index(name) for name in AXES}
+    model._parameters = {name: Table(*given) for name, given in model._values.items()}
+    P = {name: values for name, (_, values) in model._values.items()}
     used = np.flatnonzero(np.diff(game.instance.arcs.load.tocsr().indptr))
-    k = kappa[used] / np.exp(start.log_kappa.ravel()[used])
-    log_z = P["owner"].T @ np.log(P["owner"] @ x) - P["log_unit"]
-    log_g = P["constant"] - P["slope"] * log_z + np.log(P["mixed"] * np.exp(P["shift"] + P["power"] * log_z) + P["rest"])
-    F = (np.log((P["w"] * k ** P["beta"][:, None]).sum(axis=1)) - log_g) / P["beta"] + P["s"]
-    return max(np.abs(np.minimum(x, F)).max(), np.abs(np.minimum(k, 1 - P["load"] @ x)).max())
+    k, u, sigma = kappa[used] / np.exp(start.log_kappa.ravel()[used]), P["owner"] @ x, np.zeros(game.instance.N)
+    model.u, model.k = Table("n", u), Table("q", k)
+    for n in [*np.flatnonzero(P["limit"]), None]:
+        model.sigma = Table("n", sigma)
+        excess = model._excess().ravel()
+        if n is not None:
+            a = np.argmax(P["owner"][n] * x)
+            sigma[n] = max(0.0, 1.0 - np.exp(P["beta"][a] * excess[a]))
+    left = np.where(P["limit"] > 0, 1.0 - u / np.where(P["limit"] > 0, P["limit"], 1.0), 0.0)
+    pairs = ((x, excess), (k, 1 - P["load"] @ x), (sigma, left))
+    return max(np.abs(np.minimum(one, other)).max() for one, other in pairs)
 
 
 @pytest.mark.skipif(bool(METHODS["gamspy:path"].missing()), reason=METHODS["gamspy:path"].missing())
