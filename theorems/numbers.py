@@ -39,9 +39,6 @@ SCHEMA = "fairalloc/worst-ratios-1"
 FLOORED = 10**4
 """Ratios of irrational answers, whose tasks are proved to some 1e-7, are rounded down to parts of this."""
 
-UNSEARCHED = ("alpha-fair",)
-"""Over several servers its answers are irrational and have no certificate, so that no ratio of it could be kept."""
-
 Answer = Callable[[Instance], Holdings]
 
 
@@ -149,8 +146,7 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
         "the worst case that is known, and = or ≤ where a bound is proved; N is the number of users",
         f"searched: integers up to {MOST}, at most 4 users, 2 servers, 2 resources, equal weights; drf, fds and njc: one server",
         "and the cases on record",
-        "alpha-pf-vds and fds have alpha = 2; of several answers that of a method counts",
-        f"not searched: {', '.join(UNSEARCHED)}",
+        "alpha-fair, alpha-pf-vds and fds have alpha = 2; of several answers that of a method counts",
     ]
     return Grid("Worst known ratios", ["mechanism", *QUANTITIES], rows, notes, right=range(1, 1 + len(QUANTITIES)))
 

@@ -224,3 +224,21 @@ def test_rounding_of_prices_is_a_part_of_their_sum_for_every_user():
     most = np.min([0.01 * p.sum() / y for p, y in zip(layers, cost, strict=True)], axis=0)
     expected = max(most / (rate * here.tasks + most))
     assert judge._rounding(item, here, 0.01) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("off", "of_reference", "says"),
+    [(1e-9, 1e-10, 1e-9), (1e-9, 1e-8, 1e-8), (1e-9, 1e-2, 1e-3), (1e-2, 1e-10, 1e-3)],
+    ids=["near", "reference-proved-less", "reference-not-proved", "far"],
+)
+def test_the_difference_from_a_proved_reference_counts_where_it_is_small(monkeypatch, off, of_reference, says):
+    """In deep sequences a proof is sharper than arithmetic: here prices prove 1e-3 of an answer, whatever it is."""
+    reference = fa.solve(generators.generic(4, 2, 2, 1), "lmmf")
+    rule = type(mechanism("lmmf"))("mine", share=mechanism("lmmf").share)
+    given = replace(reference, x=reference.x * (1 + off))
+    monkeypatch.setattr(judge, "reference_allocation", lambda *_: reference)
+    monkeypatch.setattr(type(rule), "residual", lambda _, one: of_reference if one is reference else 1e-3)
+    best, priced = judge._by_rounds(rule, given, np.inf, Limits())
+    assert best == pytest.approx(says, rel=1e-5)
+    np.testing.assert_array_equal(priced.round_prices, reference.round_prices)
+    assert judge._by_rounds(rule, given, 1e-12, Limits())[0] == 1e-12

@@ -25,10 +25,10 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.cells import FLAT, JOBS, POOL
 from fairalloc.theorems.checkers.common import certified
-from fairalloc.theorems.checkers.trials import Undecided
+from fairalloc.theorems.checkers.trials import Undecided, answered
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.matrix import recorded_matrices
-from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, SCHEMA, UNSEARCHED, Worst, bound, ratio_of
+from fairalloc.theorems.numbers import FLOORED, MOST, QUANTITIES, SCHEMA, Worst, bound, ratio_of
 from fairalloc.theorems.search.our_cells import known_cells
 
 PATIENCE = 25
@@ -36,7 +36,10 @@ PATIENCE = 25
 SIZES = (4, 2, 2)
 """The most users, servers and resources."""
 
-IRRATIONAL = ("alpha-pf-vds", "fds", "nb", "njc")
+BY_DIGITS = "alpha-fair"
+"""Its tasks have no certificate, and are proved to 18 digits in ball arithmetic (solvers/exact/many_digits.py)."""
+
+IRRATIONAL = (BY_DIGITS, "alpha-pf-vds", "fds", "nb", "njc")
 
 COMPUTED = {"fds": "alpha-pf-vds"}
 """With one server they are the same, and the second has certificates."""
@@ -47,10 +50,16 @@ def exact_ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float:
 
     Undecided where there is no certificate.
     """
-    found = ratio_of(quantity, case, lambda instance: certified(instance, COMPUTED.get(mechanism, mechanism)))
+    found = ratio_of(quantity, case, lambda instance: _proved(mechanism, instance))
     if mechanism in IRRATIONAL and found != float("inf"):
         return Fraction(int(found * FLOORED), FLOORED)
     return found if found == float("inf") else Fraction(found)
+
+
+def _proved(mechanism: str, instance: Instance) -> Holdings:
+    if mechanism == BY_DIGITS:
+        return Holdings(answered(mechanism, "many-digits", (), instance), False)
+    return certified(instance, COMPUTED.get(mechanism, mechanism))
 
 
 def worst_ratio(mechanism: str, quantity: str, cases: int, seed: int = 0) -> Worst:
@@ -144,7 +153,7 @@ def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms
     `cases` and `seed` are of each search; no mechanism = all.
     """
     cells = recorded_matrices(*known_cells())[0].cells
-    names = sorted(mechanisms or {*MECHANISMS} - {*FLAT, *JOBS, *UNSEARCHED})
+    names = sorted(mechanisms or {*MECHANISMS} - {*FLAT, *JOBS})
     asked = [(name, quantity) for name in names for quantity in QUANTITIES]
     alone = [worst_ratio(*pair, cases, seed) for pair in asked if bound(*pair, cells) != "1"]
     found = compared(alone)
