@@ -56,6 +56,8 @@ def method(mechanisms: Sequence[str | Mechanism | type[Mechanism]]) -> Callable[
     <method equal_split: own>
     """
     given: Any = mechanisms
+    if inspect.isfunction(given):
+        raise NotApplicable(f"@fa.method is written @fa.method(mechanisms=['drfh']), with what {given.__name__!r} computes")
     declared = frozenset(find_mechanism(item).id for item in (given if is_list(given) else [given]))
     if not declared:
         raise NotApplicable("mechanisms is empty, but a method computes at least one")

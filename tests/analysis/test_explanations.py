@@ -669,8 +669,11 @@ def test_a_level_and_rows_of_an_edit_are_named(edit):
         return cp.Problem(problem.objective, [*problem.constraints, rows.set_label("third")])
 
     item = fa.mechanism("drfh").edited("third", cvxpy=third)
-    explained = " ".join(s.text for s in fa.explain(solve(instance, item), item).sentences)
+    sentences = fa.explain(solve(instance, item), item).sentences
+    explained = " ".join(s.text for s in sentences)
+    held = next(s.text for s in sentences if s.kind == "user" and s.facts["user"] == "b")
     for server in "st":
+        assert f"third of {'b' if edit == 'arc' else 'memory'} on {server} (dual " in held.partition(": held back by ")[2]
         assert f"third of {'b' if edit == 'arc' else 'memory'} on {server}" in explained
     plain = fa.explain(solve(instance, "drfh")).sentences[0].text
     for text in (explained, plain):

@@ -1,5 +1,6 @@
 """Methods of one's own: functions, objects and classes, what they may return, and what becomes of those that fail."""
 
+import re
 from functools import partial
 from itertools import count
 
@@ -11,6 +12,7 @@ import fairalloc as fa
 from fairalloc.models import Instance, InstanceError, NotApplicable, NotInstalled
 from fairalloc.models.allocation import Times
 from fairalloc.models.examples import generators
+from fairalloc.solvers.catalogue.own import own_method
 from fairalloc.solvers.method import Answer, Limits, Session, Stopped
 from fairalloc.solvers.running import dispatch
 
@@ -339,6 +341,26 @@ def test_the_time_that_is_left_is_that_of_the_clock():
     endless = Limits(clock=clock)
     assert (endless.limited, endless.late, endless.left) == (False, False, np.inf)
     assert endless.share(0.25) is endless
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_wall_time_is_that_of_the_clock(fails):
+    clock = Clock(90.0)
+
+    def slow(instance, mechanism, limits):
+        clock.time += 7.0
+        return right(instance, mechanism, limits) if not fails else 1 / 0
+
+    answer = dispatch._answer(fa.mechanism("drfh"), own_method(slow), WANG, Limits(clock=clock))
+    assert (answer.termination == "error") == fails
+    assert answer.times.wall == 7.0
+    assert 0 <= answer.times.cpu < 7.0
+
+
+def test_a_declaration_without_mechanisms_says_how_it_is_written():
+    said = "@fa.method is written @fa.method(mechanisms=['drfh']), with what 'right' computes"
+    with pytest.raises(NotApplicable, match=f"^{re.escape(said)}$"):
+        fa.method(right)
 
 
 def test_a_session_counts_seconds_by_phase_iterations_and_facts():
