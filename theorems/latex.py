@@ -252,7 +252,7 @@ def notation(text: str, paper: str) -> str:
     """What the letters of a plain text are that mean one thing in all of a paper, in plain text.
 
     >>> notation("x_n >= 1", "P").partition("; ")[0]
-    'n and m are users'
+    'n is a user'
     """
     only, scope = COMMON.get(paper, ((), ()))
     said = meanings(prose(text), scope, only).replace(r"\varphi", "phi")

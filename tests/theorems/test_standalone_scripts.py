@@ -215,7 +215,8 @@ def test_latex_that_is_not_well_formed_is_seen(broken):
 def test_a_letter_without_a_meaning_is_an_error():
     with pytest.raises(KeyError, match="no letter 'q'"):
         example("A title", "label", ["where $q$ is 1"], ("usual",))
-    assert "Here $n$ and $m$ are users" in example("A title", "label", ["where $n$ is 1"], ("usual",))
+    told = example("A title", "label", ["where $n$ is 1"], ("usual",))
+    assert "Here $n$ is a user.\n" in told, "no letter that is not used"
 
 
 def test_long_fractions_are_decimals_with_the_exact_number_below():
