@@ -443,7 +443,8 @@ def gavel(seed):
     import cvxpy as cp
 
     instance = jobs(seed)
-    T, z, workers = instance.rates.toarray(), np.array([d[0][0] for d in instance.demands]), instance.pools[:, 0]
+    T = np.ones((instance.N, instance.K)) if instance.rates is None else instance.rates.toarray()  # rates of 1 are none
+    z, workers = np.array([d[0][0] for d in instance.demands]), instance.pools[:, 0]
     X = cp.Variable(T.shape, nonneg=True)
     through = cp.sum(cp.multiply(T, X), axis=1)
     equal = T @ (workers / workers.sum())
