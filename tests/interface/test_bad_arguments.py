@@ -166,7 +166,7 @@ HOOKS = {
     "Method": "computes applies open compile starts missing is_available versions run compute",
     "Property": "verdict",
     "Instance": "chosen rescaled",
-    "Hypotheses": "sample impose satisfied_by",
+    "Hypotheses": "sample impose satisfied_by broken",
 }
 """Methods that the package calls, with arguments that it has checked."""
 
