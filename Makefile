@@ -16,6 +16,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOWEST := .venv-lowest/bin
 TREE := --no-build-isolation --config-settings editable_mode=compat -e
+WHEELS := $(BIN)/pip install -q --no-compile --only-binary :all: $(TREE)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # What Python compiles it keeps: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE =
@@ -119,15 +120,15 @@ clean:
 
 .venv/bench.stamp: pyproject.toml .venv/pip.stamp
 	@echo "installing fairalloc and its solvers from wheels into .venv (about a minute, once)"
-	$(BIN)/pip install -q --no-compile --only-binary :all: $(TREE) ".[plots,traces]"
+	$(WHEELS) ".[plots,traces]"
 	@touch $@
 
 .venv/test.stamp: pyproject.toml .venv/bench.stamp
-	$(BIN)/pip install -q --no-compile --only-binary :all: $(TREE) ".[dev]"
+	$(WHEELS) ".[dev]"
 	@touch $@
 
 .venv/docs.stamp: pyproject.toml .venv/bench.stamp
-	$(BIN)/pip install -q --no-compile --only-binary :all: $(TREE) ".[docs]"
+	$(WHEELS) ".[docs]"
 	@touch $@
 
 # The lowest versions that pyproject.toml declares of what is imported, and whatever goes with them; uv finds them, pip installs.

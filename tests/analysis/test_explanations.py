@@ -673,8 +673,9 @@ def test_a_level_and_rows_of_an_edit_are_named(edit):
     explained = " ".join(s.text for s in sentences)
     held = next(s.text for s in sentences if s.kind == "user" and s.facts["user"] == "b")
     for server in "st":
-        assert f"third of {'b' if edit == 'arc' else 'memory'} on {server} (dual " in held.partition(": held back by ")[2]
-        assert f"third of {'b' if edit == 'arc' else 'memory'} on {server}" in explained
+        row = f"third of {'b' if edit == 'arc' else 'memory'} on {server}"
+        assert f"{row} (dual " in held.partition(": held back by ")[2]
+        assert row in explained
     plain = fa.explain(solve(instance, "drfh")).sentences[0].text
     for text in (explained, plain):
         assert re.search(r"at the level \S+ \(dominant share / weight\)", text)

@@ -46,10 +46,7 @@ COMPUTED = {"fds": "alpha-pf-vds"}
 
 
 def exact_ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float:
-    """The ratio at certified rational answers, rounded down where the answers are irrational.
-
-    Undecided where there is no certificate.
-    """
+    """The ratio at proved answers, rounded down where these are irrational; Undecided where there is no proof."""
     found = ratio_of(quantity, case, lambda instance: _proved(mechanism, instance))
     if mechanism in IRRATIONAL and found != float("inf"):
         return Fraction(int(found * FLOORED), FLOORED)
@@ -57,6 +54,7 @@ def exact_ratio(mechanism: str, quantity: str, case: Case) -> Fraction | float:
 
 
 def _proved(mechanism: str, instance: Instance) -> Holdings:
+    """The answer of a certificate, or proved digits of it."""
     if mechanism == BY_DIGITS:
         return Holdings(answered(mechanism, "many-digits", (), instance), False)
     return certified(instance, COMPUTED.get(mechanism, mechanism))
