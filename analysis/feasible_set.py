@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.analysis.linear import maximum
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -34,6 +34,8 @@ def feasible_vertices(instance: Instance) -> Floats:
     """
     from scipy.spatial import ConvexHull
 
+    for n in np.flatnonzero(instance.min_tasks)[:1]:
+        raise NotApplicable(f"feasible sets are listed without floors, but user {instance.users[n]!r} has min_tasks")
     support = _Support(instance)
     support.unit = support.unit * [support(direction)[n] for n, direction in enumerate(np.eye(instance.N))]  # 1
     points = np.vstack([np.zeros(instance.N), np.eye(instance.N)])

@@ -6,7 +6,8 @@ tasks that n can run with it,
     U_n(a) = min(max_tasks_n, sum over the servers n may use of  max sum_v alpha_v  s.t.  sum_v alpha_v d_nvr <= a_ir)
 
 (K 1 and W 3.2 on every server; Z (1) for several variants). Resources on a server that n may not use, and
-resources that it does not demand, are worth nothing to it; a resource of one server cannot be used on another.
+resources that it does not demand, are worth nothing to it; a resource of one server cannot be used on another. A user's own
+time (`with_own_time`) is in no bundle: it has all of it with any bundle.
 """
 
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from fairalloc.analysis.linear import maximum
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
+from fairalloc.models.transformations.own_time import own_time
 
 __all__ = ["Holdings", "Unsolved", "ratio"]
 
@@ -128,6 +130,7 @@ class Holdings:
 
     def utilities(self, n: int, bundles: Any) -> Any:
         """(M,) U_n of bundles (M, K, R)."""
+        bundles = self._with_own_time(n, bundles)
         worth, arcs = self.zeros(len(bundles)), self.own(n)
         server = self.instance.arcs.server[arcs]
         for i in dict.fromkeys(server.tolist()):
@@ -137,9 +140,24 @@ class Holdings:
 
     def pooled_utilities(self, n: int, bundles: Any) -> Any:
         """(M,) what user n could run with bundles (M, R) if all lay on one server, in its usual variants."""
+        bundles = self._with_own_time(n, bundles)
         rows = self.array(self.instance.exact.demands[n] if self.exact else self.instance.demands[n])
         worth = _alone(rows[0], bundles) if len(rows) == 1 else self._packed(rows, bundles)
         return np.minimum(worth, self.limits[n])
+
+    @cached_property
+    def own_time(self) -> Any:
+        """(N,) the resource that is a user's own time, -1 = none."""
+        return own_time(self.instance)
+
+    def _with_own_time(self, n: int, bundles: Any) -> Any:
+        """The bundles (..., R) with all of the user's own time in each: it is nobody else's to share."""
+        r = self.own_time[n]
+        if r < 0:
+            return bundles
+        result = bundles.copy()
+        result[..., r] = self.pools[0, r]
+        return result
 
     def _packed(self, rows: Any, bundles: Any) -> Any:
         return np.array([self._best(rows, bundle) for bundle in bundles], dtype=self.x.dtype)

@@ -37,6 +37,7 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import Grid
+from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers.options import Judging
 
 __all__ = ["PricedAllocation", "equilibrium", "market"]
@@ -135,6 +136,8 @@ def market(allocation: Allocation) -> PricedAllocation:
     array([[0.2     , 0.011111]])
     """
     instance = allocation.instance
+    for n in np.flatnonzero(own_time(instance) >= 0)[:1]:
+        raise NotApplicable(f"there is no market in the time of user {instance.users[n]!r}, which is nobody else's to buy")
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices)

@@ -18,15 +18,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import by_user, pyomo_arcs
 from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
-from fairalloc.models.shares import count, one_vector
-from fairalloc.models.transformations.own_time import has_own_time, with_own_time
+from fairalloc.models.numbers import Floats
+from fairalloc.models.shares import one_vector
+from fairalloc.models.transformations.own_time import own_time, with_own_time
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -61,31 +62,43 @@ class GavelMaxMin(MaxMin):
 
 
 def timed(instance: Instance) -> Instance:
-    """The instance with own time, without limits on numbers of tasks; weights are w_n / sigma_n, so that sigma is 1 there."""
-    if has_own_time(instance):
-        return instance
+    """The instance with own time, without limits on numbers of tasks."""
+    free = instance if np.isinf(instance.max_tasks).all() else instance.replace(max_tasks=None)
+    kinds, own = workers(free)
+    if (own >= 0).all() and (free.vectors.matrix[:, kinds].count_nonzero(axis=1) == 1).all():
+        return free
     one_vector(instance, "a policy of Gavel")
     if instance.R != 1 or instance.own:
         raise NotApplicable("policies of Gavel need one resource, the workers, and rates in the place of demands on servers")
-    exact = instance.exact
-    weights = [w / s for w, s in zip(exact.weights, equal_shares(instance), strict=True)]
-    return with_own_time(instance.replace(max_tasks=None, weights=weights))
+    return with_own_time(free)
 
 
-def equal_shares(instance: Instance) -> tuple[Fraction, ...]:
-    """(N,) sigma_n = z_n / throughput(n, X_equal)."""
-    exact = instance.exact
-    workers = [int(q) * c for q, (c,) in zip(instance.counts, exact.capacities, strict=True)]
-    places = [np.flatnonzero(row).tolist() for row in instance.placement]
-    total = sum(workers, Fraction(0))
-    equal = [sum(exact.rate(n, i) * workers[i] for i in own) / total for n, own in enumerate(places)]
-    return tuple(own[0][0] / throughput for own, throughput in zip(exact.demands, equal, strict=True))
+def workers(instance: Instance) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The resources that are workers, and (N,) those that are users' own time."""
+    own = own_time(instance)
+    return np.setdiff1d(np.arange(instance.R), own), own
+
+
+def equal_share(instance: Instance) -> Floats:
+    """(N,) sigma_n = z_n / throughput(n, X_equal) = all workers / (tasks a second with all of them at once)."""
+    kinds, _ = workers(instance)
+    pools, taken = instance.pools[0, kinds], instance.vectors.matrix[:, kinds].tocoo()
+    alone = np.bincount(instance.vectors.user[taken.row], pools[taken.col] / taken.data)
+    share: Floats = pools.sum() / alone
+    return share
+
+
+def exact_equal_share(instance: Instance) -> tuple[Fraction, ...]:
+    """The same in rationals."""
+    kinds, (pools,) = workers(instance)[0].tolist(), instance.exact.capacities
+    total = sum(pools[j] for j in kinds)
+    return tuple(total / sum(pools[j] / row[j] for row in rows for j in kinds if row[j]) for rows in instance.exact.demands)
 
 
 mechanism = GavelMaxMin(
     "gavel-max-min",
-    share=count,  # sigma_n is in the weights of `timed`
-    exact_share=rationals.count,
+    share=equal_share,
+    exact_share=exact_equal_share,
     domain=timed,
     title="Gavel's max-min fair throughputs on accelerators of several kinds, with time of jobs' own",
     source="Narayanan et al. 2020, 4.1",

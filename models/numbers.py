@@ -134,3 +134,14 @@ def as_json(value: Any) -> Any:
     if isinstance(value, np.ndarray | Sequence):
         return [as_json(item) for item in value]
     return str(value) if isinstance(value, Fraction) else as_json(value.item())
+
+
+def literal(value: Fraction) -> int | float | str:
+    """An int, or a float that prints as exactly this value, or a string "p/q"."""
+    if value.denominator == 1:
+        return value.numerator
+    try:
+        number = float(value)
+    except OverflowError:
+        return str(value)
+    return number if Fraction(repr(number)) == value else str(value)

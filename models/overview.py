@@ -13,8 +13,9 @@ import numpy as np
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, require
+from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, without_rounding
+from fairalloc.models.numbers import Floats, literal, without_rounding
 from fairalloc.models.tables import Grid
 
 HEAD = 20
@@ -47,8 +48,10 @@ class Overview(_Tables):
     def users(self) -> list[list[int]]:
         """The users by classes of equal ones, in the order of the first of each."""
         instance, own = self.instance, self._own(0)
-        rows = zip(instance.demands, instance.weights.tolist(), instance.max_tasks.tolist(), self._rates, strict=True)
-        facts = ((d.shape, d.tobytes(), w, most, placed.tobytes()) for d, w, most, placed in rows)
+        groups = (None,) * instance.N if instance.groups is None else instance.groups.of_user
+        numbers = zip(instance.weights.tolist(), instance.max_tasks.tolist(), instance.min_tasks.tolist(), groups, strict=True)
+        rows = zip(instance.demands, numbers, self._rates, strict=True)
+        facts = ((d.shape, d.tobytes(), *given, placed.tobytes()) for d, given, placed in rows)
         return _classes((*fact, *own.get(n, [])) for n, fact in enumerate(facts))
 
     @cached_property
@@ -99,14 +102,19 @@ class Overview(_Tables):
 
     @checked
     def user(self, n: int) -> dict[str, Any]:
-        """One user: demands, weight, limit, number of servers, what it runs alone; with one demand vector its dominant resource.
+        """One user: demands, weight, limit, floor and group where there are any, number of servers, what it runs alone; with one
+        demand vector its dominant resource.
 
         `share` is the part that `alone` tasks take of all there is of the dominant resource.
         """
         alone, instance, vectors = self.alone(n), self.instance, self.instance.demands[n]
         limit = float(instance.max_tasks[n])
         result: dict[str, Any] = {"user": instance.users[n], "demands": vectors.tolist(), "weight": float(instance.weights[n])}
-        result |= {"max_tasks": limit if np.isfinite(limit) else None, "servers": int(instance.eligible[n].sum())}
+        result |= {"max_tasks": limit if np.isfinite(limit) else None}
+        result |= {"min_tasks": float(instance.min_tasks[n])} if instance.has_floors else {}
+        if (groups := instance.groups) is not None:
+            result["group"] = (*groups.names, None)[groups.of_user[n]]
+        result["servers"] = int(instance.eligible[n].sum())
         result |= {"alone": alone, "dominant": None, "share": None}
         if len(vectors) == 1 and instance.rates is None and not any(n == own for own, _ in instance.own):
             parts = np.divide(vectors[0], instance.totals, out=np.zeros(instance.R), where=vectors[0] > 0)
@@ -126,20 +134,22 @@ class Overview(_Tables):
         columns = ["server", "count", *instance.resources, "users"]
         first = Grid(repr(instance), columns, servers, _more(self.servers[self.head :]), right=range(1, len(columns)))
         rows = [row for same in self.users[: self.head] for row in self._rows(same)]
-        columns = ["user", "weight", "max tasks", *instance.resources, "dominant", "servers", "alone", "share alone"]
-        right = [k for k, column in enumerate(columns) if k and column != "dominant"]
+        given = ["weight", "max tasks", *["min tasks"] * instance.has_floors, *["group"] * (instance.groups is not None)]
+        columns = ["user", *given, *instance.resources, "dominant", "servers", "alone", "share alone"]
+        right = [k for k, column in enumerate(columns) if k and column not in ("dominant", "group")]
         return first, Grid("A task takes", columns, rows, [*_more(self.users[self.head :]), *self._notes()], right=right)
 
     def _rows(self, same: list[int]) -> list[list[str]]:
         """A row for each variant of a class of users."""
         facts, instance = self.user(same[0]), self.instance
-        limit = "" if facts["max_tasks"] is None else _short(facts["max_tasks"])
-        name, weight = _named(instance.users, same), _short(facts["weight"])
+        numbers = [facts[key] for key in ("weight", "max_tasks", "min_tasks") if key in facts]
+        given = ["" if number is None else _short(number) for number in numbers]
+        given += [facts[key] or "" for key in ("group",) if key in facts]
         share = "" if facts["share"] is None else f"{facts['share']:.3g}"
         last = [facts["dominant"] or "", f"{facts['servers']} of {instance.K}", _short(facts["alone"]), share]
         first, *others = [list(map(_short, vector)) for vector in facts["demands"]]
-        blank = [["", "", "", *vector, "", "", "", ""] for vector in others]
-        return [[name, weight, limit, *first, *last], *blank]
+        blank = [["", *[""] * len(given), *vector, "", "", "", ""] for vector in others]
+        return [[_named(instance.users, same), *given, *first, *last], *blank]
 
     def _notes(self) -> list[str]:
         """Who may run where, and what the last columns mean."""
@@ -153,9 +163,22 @@ class Overview(_Tables):
             notes.append(f"Demands differ on the server for {len(self.instance.own)} pairs of user and server.")
         if (rates := self.instance.rates) is not None:
             notes.append(f"Rates go from {rates.data.min():.3g} to {rates.data.max():.3g}: a task takes its demands / rate.")
+        notes += self._of_groups()
         notes.append("alone: the tasks that a user could run with all its servers for itself.")
         notes.append("share alone: what these tasks take of all there is of the user's dominant resource.")
         return notes
+
+    def _of_groups(self) -> list[str]:
+        """What each group has, below the groups that it is in."""
+        groups = self.instance.groups or Groups.none(0)
+        rows = zip(groups.names, groups.parent, groups.weights, groups.guarantees, strict=True)
+        lines = [
+            f"Group {name}{f' in {groups.names[above]}' if above >= 0 else ''}: weight {_short(float(weight))}"
+            + f", guarantee {_short(float(part))} of the system" * bool(part)
+            + "."
+            for name, above, weight, part in rows
+        ]
+        return lines[: self.head] + [f"... and {len(lines) - self.head} more groups"] * (len(lines) > self.head)
 
     def __repr__(self) -> str:
         return f"<overview of {self.instance!r}>"
@@ -172,7 +195,12 @@ class Overview(_Tables):
             for i in same[:1]
         ]
         sizes = {"users": instance.N, "servers": instance.K, "resources": instance.R, "arcs": instance.A}
-        head = {"schema": "fairalloc-overview/1", "instance": instance.name, "resources": list(instance.resources)}
+        head: dict[str, Any] = {
+            "schema": "fairalloc-overview/1",
+            "instance": instance.name,
+            "resources": list(instance.resources),
+        }
+        head |= {} if instance.groups is None else {"groups": instance.groups.document(instance.users, literal)}
         return {**head, "sizes": sizes, "eligibility": self.eligibility, "servers": servers, "users": users}
 
 

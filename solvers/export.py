@@ -14,7 +14,8 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
-from fairalloc.models.files.jsonio import instance_document, parse_allocation, read_json
+from fairalloc.models.files.jsonio import parse_allocation, read_json
+from fairalloc.models.files.python_code import argument_lines
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers.running.solver_log import unlogged
@@ -83,27 +84,7 @@ def _script(instance: Instance, item: Mechanism) -> str:
             f"the model of {item.id!r} with {item.parameters} is not convex, so CVXPY alone cannot solve it: write nl"
         )
     name = " ".join(printable(instance.name or "an instance").replace("\\", " ").replace('"', "'").split())
-    return SCRIPT.format(id=item.id, name=name, arguments=_arguments(instance), parameters=item.parameters)
-
-
-def _arguments(instance: Instance) -> str:
-    """What `Instance` takes, one argument a line, with numbers as exact as they were given."""
-    document = instance_document(instance)
-    users, servers = document["users"], document["servers"]
-    on = {(n, server): vectors for n, user in enumerate(users) for server, vectors in user.get("demands_on", {}).items()}
-    given = {
-        "demands": [user["demands"] for user in users],
-        "capacities": [server["capacity"] for server in servers],
-        "weights": [user["weight"] for user in users],
-        "counts": [server["count"] for server in servers],
-        "eligible": instance.placement.tolist(),
-        "max_tasks": [user["max_tasks"] for user in users],
-        **({"demands_on": on} if on else {}),
-        **({} if instance.rates is None else {"rates": [[user["rates"].get(s, 0) for s in instance.servers] for user in users]}),
-        "name": instance.name,
-        **{kind: list(getattr(instance, kind)) for kind in ("users", "servers", "resources")},
-    }
-    return "".join(f"    {name}={value!r},\n" for name, value in given.items())
+    return SCRIPT.format(id=item.id, name=name, arguments=argument_lines(instance), parameters=item.parameters)
 
 
 def _written(instance: Instance, item: Mechanism, format: str) -> str:  # noqa: A002

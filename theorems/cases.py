@@ -12,6 +12,7 @@ import numpy as np
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files.jsonio import instance_document, parse_instance
+from fairalloc.models.files.python_code import instance_code
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 
@@ -121,29 +122,6 @@ def _read(value: Any) -> Any:
     return tuple(_read(v) for v in value) if isinstance(value, list) else value
 
 
-def instance_code(instance: Instance, names: bool = False) -> str:
-    """Python code that rebuilds an instance; `names` = with the names of its users."""
-    exact = instance.exact
-    more: dict[str, Any] = {"users": list(instance.users)} if names else {}
-    if any(w != 1 for w in exact.weights):
-        more["weights"] = [_literal(w) for w in exact.weights]
-    if instance.counts.max() > 1:
-        more["counts"] = instance.counts.tolist()
-    if not instance.placement.all():
-        more["eligible"] = instance.placement.astype(int).tolist()
-    if any(limit is not None for limit in exact.max_tasks):
-        more["max_tasks"] = [None if limit is None else _literal(limit) for limit in exact.max_tasks]
-    if exact.demands_on:
-        more["demands_on"] = {key: [[_literal(v) for v in row] for row in rows] for key, rows in exact.demands_on.items()}
-    demands = [[[_literal(v) for v in row] for row in rows] for rows in exact.demands]
-    capacities = [[_literal(v) for v in row] for row in exact.capacities]
-    return f"Instance({', '.join([repr(demands), repr(capacities), *(f'{k}={v!r}' for k, v in more.items())])})"
-
-
-def _literal(value: Fraction) -> int | str:
-    return value.numerator if value.denominator == 1 else str(value)
-
-
 # ---- drafts ---------------------------------------------------------------------------------------------------------
 
 Row: TypeAlias = list[Fraction]
@@ -198,12 +176,16 @@ class Slot:
 
 @dataclass
 class Draft:
-    """A case as plain lists: every number, user, server, resource and variant can be changed or taken out."""
+    """A case as plain lists: every number, user, server, resource and variant can be changed or taken out.
+
+    With a `truth` its instance is that one, whatever the lists say, and only what is reported can be changed.
+    """
 
     users: list[DraftUser]
     capacities: list[Row]
     counts: list[int]
     parameters: dict[str, Any] = field(default_factory=dict)
+    truth: Instance | None = None
 
     @classmethod
     def of(cls, case: Case) -> "Draft":
@@ -229,7 +211,7 @@ class Draft:
         """The case; InstanceError where the instance or the reported one is invalid;
         `truth` = the instance, where it is known.
         """
-        instance = truth or self._instance()
+        instance = truth or self.truth or self._instance()
         case = Case(instance, self._misreport(), self._points(instance), dict(self.parameters))
         if case.misreport is not None:
             _ = case.reported
@@ -266,7 +248,7 @@ class Draft:
 
     def copy(self) -> "Draft":
         """An independent copy."""
-        return deepcopy(self)
+        return deepcopy(self, {id(self.truth): self.truth})
 
     @property
     def size(self) -> tuple[int, int, int]:

@@ -60,8 +60,8 @@ STRENGTH = (OPEN, TRIED, BY_MACHINE, HOLDS)
 
 FAMILIES = ("alpha < 1", "alpha = 1", "alpha > 1", "alpha = inf", "alpha by server")
 
-USUAL = {"one variant", "same demands", "unlimited", "no idle server", "at least 2 users"}
-"""What a cell may assume without saying so."""
+USUAL = {"one variant", "same demands", "unlimited", "no idle server", "at least 2 users", "instances of jobs"}
+"""What a cell may assume without saying so: of jobs, those of ours.py."""
 
 SCOPE: Mapping[str, str] = {
     "sharing-incentive": "",
@@ -92,7 +92,7 @@ FLAT = {"nested-leximin": "drfh", "nested-nb": "nb", "h-drf": "drf"}
 """Mechanisms that share by groups, and whose answers they have without groups: every cell is about instances without."""
 
 JOBS = ("gavel-makespan", "gavel-max-min")
-"""Policies about rates, steps and one resource: the tables say nothing of them."""
+"""Policies of Gavel: every cell is about jobs with one resource, rates, and time of their own."""
 
 SAME = {
     ("alpha-pf-vds", "alpha = 1"): "nb",

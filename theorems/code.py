@@ -16,10 +16,11 @@ from fairalloc.analysis.solution_sets import SEVERAL
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import FairallocError
+from fairalloc.models.files.python_code import instance_code
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers import METHODS, solve
-from fairalloc.theorems.cases import Case, instance_code
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.sources import SCRIPT, defined, is_own
 from fairalloc.theorems.terms import ClaimTerms

@@ -20,6 +20,7 @@ from fairalloc.models.arguments import checked, is_list
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
+from fairalloc.models.transformations.own_time import own_time
 from fairalloc.theorems.cases import Case, Draft, DraftUser
 
 MOST = (4, 3, 3)
@@ -170,7 +171,9 @@ class Hypotheses:
         made = self.instances(rng)
         if not isinstance(made, Instance):
             raise InstanceError(f"the function of instances returned {shown(made)}, but it must return an Instance")
-        return Draft.of(Case(made, parameters=_drawn(self, rng)))
+        draft = Draft.of(Case(made, parameters=_drawn(self, rng)))
+        draft.truth = made
+        return draft
 
     def satisfied_by(self, case: Case) -> bool:
         """Whether the case satisfies the assumptions, and the reported one does, but for bottlenecks; decided in rationals."""
@@ -302,6 +305,13 @@ def _dominant(instance: Instance) -> list[set[int]]:
     return common
 
 
+def _is_positive(instance: Instance) -> bool:
+    """Whether every user demands every resource; where all have time of their own, every user can run on every server."""
+    if (own_time(instance) >= 0).all():
+        return all(len(rows) == instance.R - instance.N for rows in instance.exact.demands)
+    return all(v > 0 for row in _vectors(instance) for v in row)
+
+
 TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "one_server": lambda it: it.K == 1,
     "one_resource": lambda it: it.R == 1,
@@ -312,7 +322,7 @@ TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "outsiders": lambda it: all(
         any(it.exact.demands[n][0][r] for n in np.flatnonzero(out)) for out in ~it.placement.T for r in range(it.R)
     ),
-    "positive": lambda it: all(v > 0 for row in _vectors(it) for v in row),
+    "positive": _is_positive,
     "unlimited": lambda it: all(limit is None for limit in it.exact.max_tasks),
     "equal_weights": lambda it: all(w == 1 for w in it.exact.weights),
     "simplex": lambda it: all(sum(row) == 1 for row in _vectors(it)),
@@ -402,7 +412,8 @@ def draw_misreport(assumed: Hypotheses, rng: np.random.Generator, draft: Draft, 
     others = [other.demands for other in draft.users if other.demands != user.demands]
     both = not assumed.everywhere and len(draft.capacities) > 1
     about = _ABOUT.get(assumed.reports, rng.choice((1, 1, 2, 3)) if both else 1)
-    user.reported = sampler.reported(user, others) if about & 1 else None
+    timed = draft.truth is not None and own_time(draft.truth)[n] >= 0
+    user.reported = (sampler.rates(user) if timed else sampler.reported(user, others)) if about & 1 else None
     user.reported_placement = sampler.reported_placement(user) if about & 2 else None
     user.reported_limit = [sampler.number()] if about & 4 and user.limit[0] is not None else None
 
@@ -482,6 +493,16 @@ class _Sampler:
         r = int(self.rng.integers(len(row)))
         factor = FACTORS[self.rng.integers(len(FACTORS))]
         row[r] = self.number() if self.chance(0.4) else factor * (row[r] or max(row))
+        return rows
+
+    def rates(self, user: DraftUser) -> list[list[Fraction]]:
+        """Another rate on one server, where tasks take everything in proportion, or one server less."""
+        rows = [list(row) for row in user.demands]
+        v = int(self.rng.integers(len(rows)))
+        if len(rows) > 1 and self.chance(0.25):
+            return rows[:v] + rows[v + 1 :]
+        factor = self.number() if self.chance(0.4) else FACTORS[self.rng.integers(1, len(FACTORS))]
+        rows[v] = [value * factor for value in rows[v]]
         return rows
 
     def reported_placement(self, user: DraftUser) -> list[bool]:

@@ -49,8 +49,9 @@ QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "f
 ASSUMED = (
     "Every cell is about users with one demand vector, the same on all servers, and no limit, at least two of them, and servers "
     "that somebody can use. Weak sharing incentive is for equal weights, bottleneck fairness for one bottleneck resource, the "
-    "last two rows for one resource and for one server; drf, fds and njc are about one pool. Of several answers a misreport pays "
-    "only if the worst after it is better than the best before."
+    "last two rows for one resource and for one server; drf, fds and njc are about one pool, and Gavel's policies about jobs "
+    "with time of their own, which report their rates. Of several answers a misreport pays only if the worst after it is better "
+    "than the best before."
 )
 """What stands above the first table."""
 

@@ -11,20 +11,26 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.instance import Instance
+from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import FAMILIES, MISREPORTED, SCOPE, Column, scope
+from fairalloc.theorems.cells import FAMILIES, JOBS, MISREPORTED, SCOPE, Column, scope
 from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
 from fairalloc.theorems.checkers.own import judge_of, routes
-from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.hypotheses import POOLS, Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
 
 ROWS = (*SCOPE, *MISREPORTED)
+
+OF_JOBS = {*SCOPE} - {"bottleneck-fairness", "single-resource-fairness", "single-server-reduction"}
+"""The rows that speak of jobs with time of their own, too."""
 
 ALPHAS: Mapping[str, tuple[Any, ...]] = {
     "alpha < 1": (Fraction(1, 2), Fraction(1, 4)),
@@ -89,15 +95,27 @@ def ours() -> Mapping[str, Statement]:
     return {item.id: replace(item, proof=proofs.get(item.id, "")) for item in made if item is not None}
 
 
+def jobs(rng: np.random.Generator) -> Instance:
+    """Small jobs of Gavel, on one to three kinds of workers: half of the draws have kinds on which a job does not run."""
+    N, K = rng.choice((2, 2, 2, 3, 4)), rng.choice((1, 2, 2, 3))
+    pool = POOLS[rng.integers(len(POOLS))]
+    rates = np.array(pool, dtype=object)[rng.integers(len(pool), size=(N, K))]
+    rates[(rng.random((N, K)) < rng.choice((0.0, 0.4))) & (np.arange(K) != rng.integers(K, size=(N, 1)))] = 0
+    weights = rng.integers(1, 4, N) if rng.random() < 0.4 else np.ones(N)
+    return with_own_time(Instance(rng.integers(1, 4, (N, 1)), rng.integers(1, 5, (K, 1)), rates=rates, weights=weights))
+
+
 def _claim(column: Column, name: str, positive: bool) -> Statement | None:
-    """The claim of a cell; None for a family that is another mechanism's."""
-    if column.family and column.family not in ALPHAS:
+    """The claim of a cell; None for a family that is another mechanism's, or a row that does not speak of jobs."""
+    is_job = column.mechanism in JOBS
+    if (column.family and column.family not in ALPHAS) or (is_job and name not in OF_JOBS):
         return None
     title, _, reports = name.partition("-in-")
     words = [*scope(column.mechanism, name), "no idle server", "at least 2 users", *["positive"] * positive]
     words += ["limits"] * (reports == "tasks")
     alphas = ALPHAS.get(column.family)
     assumed = replace(Hypotheses.of(words), parameters={"alpha": alphas} if alphas else {})
+    assumed = replace(assumed, one_variant=False, instances=jobs) if is_job else assumed
     item, named = mechanism("alpha-pf-vds" if column.mechanism == "fds" else column.mechanism), judge_of(title)
     made = routes(item, named, column.mechanism in ("alpha-pf-vds", "fds"))
     if (column.mechanism, reports) == ("ps-dsf", "tasks"):  # P's Algorithm I knows no limits

@@ -63,7 +63,7 @@ def _alone(h: Holdings, groups: Groups, shares: Any, k: int) -> Any:
     for i in range(h.instance.K):
         for r in np.flatnonzero(h.instance.capacities[i] > 0).tolist():
             rows.append(np.where(arcs.server[a] == i, h.demand[a, r], h.zeros(len(a))))
-            sides.append(part * h.pools[i, r])
+            sides.append(h.pools[i, r] * (1 if r in h.own_time else part))
     for n in own.tolist():
         if h.limits[n] < np.inf:
             rows.append(h.array([Fraction(int(m == n)) for m in arcs.user[a].tolist()]))

@@ -15,7 +15,8 @@ all this is about the one that its method computes.
 tried. It takes these steps:
 
 1. Simple misreports: for each user the demands of the others, one number changed, one variant more or less, one server more or
-   less. They are tried in random order, with half of the trials.
+   less; of a user with time of its own (`with_own_time`) one rate changed, or one kind of server less. They are tried in random
+   order, with half of the trials.
 2. Climbs: for the rest, random coalitions start from simple misreports and change one number or one server at a time, as long as
    the margin rises at least once in PATIENCE changes.
 3. Confirmation: a misreport with a margin above the tolerance is computed again, in rationals where the mechanism has them.
@@ -36,7 +37,7 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
-from fairalloc.analysis.solution_sets import SEVERAL
+from fairalloc.analysis.solution_sets import SEVERAL, UNLISTED
 from fairalloc.analysis.verdict import Verdict, for_the_answer_of
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
@@ -45,6 +46,7 @@ from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import FairallocError, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers import METHODS, solve
 
 __all__ = ["check_mechanism", "gains", "leaving", "misreporting", "useful", "without"]
@@ -106,7 +108,7 @@ def check_mechanism(
         used.append(found.method)
         return found
 
-    quick, exact = partial(by, method), partial(by, "exact") if METHODS["exact"].computes(item) else None
+    quick, exact = partial(by, method), partial(by, "exact") if METHODS["exact"].computes(item.kept(home)) else None
     if not isinstance(property, str) or property in PROPERTIES:
         verdict = check((exact or quick)(home), property, tolerance)
     elif property == "population-monotonicity":
@@ -117,7 +119,7 @@ def check_mechanism(
     else:
         known = (*MECHANISM_PROPERTIES, *PROPERTIES)
         raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
-    several = item.id in SEVERAL and verdict.holds is not None
+    several = item.id in (*SEVERAL, *UNLISTED) and verdict.holds is not None
     return replace(verdict, answers=for_the_answer_of("exact" if exact else used[0])) if several else verdict
 
 
@@ -208,6 +210,8 @@ def without(instance: Instance, n: int) -> Instance:
         demands=[exact.demands[m] for m in stay],
         weights=[exact.weights[m] for m in stay],
         max_tasks=[exact.max_tasks[m] for m in stay],
+        min_tasks=[exact.min_tasks[m] for m in stay],
+        groups=None if instance.groups is None else instance.groups.chosen(stay),
         eligible=instance.placement[stay],
         users=[instance.users[m] for m in stay],
         rates=None,
@@ -230,6 +234,7 @@ class _MisreportSearch:
         self.truth, self.quick, self.exact, self.name = truth, quick, exact, name
         self.tolerance = tolerance if exact is not None else max(tolerance, NOISE)
         self.rng, self.tried, self.left, self.best = np.random.default_rng(seed), 0, 0, -np.inf
+        self.time = own_time(truth).tolist()
         self.honest = quick(truth)
         self.honest_exact = None if exact is None else exact(truth)
         self.reports = [list(self._single_changes(n)) for n in range(truth.N)]
@@ -303,16 +308,16 @@ class _MisreportSearch:
     def _single_changes(self, n: int) -> Iterator[Report]:
         """Another user's demands, one number changed, one variant more or less, one server more or less."""
         own = self.truth.exact.demands[n]
-        others = [rows for m, rows in enumerate(self.truth.exact.demands) if m != n and rows != own]
+        others = [rows for m, rows in enumerate(self.truth.exact.demands) if m != n and rows != own and self.time[n] < 0]
         for rows in dict.fromkeys(others):
             yield rows, None
             yield from (((*own, row), None) for row in rows)
         for v in range(len(own) if len(own) > 1 else 0):
             yield (*own[:v], *own[v + 1 :]), None
-        for v, r in product(range(len(own)), range(self.truth.R)):
+        for v, r in product(range(len(own)), self._numbers(n)):
             values = [own[v][r] * f for f in FACTORS] if own[v][r] else [max(own[v]) * f for f in FACTORS]
             for value in (*values, Fraction(0)):
-                rows = _changed(own, v, r, value)
+                rows = self._changed(n, own, v, r, value)
                 if rows != own and any(rows[v]):
                     yield rows, None
         truth = tuple(self.truth.placement[n].tolist())
@@ -341,10 +346,21 @@ class _MisreportSearch:
             allowed[i] = not allowed[i]
             return demands, tuple(allowed)
         rows = demands or self.truth.exact.demands[n]
-        v, r = int(self.rng.integers(len(rows))), int(self.rng.integers(self.truth.R))
+        v, r = int(self.rng.integers(len(rows))), int(self.rng.choice(self._numbers(n)))
         factor = Fraction(float(np.exp(size * self.rng.normal()))).limit_denominator(1000)
         value = rows[v][r] * factor if rows[v][r] else max(rows[v]) * factor / 10
-        return _changed(rows, v, r, value.limit_denominator(10**6) or value), eligible
+        return self._changed(n, rows, v, r, value.limit_denominator(10**6) or value), eligible
+
+    def _numbers(self, n: int) -> range:
+        """The resources of which a user reports what a task takes; of one with time of its own, that time."""
+        return range(self.truth.R) if self.time[n] < 0 else range(self.time[n], self.time[n] + 1)
+
+    def _changed(self, n: int, rows: Vectors, v: int, r: int, value: Fraction) -> Vectors:
+        """The rows with a number changed; who has time of its own reports rates, so that all of the row changes in proportion."""
+        factor = value / rows[v][r] if self.time[n] >= 0 else 1
+        row = [number * factor for number in rows[v]]
+        row[r] = value
+        return (*rows[:v], tuple(row), *rows[v + 1 :])
 
     # ---- simplification
 
@@ -365,19 +381,13 @@ class _MisreportSearch:
             if demands is not None and eligible is not None:
                 yield {**reports, n: (None, eligible)}
                 yield {**reports, n: (demands, None)}
-            for v, row in enumerate(demands or ()):
-                for r, value in enumerate(row):
-                    for most in DENOMINATORS:
-                        near = value.limit_denominator(most)
-                        if near and near.denominator < value.denominator:
-                            yield {**reports, n: (_changed(demands or (), v, r, near), eligible)}
+            for v, r, most in product(range(len(demands or ())), self._numbers(n), DENOMINATORS):
+                value = (demands or ())[v][r]
+                near = value.limit_denominator(most)
+                if near and near.denominator < value.denominator:
+                    yield {**reports, n: (self._changed(n, demands or (), v, r, near), eligible)}
 
 
 def _misreport(reports: dict[int, Report]) -> Misreport:
     users = tuple(sorted(reports))
     return Misreport(users, *zip(*(reports[n] for n in users), strict=True))
-
-
-def _changed(rows: Vectors, v: int, r: int, value: Fraction) -> Vectors:
-    row = (*rows[v][:r], value, *rows[v][r + 1 :])
-    return (*rows[:v], row, *rows[v + 1 :])

@@ -21,7 +21,7 @@ __all__ = ["SEVERAL", "UNLISTED", "solution_set"]
 SEVERAL = ("alpha-pf-vds", "njc", "ps-dsf", "ps-dsf-tdm")
 """The mechanisms of the papers that may have several answers, which are listed where they can be."""
 
-UNLISTED = ("drfh-lp", "mmf", "utilitarian")
+UNLISTED = ("drfh-lp", "gavel-makespan", "gavel-max-min", "mmf", "utilitarian")
 """Mechanisms whose answers are all optima of a linear program, and are not listed."""
 
 UNIQUE = ("nb", "fds")

@@ -19,7 +19,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import as_json, finite, rational
+from fairalloc.models.numbers import as_json, finite, literal, rational
 
 INSTANCE_SCHEMA = "fairalloc-instance/2"
 T = TypeVar("T")
@@ -163,14 +163,14 @@ def instance_document(instance: Instance) -> dict[str, Any]:
     """The instance as a document that `parse_instance` reads back to the same exact data."""
     exact = instance.exact
     rows = zip(instance.servers, exact.capacities, instance.counts.tolist(), strict=True)
-    servers = [{"name": s, "capacity": list(map(_number, c)), "count": q} for s, c, q in rows]
+    servers = [{"name": s, "capacity": list(map(literal, c)), "count": q} for s, c, q in rows]
     on: dict[int, dict[str, Any]] = {}
     for (n, i), vectors in exact.own.items():
-        on.setdefault(n, {})[instance.servers[i]] = [list(map(_number, v)) for v in vectors]
+        on.setdefault(n, {})[instance.servers[i]] = [list(map(literal, v)) for v in vectors]
     users: list[dict[str, Any]] = []
     rates: dict[int, dict[str, Any]] = {}
     for (n, i), rate in exact.rates.items():
-        rates.setdefault(n, {})[instance.servers[i]] = _number(rate)
+        rates.setdefault(n, {})[instance.servers[i]] = literal(rate)
     allowed: list[list[str] | None] = [None] * instance.N  # the servers that placement allows, None for all
     if instance.allowed is not None:
         ends = pairwise(instance.allowed.indptr.tolist())
@@ -178,14 +178,14 @@ def instance_document(instance: Instance) -> dict[str, Any]:
         allowed = [None if len(found) == instance.K else found for found in lists]
     for n, name in enumerate(instance.users):
         limit = exact.max_tasks[n]
-        user: dict[str, Any] = {"name": name, "demands": [list(map(_number, d)) for d in exact.demands[n]]}
-        user |= {"weight": _number(exact.weights[n]), "max_tasks": None if limit is None else _number(limit)}
-        user |= {"min_tasks": _number(exact.min_tasks[n])} if instance.has_floors else {}
+        user: dict[str, Any] = {"name": name, "demands": [list(map(literal, d)) for d in exact.demands[n]]}
+        user |= {"weight": literal(exact.weights[n]), "max_tasks": None if limit is None else literal(limit)}
+        user |= {"min_tasks": literal(exact.min_tasks[n])} if instance.has_floors else {}
         user["eligible"] = allowed[n]
         user |= {"rates": rates[n]} if rates else {}
         users.append(user | ({"demands_on": on[n]} if n in on else {}))
     head = {"schema": INSTANCE_SCHEMA, "name": instance.name, "resources": list(instance.resources)}
-    tree = {} if instance.groups is None else {"groups": instance.groups.document(instance.users, _number)}
+    tree = {} if instance.groups is None else {"groups": instance.groups.document(instance.users, literal)}
     return {**head, "servers": servers, "users": users, **tree}
 
 
@@ -460,14 +460,3 @@ def _position(names: Sequence[str], name: Any, kind: str) -> int:
         rule = f"the {kind}s are {', '.join(map(str, names[:8]))}"
         raise InstanceError(no_such(kind, name, names, rule))
     return names.index(name)
-
-
-def _number(value: Fraction) -> int | float | str:
-    """An int, or a float that prints as exactly this value, or a string "p/q"."""
-    if value.denominator == 1:
-        return value.numerator
-    try:
-        number = float(value)
-    except OverflowError:
-        return str(value)
-    return number if Fraction(repr(number)) == value else str(value)

@@ -104,7 +104,7 @@ class Groups:
         weights, guarantees = (tuple(own[k] for k in kept) for own in (self.weights, self.guarantees))
         return Groups(tuple(self.names[k] for k in kept), parent, weights, guarantees, of_user)
 
-    def document(self, users: Sequence[str], number: Callable[[Fraction], Any] = lambda value: value) -> dict[str, Any]:
+    def document(self, users: Sequence[Any], number: Callable[[Fraction], Any] = lambda value: value) -> dict[str, Any]:
         """The tree as `groups` of an instance takes it."""
         nodes: dict[int, dict[str, Any]] = {ROOT: {}}
         for k, name in enumerate(self.names):

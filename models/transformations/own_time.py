@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
 from fairalloc.models.input.demand_matrix import Vectors
@@ -60,6 +61,8 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
         [pools + [rational(limits[n], "the limit") for n in limited]],
         weights=instance.exact.weights,
         max_tasks=instance.exact.max_tasks,
+        min_tasks=instance.exact.min_tasks,
+        groups=instance.groups,
         name=instance.name,
         users=instance.users,
         servers=["system"],
@@ -69,9 +72,12 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     return result
 
 
-def has_own_time(instance: Instance) -> bool:
-    """Whether it is one of `with_own_time` in which every user has a limit, by its names."""
-    return instance.servers == ("system",) and {f"time of {user}" for user in instance.users} <= {*instance.resources}
+def own_time(instance: Instance) -> NDArray[np.intp]:
+    """(N,) the resource that is a user's own time in an instance of `with_own_time`, by its name; -1 where it has none."""
+    if instance.servers != ("system",):
+        return np.full(instance.N, -1)
+    place = {name: r for r, name in enumerate(instance.resources)}
+    return np.array([place.get(f"time of {user}", -1) for user in instance.users])
 
 
 def _rows(instance: Instance, limited: Any) -> sp.csr_array:

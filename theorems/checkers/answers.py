@@ -24,18 +24,19 @@ A mechanism has a property if all of its answers have it (K 2, P III), so one th
 In floating point the points of the set are rounded and judged with the tolerance of all trials; in rationals they are exact.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.linear import maximum_over_optima
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.solution_sets import SEVERAL, SolutionSet, solution_set
+from fairalloc.analysis.solution_sets import SEVERAL, UNLISTED, SolutionSet, solution_set
 from fairalloc.analysis.solution_sets.game_answers import one_server_each
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations import mechanism_of
@@ -53,9 +54,6 @@ from fairalloc.theorems.checkers.trials import Answer, Judge
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
-
-REFINED = {"mmf": "lmmf", "drfh-lp": "drfh"}
-"""Mechanisms of which all answers of another one are answers."""
 
 OF_TOTALS = ("pareto", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 """What the users' totals decide, wherever the tasks run, for users with one variant."""
@@ -109,23 +107,12 @@ def with_answers(judge: Callable[[Case, Answer], T], case: Case, answer: Answer)
 
 
 def one_answer(case: Case, answer: Answer) -> Verdict:
-    """All answers give every user the same tasks.
-
-    Where a mechanism may have several and they are not listed, users who are alike in everything and get different tasks show
-    another one, with theirs exchanged, and an answer of a mechanism that refines it (REFINED) is one of them.
-    """
+    """All answers give every user the same tasks: those that are listed, or all optima of a linear program, in rationals."""
     first = answer(case.reported)
+    if first.mechanism in UNLISTED and first.rule is None and first.x_exact is None:
+        first = solve(first.instance, first.mechanism, "exact")
     h = Holdings(first, first.x_exact is not None)
-    if not _allows_several(first):
-        gaps = [(abs(h.tasks[n] - h.tasks[m]) / h.alone[n], n) for n, m in _alike(h.instance)]
-        other = solve(h.instance, REFINED[first.mechanism], "exact") if h.exact and first.mechanism in REFINED else first
-        more = Holdings(other, h.exact).tasks
-        gaps += [(abs(h.tasks[n] - more[n]) / h.alone[n], n) for n in range(h.instance.N)]
-    else:
-        found = set_of(case.reported, first.mechanism, first.parameters)
-        if found is None:
-            raise NotApplicable("the answers are not listed")
-        gaps = [((most - least) / a, n) for n, ((least, most), a) in enumerate(zip(found.totals, h.alone, strict=True))]
+    gaps = [((most - least) / a, n) for n, ((least, most), a) in enumerate(zip(_ranges(case, first), h.alone, strict=True))]
     margin, n = max(gaps, default=(0, 0))
     holds = not margin > (0 if h.exact else TOLERANCE)
     sentence = f"user {h.instance.users[n]!r} runs {'the same' if holds else 'different'} tasks in all answers"
@@ -133,11 +120,22 @@ def one_answer(case: Case, answer: Answer) -> Verdict:
     return Verdict("uniqueness", holds, float(margin), sentence, method, answers=FOR_ALL * _allows_several(first))
 
 
-def _alike(instance: Instance) -> list[tuple[int, int]]:
-    """Pairs of users who are alike in everything."""
-    exact, placement = instance.exact, instance.placement
-    kinds = list(zip(exact.demands, exact.weights, exact.max_tasks, map(bytes, placement), strict=True))
-    return [(n, m) for n, m in combinations(range(instance.N), 2) if kinds[n] == kinds[m] and not exact.demands_on]
+def _ranges(case: Case, first: Allocation) -> Sequence[tuple[Any, Any]]:
+    """The least and the most tasks of each user in all answers, of which the first is one; 0 where theory says that it is all."""
+    if _allows_several(first):
+        found = set_of(case.reported, first.mechanism, first.parameters)
+        if found is None:
+            raise NotApplicable("the answers are not listed")
+        return found.totals
+    arcs, N = first.instance.arcs, first.instance.N
+    if first.mechanism not in UNLISTED or first.rule is not None:
+        return [(0, 0)] * N
+    costs = [[Fraction(sign * (n == m)) for m in arcs.user.tolist()] for n in range(N) for sign in (-1, 1)]
+    ends = [maximum_over_optima(cost, mechanism_of(first, first.mechanism), first) for cost in costs]
+    values = [end.value for end in ends if end is not None]
+    if len(values) < 2 * N:
+        raise NotApplicable("a linear program was not solved")
+    return [(-least, most) for least, most in zip(values[::2], values[1::2], strict=True)]
 
 
 def set_of(
