@@ -96,7 +96,10 @@ def ours() -> Mapping[str, Statement]:
 
 
 def jobs(rng: np.random.Generator) -> Instance:
-    """Small jobs of Gavel, on one to three kinds of workers: half of the draws have kinds on which a job does not run."""
+    """Jobs with one resource, rates, and time of their own, all of which each has with any bundle (gavel_max_min.py).
+
+    They are small; in half of the draws jobs do not run on all kinds of workers.
+    """
     N, K = rng.choice((2, 2, 2, 3, 4)), rng.choice((1, 2, 2, 3))
     pool = POOLS[rng.integers(len(POOLS))]
     rates = np.array(pool, dtype=object)[rng.integers(len(pool), size=(N, K))]

@@ -2,6 +2,7 @@
 from the statement's own words; and what its mechanism, property and hypotheses mean, each in a line.
 """
 
+import inspect
 from collections.abc import Iterable
 from functools import cache
 
@@ -206,8 +207,10 @@ def explained(item: Statement) -> tuple[str, str]:
 
 def hypotheses_in_words(item: Statement) -> list[str]:
     """Each assumption of a claim as a sentence, without the values of parameters."""
-    ranges = set(item.hypotheses.ranges)
-    return [MEANINGS.get(word, word) for word in item.hypotheses.words if word not in ranges]
+    family = item.hypotheses.instances
+    about = "" if family is None else (inspect.getdoc(family) or "").split(".\n")[0].rstrip(".")
+    told = [word for word in item.hypotheses.words if word not in {*item.hypotheses.ranges}]
+    return [about or word if word.startswith("instances of") else MEANINGS.get(word, word) for word in told]
 
 
 def paper_of(item: Statement) -> str:

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from plain_judges import misreporting as plainly
+from tolerances import RESIDUAL
 
 from fairalloc.analysis import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
@@ -12,6 +13,7 @@ from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.properties.strategyproofness import NOISE, _MisreportSearch, gains, leaving, misreporting, without
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, UnknownName
 from fairalloc.models.examples.published import example
+from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.properties import property_judge
@@ -313,9 +315,47 @@ def test_simple_lies_by_hand():
     assert None not in found, "there is one server"
 
 
+def test_a_job_reports_rates_and_leaves_servers_out():
+    search = object.__new__(_MisreportSearch)
+    search.truth = with_own_time(Instance([[2], [1]], [[4], [3]], rates=[[1, 4], [1, 1]]))
+    fast, slow = (Fraction(2), Fraction(0), Fraction(1), Fraction(0)), (Fraction(0), Fraction(1, 2), Fraction(1, 4), Fraction(0))
+    factors = [Fraction(f) for f in ("1/2", 2, "9/10", "10/9", "1/10", 10)]
+    scaled = [tuple(tuple(f * d for d in row) for row in (fast, slow)) for f in factors]
+    expected = {(slow,), (fast,), *((one, slow) for one, _ in scaled), *((fast, one) for _, one in scaled)}
+    assert {demands for demands, _ in search._single_changes(0)} == expected
+    simpler = next(search._simpler({0: ((tuple(Fraction(7, 3) * d for d in fast), slow), None)}))
+    assert simpler == {0: ((tuple(2 * d for d in fast), slow), None)}
+    search.rng, search.reports = np.random.default_rng(0), [list(search._single_changes(0))]
+    for _ in range(30):
+        (rows, _) = search._changed_report(0, (None, None), 1.0)
+        assert all(
+            row[2] * true[0] == row[0] * true[2] and row[2] * true[1] == row[1] * true[2]
+            for row in rows
+            for true in (fast, slow)
+            if (row[0] > 0) == (true[0] > 0)
+        )
+
+
+def test_floors_and_groups_stay_when_a_user_leaves():
+    floors = Instance([[1, 2], [2, 1], [1, 1]], [[3, 3], [2, 4]], min_tasks=[1, "1/2", 0])
+    assert without(floors, 0).exact.min_tasks == (Fraction(1, 2), 0)
+    groups = floors.replace(min_tasks=None, groups={"a": [0, 1], "b": {"users": [2], "guarantee": "1/4"}})
+    assert without(groups, 1).groups.names == ("a", "b")
+    assert without(groups, 2).groups.names == ("a",)
+    for name in ("mmf", "lmmf", "nb"):
+        verdict = check_mechanism(floors, name, "population-monotonicity")
+        assert verdict.holds is not None
+        before, after = (solve(one, name).tasks for one in (floors, without(floors, 0)))
+        assert (before >= np.array([1, 0.5, 0]) - RESIDUAL).all()
+        assert after[0] >= 0.5 - RESIDUAL
+        if name != "mmf":  # of which another answer than this may have been compared
+            assert verdict.margin >= ((before[1:] - after) / [1.5, 3]).max() - 1e-6
+
+
 def test_simpler_lies_by_hand():
     """Without one of the users, without a part of what it says, and with numbers of smaller denominators."""
     search, near = object.__new__(_MisreportSearch), Fraction(33, 100)
+    search.truth = Instance([[1, 2], [2, 0], [1, 2]], [[4, 4], [3, 3]])
     both = {0: (((near, Fraction(2)),), (True, False)), 2: (None, (False, True))}
     found = list(search._simpler(both))
     assert found[:3] == [{2: both[2]}, {**both, 0: (None, (True, False))}, {**both, 0: (both[0][0], None)}]

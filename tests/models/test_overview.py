@@ -1,6 +1,7 @@
 """What an instance looks like, as a person sees it."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -115,3 +116,21 @@ def test_the_tasks_of_a_user_by_its_name():
         allocation["u5"]
     with pytest.raises(InstanceError, match="user is 3, but it must be a text"):
         allocation[3]
+
+
+def test_floors_and_groups_are_shown_and_keep_users_apart():
+    plain = fa.Instance([[1, 1]] * 3, [[4, 4]])
+    assert len(fa.show(plain).users) == 1
+    floors = fa.show(plain.replace(min_tasks=[0, 0, "1/2"]))
+    assert [len(same) for same in floors.users] == [2, 1]
+    assert re.search(r"u3 +1 +0\.5 +1 +1", str(floors))
+    assert [user["min_tasks"] for user in floors.to_dict()["users"]] == [0, 0.5]
+    groups = fa.show(plain.replace(groups={"a": {"users": [0], "groups": {"b": [1]}, "weight": 2, "guarantee": "1/4"}}))
+    assert [len(same) for same in groups.users] == [1, 1, 1]
+    assert [user["group"] for user in groups.to_dict()["users"]] == ["a", "b", None]
+    assert [*groups.to_dict()["groups"]] == ["a"]
+    text = str(groups)
+    assert "Group a: weight 2, guarantee 0.25 of the system." in text
+    assert "Group b in a: weight 1." in text
+    many = fa.show(fa.Instance([[1]] * 30, [[4]], groups={f"g{k}": [k] for k in range(30)}), head=20)
+    assert "... and 10 more groups" in str(many)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import fairalloc as fa
+from fairalloc.analysis.holdings import Holdings
 from fairalloc.models.exact.rationals import exact_arcs
 
 JOBS = fa.Instance([[1], [1]], {"fast": [1], "slow": [1]}, rates=[[4, 1], ["5/2", 1]])
@@ -96,3 +97,50 @@ def test_limits_that_do_not_bind_and_those_of_tasks() -> None:
 def test_bad_limits(limits: object, sentence: str) -> None:
     with pytest.raises(fa.InstanceError, match=sentence):
         fa.with_own_time(JOBS, limits)
+
+
+def test_floors_and_groups_are_kept() -> None:
+    instance = JOBS.replace(min_tasks=[0, "9/4"], groups={"a": [0], "b": {"users": [1], "guarantee": "1/8"}})
+    limited = fa.with_own_time(instance)
+    assert (limited.exact.min_tasks, limited.groups) == (instance.exact.min_tasks, instance.groups)
+    kept = fa.solve(fa.with_own_time(JOBS.replace(min_tasks=[0, "9/4"])), "mmf")
+    assert kept.tasks == pytest.approx([1.5, 2.25], rel=1e-6), "u2 is 5/6 of its time on the fast server, u1 of its on the other"
+    with pytest.raises(fa.NotApplicable, match=r"'gavel-max-min' knows no min_tasks, but user 'u2' has 2\.25"):
+        fa.solve(JOBS.replace(min_tasks=[0, "9/4"]), "gavel-max-min")
+
+
+def alone(instance: fa.Instance, limits: np.ndarray, n: int, bundle: np.ndarray) -> float:
+    """The most tasks that user n runs with resources (K R,) and its own time, by a program written out here."""
+    A, b = rows(instance, limits)
+    size, arcs = instance.K * instance.R, instance.arcs.user == n
+    bounds = np.concatenate([bundle.ravel() / instance.pools.ravel(), b[size:]])
+    return -linprog(-np.ones(arcs.sum()), A_ub=A[:, arcs], b_ub=bounds).fun
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_own_time_is_in_no_bundle(seed: int) -> None:
+    """Envy and sharing incentives count the resources of others and all of the user's own time."""
+    instance, limits = drawn(seed)
+    limited = fa.with_own_time(instance, limits)
+    answer = fa.solve(limited, ("nb", "mmf", "utilitarian", "lmmf")[seed % 4])
+    taken = np.zeros((instance.N, instance.K * instance.R))
+    np.add.at(taken, instance.arcs.user, (instance.arcs.load.T.toarray() * instance.pools.ravel()) * answer.x[:, None])
+    weights, most = instance.weights, Holdings(answer, False).alone
+    part = [alone(instance, limits, n, instance.pools * weights[n] / weights.sum()) for n in range(instance.N)]
+    gap = max((value - tasks) / unit for value, tasks, unit in zip(part, answer.tasks, most, strict=True))
+    pairs = [(n, m) for n in range(instance.N) for m in range(instance.N) if n != m]
+    bundles = {(n, m): alone(instance, limits, n, taken[m] * weights[n] / weights[m]) for n, m in pairs}
+    envy = max((bundles[n, m] - answer.tasks[n]) / most[n] for n, m in pairs)
+    assert fa.check(answer, "sharing-incentive").margin == pytest.approx(gap, abs=1e-6)
+    assert fa.check(answer, "envy-freeness").margin == pytest.approx(max(envy, (-answer.tasks / most).max()), abs=1e-6)
+
+
+def test_a_group_has_all_of_its_members_time() -> None:
+    limited = fa.with_own_time(fa.Instance([[1], [1]], [[4]], groups={"a": [0], "b": [1]}))
+    verdict = fa.check(fa.solve(limited, "nested-leximin", "exact"), "group-sharing-incentive")
+    assert (verdict.holds, verdict.margin) == (True, 0), "half of the server is enough for all of a user's time"
+
+
+def test_there_is_no_market_in_own_time() -> None:
+    with pytest.raises(fa.NotApplicable, match="no market in the time of user 'u1', which is nobody else's to buy"):
+        fa.market(fa.solve(fa.with_own_time(JOBS), "nb"))

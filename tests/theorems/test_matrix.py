@@ -3,21 +3,25 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import product
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import FOR_ALL, Verdict
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import Instance
 from fairalloc.models.examples.published import example
+from fairalloc.models.transformations.own_time import own_time
 from fairalloc.theorems import ours as ours_module
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import JOBS, LEGEND, MISREPORTED, SAME, SCOPE, Column, row_of, scope
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
 from fairalloc.theorems.matrix import comparison, matrix, printed_tables, recorded_matrices, write_matrix
-from fairalloc.theorems.ours import ours
+from fairalloc.theorems.ours import OF_JOBS, ours
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import our_cells
@@ -313,6 +317,7 @@ def test_every_cell_about_misreports_is_proved_refuted_or_tried_in_2000_cases():
     assert [*third.properties] == ["strategyproofness", "group-strategyproofness", *MISREPORTED]
     assert third.columns == first.columns
     left = [(name, str(column)) for (name, column), cell in third.cells.items() if cell.symbol not in "✓✗⊗±○"]
+    assert {pair[0] for pair in left if pair[1] in JOBS} == {*MISREPORTED}, "jobs report rates, and nothing else alone"
     assert [pair for pair in left if pair[1] not in JOBS] == []
     for (name, column), cell in third.cells.items():
         assert cell.symbol != "○" or KNOWN[1][cell.statement].trials >= ENOUGH, (name, column)
@@ -321,6 +326,58 @@ def test_every_cell_about_misreports_is_proved_refuted_or_tried_in_2000_cases():
     assert marks["strategyproofness-in-demands", "lmmf"] != marks["strategyproofness-in-servers", "lmmf"] == "✓"
     own = {symbol for (name, column), symbol in marks.items() if name.endswith("-in-tasks") and column not in JOBS}
     assert own == {"✓"}
+
+
+def test_rows_that_speak_of_jobs_are_decided_for_the_policies_of_gavel():
+    first, *_ = recorded_matrices(*KNOWN)
+    for name, column in product(OF_JOBS, JOBS):
+        cell = first.cells[name, Column(column)]
+        assert cell.symbol == "✗", (name, column)
+        assert (own_time(KNOWN[1][cell.statement].case.instance) >= 0).all()
+    assert {first.cells[name, Column(column)].symbol for name in {*SCOPE} - OF_JOBS for column in JOBS} == {"·"}
+
+
+@pytest.mark.parametrize("key", [key for key in ours() if key.startswith("ours.gavel") and "strategy" in key])
+def test_who_lies_to_gavel_gains_by_a_program_written_out_here(key):
+    """Over all optima the worst after the report beats the best before it where that is said, else some after it some before."""
+    finding = KNOWN[1][key]
+    truth, reported = finding.case.instance, finding.case.reported
+    (T, z, _), (_, told, _) = raw(truth), raw(reported)
+    for n in finding.case.misreport.users:
+        worker = np.divide(T[n], z[n], out=np.zeros_like(z[n]), where=z[n] > 0)  # true tasks a second
+        before, after = optima(truth, "makespan" in key, n, T[n]), optima(reported, "makespan" in key, n, told[n] * worker)
+        assert after[1] > before[0] + 1e-6
+        assert finding.answers != FOR_ALL or after[0] > before[1] + 1e-6
+
+
+def raw(instance):
+    """T (N, K) rates and z (N, K) workers of each job on each kind, 0 where it does not run, and the workers (K,) there are."""
+    own = own_time(instance)
+    kinds = [r for r in range(instance.R) if r not in own]
+    T, z = np.zeros((2, instance.N, len(kinds)))
+    for n, rows in enumerate(instance.demands):
+        for row in rows:
+            (k,) = np.flatnonzero(row[kinds])
+            T[n, k], z[n, k] = 1 / row[own[n]], row[kinds][k] / row[own[n]]
+    return T, z, instance.pools[0, kinds]
+
+
+def optima(instance, makespan, n, worth):
+    """The least and the most of sum_k worth_k X_nk over all optima of Gavel's program in parts X_nk of time and the level g."""
+    T, z, workers = raw(instance)
+    N, K = T.shape
+    equal = T @ workers / workers.sum() / z.max(axis=1)
+    level = T / (instance.weights if makespan else instance.weights * equal)[:, None]
+    own = np.kron(np.eye(N), np.ones(K))
+    blocks = np.vstack([np.hstack([row[None] * np.eye(K) for row in z]), own, -own * level.ravel()])
+    A = np.hstack([blocks, np.concatenate([np.zeros(K + N), np.ones(N)])[:, None]])
+    b = np.concatenate([workers, np.ones(N), np.zeros(N)])
+    bounds = [(0, None if rate else 0) for rate in T.ravel()]
+    best = -linprog(np.append(np.zeros(N * K), -1), A, b, bounds=[*bounds, (0, None)]).fun
+    cost = np.zeros(N * K + 1)
+    cost[n * K : (n + 1) * K] = worth
+    ends = (linprog(sign * cost, A, b, bounds=[*bounds, (best * (1 - 1e-9), None)]).fun for sign in (1, -1))
+    return next(ends), -next(ends)
 
 
 def test_a_statement_about_one_kind_of_misreport_has_a_row_of_its_own():

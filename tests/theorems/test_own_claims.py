@@ -587,3 +587,23 @@ def test_a_matrix_of_what_is_in_a_file(own_file, capsys, form):
     assert "uniform" in out
     assert "task" in out
     assert (r"\times" if form == "latex" else "✗") in out
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("mmf", {"min_tasks": ["1/2", 0]}),
+        ("mmf", {"rates": [[1, 2], [3, 1]]}),
+        ("nested-leximin", {"groups": {"g": [0]}}),
+        ("gavel-max-min", {"rates": [[1, 2], [3, 1]]}),
+    ],
+)
+def test_instances_of_a_claim_stay_what_they_are(name, more):
+    """Floors, groups, rates and names of a family are those that its function made, in every case that is tried."""
+    made = fa.Instance([[1], [2]], [[4], [2]], users=["a", "b"], **more)
+    home = fa.mechanism(name).home(made)
+    found = searched("the same", name, lambda allocation: allocation.instance == home, instances=lambda _: made, trials=30)
+    assert found.status == "not refuted", found
+    found = searched("another", name, lambda allocation: allocation.instance != home, instances=lambda _: made, trials=30)
+    assert found.case.instance == made
+    assert f"{next(iter(more))}=" in found.code
