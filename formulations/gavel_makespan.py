@@ -15,16 +15,17 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.shares import count
+from fairalloc.models.transformations.own_time import own_time
 
 
 def timed(instance: Instance) -> Instance:
     """The instance with own time, in which the weight of a job is the number of its steps."""
-    steps, known = instance.exact.max_tasks, with_time(instance)
-    if known is instance:
-        return instance
+    steps = instance.exact.max_tasks
+    if (own_time(instance) >= 0).all() and not any(steps):
+        return with_time(instance)
     for n in [n for n, left in enumerate(steps) if left is None][:1]:
         raise NotApplicable(f"gavel-makespan needs the tasks of every job, but user {instance.users[n]!r} has no max_tasks")
-    return known.replace(weights=steps)
+    return with_time(instance.replace(weights=steps))
 
 
 mechanism = GavelMaxMin(

@@ -18,7 +18,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import by_user, pyomo_arcs
 from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
@@ -64,8 +63,8 @@ class GavelMaxMin(MaxMin):
 def timed(instance: Instance) -> Instance:
     """The instance with own time, without limits on numbers of tasks."""
     free = instance if np.isinf(instance.max_tasks).all() else instance.replace(max_tasks=None)
-    kinds, own = workers(free)
-    if (own >= 0).all() and (free.vectors.matrix[:, kinds].count_nonzero(axis=1) == 1).all():
+    own = own_time(free)
+    if (own >= 0).all() and (np.diff(free.vectors.matrix.indptr) == 2).all():  # own time, and workers of one kind
         return free
     one_vector(instance, "a policy of Gavel")
     if instance.R != 1 or instance.own:
@@ -73,26 +72,19 @@ def timed(instance: Instance) -> Instance:
     return with_own_time(free)
 
 
-def workers(instance: Instance) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The resources that are workers, and (N,) those that are users' own time."""
-    own = own_time(instance)
-    return np.setdiff1d(np.arange(instance.R), own), own
-
-
 def equal_share(instance: Instance) -> Floats:
     """(N,) sigma_n = z_n / throughput(n, X_equal) = all workers / (tasks a second with all of them at once)."""
-    kinds, _ = workers(instance)
-    pools, taken = instance.pools[0, kinds], instance.vectors.matrix[:, kinds].tocoo()
-    alone = np.bincount(instance.vectors.user[taken.row], pools[taken.col] / taken.data)
-    share: Floats = pools.sum() / alone
-    return share
+    pools, taken = instance.pools[0].copy(), instance.vectors.matrix.tocoo()
+    pools[own_time(instance)] = 0.0
+    return np.asarray(pools.sum() / np.bincount(instance.vectors.user[taken.row], pools[taken.col] / taken.data))
 
 
 def exact_equal_share(instance: Instance) -> tuple[Fraction, ...]:
     """The same in rationals."""
-    kinds, (pools,) = workers(instance)[0].tolist(), instance.exact.capacities
-    total = sum(pools[j] for j in kinds)
-    return tuple(total / sum(pools[j] / row[j] for row in rows for j in kinds if row[j]) for rows in instance.exact.demands)
+    own, (pools,) = {*own_time(instance).tolist()}, instance.exact.capacities
+    workers = {r: pool for r, pool in enumerate(pools) if r not in own}
+    alone = (sum(p / row[r] for row in rows for r, p in workers.items() if row[r]) for rows in instance.exact.demands)
+    return tuple(sum(workers.values(), Fraction(0)) / tasks for tasks in alone)
 
 
 mechanism = GavelMaxMin(

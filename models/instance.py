@@ -137,7 +137,7 @@ class Instance(InstanceData):
         raise AttributeError("an Instance is read-only")
 
     def __reduce__(self) -> Any:
-        return partial(Instance, **self._arguments()), ()
+        return self.__dict__.get("_made_by") or (partial(Instance, **self._arguments()), ())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
@@ -216,7 +216,7 @@ class Instance(InstanceData):
                 raise InstanceError(f"max_tasks of user {self.users[n]!r} is out of the range of floating point: change units")
             data["min_tasks"] = frozen(self.min_tasks / unit)
             data["arcs"] = self._arcs_in(unit, vectors)
-        data["_given"]["demands_on"] = data.get("own", self.own)
+        data["_given"]["demands_on"] = dict(data.get("own", self.own))
         stale = ("exact", "_hash", *(("demands", "demands_on") if unit is not None else ()))
         return self._changed(data, stale)
 
@@ -254,7 +254,8 @@ class Instance(InstanceData):
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
         result = object.__new__(Instance)
         result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in stale} | dict(data))
-        result.__dict__.pop("memo", None)
+        for name in ("memo", "_made_by"):
+            result.__dict__.pop(name, None)
         return result
 
     @cached_property

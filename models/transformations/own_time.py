@@ -69,6 +69,7 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
         resources=resources if len(set(resources)) == len(resources) else NumberedNames("r", len(resources)),
     )
     result._given["demands"] = _ExactRows(instance, tuple(limited.tolist()))  # of which these are the floats
+    result.__dict__["_made_by"] = with_own_time, (instance, limits)  # which is smaller than its rows where it is pickled
     return result
 
 

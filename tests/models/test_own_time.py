@@ -72,6 +72,11 @@ def test_exact_numbers() -> None:
     assert limited.exact.demands[1] == ((Fraction(2, 5), 0, 0), (0, 1, 0))
     assert limited.exact.capacities == ((1, 1, Fraction(1, 2)),)
     assert limited.exact == pickle.loads(pickle.dumps(limited)).exact
+    assert limited == pickle.loads(pickle.dumps(limited))
+    heavier = limited.replace(weights=[1, "1/3"])
+    assert pickle.loads(pickle.dumps(heavier)) == heavier != limited
+    rescaled = limited.rescaled(np.array([1.0, 2.0]))
+    assert pickle.loads(pickle.dumps(rescaled)).weights.tolist() == [1, 2]
     loads = np.zeros((3, 4))
     for a, load in enumerate(exact_arcs(limited).load):
         for row, part in load:
