@@ -6,9 +6,7 @@ It is an edit of the mechanism (edited.py), which holds in the programs mmf, drf
 every round of a lexicographic rule: a user stops where it can have no more while the others keep their levels and their floors.
 Answers are judged by the optimality conditions of the model. Where no allocation has all floors, the answer names a smallest set
 of them that contradict each other (solvers/iis.py), and `explain` has their prices, the duals of "floor[n]".
-
-Equilibria, bottlenecks and equal partitions are defined by conditions for each server, in which a floor of a user's total has no
-place: those mechanisms refuse.
+A mechanism whose conditions are about one server refuses: they have no place for a floor of a user's total.
 """
 
 from typing import TYPE_CHECKING

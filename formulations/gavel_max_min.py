@@ -10,8 +10,8 @@ z_n is the number of workers of a job (its scale factor) and X_equal,j = workers
     T = rates,   z = demands on the one resource,   workers = capacities,   x_nj = T_nj X_nj,   u_n = throughput(n, X),
 
 and the rows of a job's own time are those of `with_own_time` (models/transformations/own_time.py): of T and z the first row is
-sum_n x_nj z_n / T_nj <= workers_j, the second sum_j x_nj / T_nj <= 1. Then the program is that of mmf with sigma_n = z_n /
-throughput(n, X_equal). It is Gavel's single program: jobs that could have more than the least are left where they are.
+sum_n x_nj z_n / T_nj <= workers_j, the second sum_j x_nj / T_nj <= 1. It is mmf there, sigma_n = z_n / throughput(n, X_equal):
+one program, in which jobs that could have more than the least are left where they are.
 """
 
 from fractions import Fraction
@@ -25,7 +25,6 @@ from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.shares import one_vector
 from fairalloc.models.transformations.own_time import own_time, with_own_time
 
 if TYPE_CHECKING:
@@ -66,9 +65,8 @@ def timed(instance: Instance) -> Instance:
     own = own_time(free)
     if (own >= 0).all() and (np.diff(free.vectors.matrix.indptr) == 2).all():  # own time, and workers of one kind
         return free
-    one_vector(instance, "a policy of Gavel")
-    if instance.R != 1 or instance.own:
-        raise NotApplicable("policies of Gavel need one resource, the workers, and rates in the place of demands on servers")
+    if instance.R != 1 or instance.own or not instance.single_variant:
+        raise NotApplicable("policies of Gavel need one resource, the workers, one variant, and rates in the place of demands_on")
     return with_own_time(free)
 
 
