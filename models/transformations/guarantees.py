@@ -7,6 +7,7 @@ shares by weight have the order of the rule's. A user with a floor is a group of
 from collections.abc import Sequence
 from fractions import Fraction
 
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import global_dominant_share
 from fairalloc.models.input.groups import ROOT, Groups
 from fairalloc.models.instance import Instance
@@ -14,6 +15,8 @@ from fairalloc.models.instance import Instance
 
 def floors_as_guarantees(instance: Instance, shares: Sequence[Fraction]) -> Instance:
     """The instance with groups in the place of floors, for the shares (N,) of a task; NotApplicable without dominant shares."""
+    if not instance.single_variant or instance.demands_on:
+        raise NotApplicable("with floors, proofs need one demand vector for each user, the same on all servers")
     dominant, exact = global_dominant_share(instance), instance.exact
     weights = [d * phi / sigma for d, phi, sigma in zip(dominant, exact.weights, shares, strict=True)]
     held = [n for n, floor in enumerate(exact.min_tasks) if floor]
