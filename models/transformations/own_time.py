@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
 from fairalloc.models.input.demand_matrix import Vectors
-from fairalloc.models.input.validation import NumberedNames, read_limits
+from fairalloc.models.input.validation import read_limits
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 
@@ -54,8 +54,12 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     limits = [1] * instance.N if limits is None else limits
     limited = np.flatnonzero(np.isfinite(read_limits(limits, instance.users)))
     pools = [int(q) * c for q, row in zip(instance.counts, instance.exact.capacities, strict=True) for c in row]
-    resources: Any = [f"{r} of {s}" for s in instance.servers for r in instance.resources]
-    resources += [f"time of {instance.users[n]}" for n in limited]
+    named, times = (
+        [f"{r} of {s}" for s in instance.servers for r in instance.resources],
+        [f"time of {instance.users[n]}" for n in limited],
+    )
+    if len({*named, *times}) < len(named) + len(times):
+        named = [f"r{k}" for k in range(1, len(named) + 1)]
     result = Instance(
         Vectors.of_sparse(_rows(instance, limited), instance.arcs.owner.indptr.astype(np.intp)),
         [pools + [rational(limits[n], "the limit") for n in limited]],
@@ -66,7 +70,7 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
         name=instance.name,
         users=instance.users,
         servers=["system"],
-        resources=resources if len(set(resources)) == len(resources) else NumberedNames("r", len(resources)),
+        resources=named + times,
     )
     result._given["demands"] = _ExactRows(instance, tuple(limited.tolist()))  # of which these are the floats
     result.__dict__["_made_by"] = with_own_time, (instance, limits)  # which is smaller than its rows where it is pickled
@@ -75,7 +79,7 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
 
 def own_time(instance: Instance) -> NDArray[np.intp]:
     """(N,) the resource that is a user's own time in an instance of `with_own_time`, by its name; -1 where it has none."""
-    if instance.servers != ("system",):
+    if instance.K > 1 or instance.servers != ("system",):
         return np.full(instance.N, -1)
     place = {name: r for r, name in enumerate(instance.resources)}
     return np.array([place.get(f"time of {user}", -1) for user in instance.users])

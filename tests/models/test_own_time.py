@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 import fairalloc as fa
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.transformations.own_time import own_time
 
 JOBS = fa.Instance([[1], [1]], {"fast": [1], "slow": [1]}, rates=[[4, 1], ["5/2", 1]])
 
@@ -102,6 +103,17 @@ def test_limits_that_do_not_bind_and_those_of_tasks() -> None:
 def test_bad_limits(limits: object, sentence: str) -> None:
     with pytest.raises(fa.InstanceError, match=sentence):
         fa.with_own_time(JOBS, limits)
+
+
+@pytest.mark.parametrize("names", [("time", ["u1", "b"]), ("a of b", ["b", "c"])])
+def test_own_time_has_its_name_whatever_others_are_called(names) -> None:
+    resource, servers = names
+    jobs = JOBS.replace(resources=[resource], servers=servers)
+    limited = fa.with_own_time(jobs)
+    assert own_time(limited).tolist() == [2, 3]
+    assert fa.solve(jobs, "gavel-max-min").values == pytest.approx(fa.solve(JOBS, "gavel-max-min").values)
+    if resource == "time":
+        assert limited.resources == ("r1", "r2", "time of u1", "time of u2")
 
 
 def test_floors_and_groups_are_kept() -> None:
