@@ -54,10 +54,8 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     limits = [1] * instance.N if limits is None else limits
     limited = np.flatnonzero(np.isfinite(read_limits(limits, instance.users)))
     pools = [int(q) * c for q, row in zip(instance.counts, instance.exact.capacities, strict=True) for c in row]
-    named, times = (
-        [f"{r} of {s}" for s in instance.servers for r in instance.resources],
-        [f"time of {instance.users[n]}" for n in limited],
-    )
+    named = [f"{r} of {s}" for s in instance.servers for r in instance.resources]
+    times = [f"time of {instance.users[n]}" for n in limited]
     if len({*named, *times}) < len(named) + len(times):
         named = [f"r{k}" for k in range(1, len(named) + 1)]
     result = Instance(
