@@ -170,7 +170,8 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     except NotApplicable as fault:
         raise Refuted(str(fault)) from None
     if found is None:
-        raise Refuted("the method 'exact' does not compute this mechanism")
+        whole = "whole tasks are proved by the gap of branch and bound, which is their residual"
+        raise Refuted(whole if item.integer else "the method 'exact' does not compute this mechanism")
     rule, domain = found
     solution = solve_exactly(rule, domain, limits)
     x = solution.x if given is None or given.x_exact is None else given.x_exact
