@@ -111,6 +111,7 @@ RICH = Instance(
     counts=[2, 3],
     eligible=[[True, True], [False, True]],
     max_tasks=[5, "7/2"],
+    min_tasks=[0, "1/7"],
     demands_on={(0, 1): [[1, 1], [1, 3]]},
     name="rich",
     resources=["cpu", "memory"],
@@ -164,7 +165,7 @@ def test_the_fingerprint_sees_every_number(path):
 
 
 def test_all_numbers_were_tried():
-    assert len(NUMBERS) == 6 + 4 + 2 + 2 + 2 + 4
+    assert len(NUMBERS) == 6 + 4 + 2 + 2 + 2 + 2 + 4
 
 
 @pytest.mark.parametrize(
