@@ -12,6 +12,7 @@
 """
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +103,7 @@ def _table(path: str | Path, kind: str) -> _Table:
     file = str(path)
     text = read_text(path)
     first = text.partition("\n")[0]
-    reader = csv.reader(text.splitlines(), delimiter=max(",;\t", key=first.count), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
     heads, found = [], []
     try:
         heads = [head.strip() for head in next(reader, [])]

@@ -298,6 +298,7 @@ def test_a_user_of_two_rows_of_csv_has_two_variants_and_says_the_rest_once(tmp_p
         ("memory,weight", "weight,min_tasks", "vms.csv has no column 'memory', but it must have one for each resource"),
         ("weight,", ",", "a column of .*vms.csv has the head '', but each must have a head of its own"),
         ("ann,0.2,1,2,,", "ann,0.2,1,2,", "line 2 of .*vms.csv has 5 cells, but there are 6 heads"),
+        ("bob", '"an\nn"', r"user 2 has the name 'an\\nn', but a name has no control characters"),
         ("ann,0.2,1,2,,\nbob,1,0.2,1,20,rack;box\n", "", "there must be a line of heads and a row for each user"),
     ],
 )
