@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.models.examples.published import EVERY_EXAMPLE, example
-from fairalloc.models.files.csv_tables import read_csv
+from fairalloc.models.files.csv_tables import OF_SERVERS, OF_USERS, read_csv
 from fairalloc.models.files.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
 from fairalloc.models.instance import Instance
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
@@ -31,7 +31,7 @@ def add_instance(command: argparse.ArgumentParser, several: bool = False) -> Non
     how: dict[str, Any] = {"dest": "instances", "nargs": "*"} if several else {"dest": "instance", "nargs": "?"}
     text = "a JSON file, - for standard input, or a published name"
     completed(command.add_argument(**how, metavar="INSTANCE", help=text), _examples, files=True)
-    for kind, more in (("users", "weight, max_tasks, eligible"), ("servers", "count")):
+    for kind, more in (("users", ", ".join(OF_USERS)), ("servers", ", ".join(OF_SERVERS))):
         text = f"instead of INSTANCE a table of CSV: names, a column for each resource, and if wanted {more}"
         completed(command.add_argument(f"--{kind}", metavar="FILE.csv", help=text), list, files="csv")
 

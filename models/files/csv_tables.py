@@ -55,6 +55,8 @@ def read_csv(users: str | Path, servers: str | Path, name: str = "") -> Instance
     here, there = _table(users, "user"), _table(servers, "server")
     resources = [column for column in there.columns if column not in OF_SERVERS]
     require(resources, f"the columns of {there.file} are", list(there.columns), "there must be one for each resource")
+    for column in [column for column in resources if column in OF_USERS][:1]:
+        raise InstanceError(f"{there.file} has the resource {column!r}, but in the table of users this column is no resource")
     _check_columns(here, resources)
     known: set[str] = set()
     for line, one in zip(there.lines, there.names, strict=True):

@@ -290,6 +290,11 @@ def test_a_user_of_two_rows_of_csv_has_two_variants_and_says_the_rest_once(tmp_p
         tables(tmp_path, two.replace("ann,2,1,,", "ann,2,1,4,"))
 
 
+def test_a_resource_is_no_column_that_says_something_else_of_users(tmp_path):
+    with pytest.raises(InstanceError, match="has the resource 'weight', but in the table of users this column is no resource"):
+        tables(tmp_path, "user,cpu,weight\nann,1,2\n", "server,cpu,weight\nrack,12,2\n")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
