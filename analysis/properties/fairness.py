@@ -298,7 +298,7 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     instance = h.instance
     if not global_bottlenecks(instance):
         return _undecided("users have no demand vectors with the same global dominant resource")
-    best = solve(instance, "drfh", "exact" if h.exact else None, accuracy="high")
+    best = solve(instance.replace(groups=None), "drfh", "exact" if h.exact else None, accuracy="high")
     if not best.residual <= SOLVED:
         raise Unsolved("the answer of drfh was not found")
     gaps = abs(Holdings(best, h.exact).tasks - h.tasks) / h.alone

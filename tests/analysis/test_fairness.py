@@ -219,6 +219,12 @@ def test_what_a_property_says_nothing_about_is_not_decided():
         assert verdict.sentence.startswith("not decided: ")
 
 
+def test_no_property_fails_where_there_are_groups():
+    grouped = Allocation(ONE.replace(groups={"one": ["u1"]}), [1.5, 0.5])
+    verdicts = {name: check(grouped, name) for name in PROPERTIES}
+    assert "'u1' runs 1.5 tasks, and 1 by drfh" in verdicts["global-bottleneck-fairness"].sentence
+
+
 def test_bottlenecks_of_instances():
     assert whole_bottlenecks(RACKS) == {1}
     assert whole_bottlenecks(POOL) == set()
