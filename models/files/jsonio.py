@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 SINCE_2, RESERVED = ("rates", "min_tasks"), ("user_rows",)
 """The fields of a user that fairalloc-instance/1 does not have, and names that no other field may get."""
-ALLOCATION_SCHEMA = "fairalloc-allocation/1"
+ALLOCATION_SCHEMA, ARRAYS = "fairalloc-allocation/1", ("prices", "round_prices", "bundles")
 
 LARGEST = 1 << 29
 """The most bytes of a file that are read."""
@@ -225,7 +225,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
     """The allocation as a document of schema fairalloc-allocation/1; numbers that are not finite become null."""
     instance = allocation.instance
     users = [_user_document(allocation, n) for n in range(instance.N)]
-    prices = {"prices": allocation.prices, "round_prices": allocation.round_prices}
+    arrays = {name: getattr(allocation, name) for name in ARRAYS}
     return {
         "schema": ALLOCATION_SCHEMA,
         "instance": instance.name,
@@ -242,7 +242,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
         | {"iterations": allocation.iterations, "threads": allocation.threads},
         "versions": dict(allocation.versions),
-        **{name: value.tolist() for name, value in prices.items() if value is not None},
+        **{name: value.tolist() for name, value in arrays.items() if value is not None},
         **({"log": list(allocation.log)} if allocation.log else {}),
         **({"trace": as_json(allocation.trace)} if allocation.trace else {}),
     }
@@ -286,7 +286,8 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
     Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
     with them.
-    `prices` and `round_prices` are hints, from which methods start and residuals are computed; they may be left out.
+    `prices` and `round_prices` are hints, from which methods start and residuals are computed; they may be left out, as may
+    `bundles`.
     A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
     """
     _object(document, "the allocation", None, required=("schema", "users"))
@@ -324,8 +325,8 @@ def parse_allocation(document: Any, instance: Instance) -> Allocation:
     trace = tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
     lines = isinstance(log, list) and all(isinstance(line, str) for line in log)
     require(lines, "the log of the allocation is", log, "it must be a list of lines")
-    prices = {field: _prices(document[field], field) for field in ("prices", "round_prices") if field in document}
-    return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **prices, **names)
+    arrays = {field: _numbers(document[field], field) for field in ARRAYS if field in document}
+    return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **arrays, **names)
 
 
 def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:
@@ -371,10 +372,10 @@ def _all_or_none(x_exact: list[Fraction | None], filled: set[Any], instance: Ins
     return tuple(value for value in x_exact if value is not None)
 
 
-def _prices(value: Any, what: str) -> Any:
+def _numbers(value: Any, what: str) -> Any:
     """Nested lists of finite numbers; `Allocation` looks at their shape."""
     if isinstance(value, list):
-        return [_prices(item, what) for item in value]
+        return [_numbers(item, what) for item in value]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     require(number, f"{what} of the allocation holds", value, "it must hold numbers in nested lists")
     return finite(value, f"a number in {what} of the allocation")

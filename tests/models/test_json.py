@@ -385,6 +385,17 @@ def test_altered_allocation_documents(value):
         assert valid or not read(document), path
 
 
+def test_bundles_survive():
+    """Whether an answer is wasteful, or somebody envied, depends on them."""
+    given = Allocation(Instance([[1], [1]], [[4]]), [1, 1], bundles=[[[1]], [[3]]])
+    document = through_text(allocation_document(given.noted(residuals={"feasibility": 0.0})))
+    ALLOCATION.validate(document)
+    again = parse_allocation(document, given.instance)
+    assert again.bundles.tolist() == given.bundles.tolist()
+    with pytest.raises(InstanceError, match="bundles of the allocation holds 'x', but it must hold numbers in nested lists"):
+        parse_allocation(document | {"bundles": [[["x"]]]}, given.instance)
+
+
 @pytest.mark.parametrize(("mechanism", "fields"), [("nb", ["prices"]), ("drfh", ["prices", "round_prices"])])
 def test_prices_survive(mechanism, fields):
     """A warm start and a residual need them."""
