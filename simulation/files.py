@@ -101,7 +101,7 @@ def _swf(path: Path) -> DescribedWorkload:
     ran, wide = table[:, RUN] > 0, processors > 0
     left_out = {"jobs that never ran": int((~ran).sum()), "jobs without processors": int((ran & ~wide).sum())}
     table, processors = table[ran & wide], processors[ran & wide]
-    users, arrival = [f"user-{code:g}" for code in table[:, USER]], np.maximum(table[:, SUBMIT], 0.0)
+    users, arrival = [f"user-{code:.17g}" for code in table[:, USER]], np.maximum(table[:, SUBMIT], 0.0)
     columns: dict[str, Any] = {"user": users, "arrival": arrival, "tasks": processors, "duration": table[:, RUN]}
     jobs, made = Workload.from_columns(columns | {"cpu": np.ones(len(table))}), "each processor of a job is a task of its own"
     return DescribedWorkload(jobs, _machines(header, path), f"the jobs of {path}", made, left_out)
@@ -112,7 +112,7 @@ def _machines(header: Mapping[str, str], path: Path) -> Cluster | None:
     told = [header.get(name, "").split(" ")[0] for name in ("MaxNodes", "MaxProcs")]
     if not told[1]:
         return None
-    nodes, processors = (int(text) if text.isdigit() else 0 for text in (told[0] or told[1], told[1]))
+    nodes, processors = (int(text) if text.isdecimal() else 0 for text in (told[0] or told[1], told[1]))
     holds = 0 < nodes <= processors
     require(holds, f"MaxNodes and MaxProcs of {path} are", tuple(told), "they must be positive, nodes fewer")
     whole, more = divmod(processors, nodes)

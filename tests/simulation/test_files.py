@@ -69,6 +69,11 @@ def test_the_jobs_of_the_parallel_workloads_archive(tmp_path):
     assert (found.cluster.capacities.tolist(), found.cluster.counts.tolist()) == ([[3], [2]], [1, 2])
 
 
+def test_users_of_an_archive_with_long_numbers_stay_apart(tmp_path):
+    (tmp_path / "log.swf").write_text(SWF.replace(" 12 ", " 1234567 ").replace(" 9 ", " 1234568 "))
+    assert read_workload(tmp_path / "log.swf").workload.users == ("user-1234567", "user-1234568")
+
+
 def test_machines_from_a_file(tmp_path):
     path = tmp_path / "machines.csv"
     path.write_text("class,count,cpu,memory\nbig,2,1,2\nsmall,3,0.5,1\n")
@@ -85,6 +90,7 @@ WRONG = {
     "e.swf": ("; MaxProcs: 3\n1 2 3\n", "1 jobs of 3 fields, .* 18 fields each"),
     "f.swf": (SWF.replace("60", "sixty"), "cannot be read: could not convert string .sixty."),
     "g.swf": (SWF.replace("MaxNodes: 3", "MaxNodes: 9"), "MaxNodes and MaxProcs"),
+    "k.swf": (SWF.replace("MaxNodes: 3", "MaxNodes: \u00b2"), "MaxNodes and MaxProcs"),
     "h.swf": ("; Version: 2\n", "has 0 jobs .* must have jobs"),
     "i.txt": ("", "must end in .csv, .parquet, .swf"),
     "j.parquet": ("no parquet", "not a whole parquet file"),
