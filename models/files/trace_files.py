@@ -73,7 +73,7 @@ def _lines(path: Path, separator: str) -> list[tuple[int, list[str]]]:
     """Line number and fields of every row of a .csv or .csv.gz file; Bitbrains pads its fields with tabs."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", newline="", encoding="utf-8") as file:
+        with opener(path, "rt", newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file, delimiter=separator, strict=True)
             return [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
     except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:  # ValueError: no UTF-8, in the file or its name

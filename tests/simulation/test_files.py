@@ -76,7 +76,7 @@ def test_users_of_an_archive_with_long_numbers_stay_apart(tmp_path):
 
 def test_machines_from_a_file(tmp_path):
     path = tmp_path / "machines.csv"
-    path.write_text("class,count,cpu,memory\nbig,2,1,2\nsmall,3,0.5,1\n")
+    path.write_text("\ufeffclass,count,cpu,memory\nbig,2,1,2\nsmall,3,0.5,1\n")  # as spreadsheets write it
     cluster = read_cluster(path)
     assert (cluster.names, cluster.counts.tolist()) == (("big", "small"), [2, 3])
     assert cluster.capacities.tolist() == [[1, 2], [0.5, 1]]
