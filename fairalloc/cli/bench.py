@@ -22,7 +22,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.examples import traces
-from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, parse_json
+from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, parse_json
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
@@ -132,9 +132,9 @@ def _is_instance(file: Path) -> bool:
     except (InstanceError, OSError, ValueError):
         return True  # its case says what is wrong with it
     schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != INSTANCE_SCHEMA:
+    if schema not in INSTANCE_SCHEMAS:
         complain(f"{file} is left out: its schema is {shown(schema)}, not {INSTANCE_SCHEMA!r}")
-    return bool(schema == INSTANCE_SCHEMA)
+    return schema in INSTANCE_SCHEMAS
 
 
 def _say_what_is_not_computed(cases: Sequence[benchmarks.SuiteCase], methods: Sequence[Any]) -> None:

@@ -22,6 +22,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import as_json, finite, literal, rational
 
 INSTANCE_SCHEMA = "fairalloc-instance/2"
+INSTANCE_SCHEMAS = ("fairalloc-instance/1", INSTANCE_SCHEMA)
 T = TypeVar("T")
 
 SINCE_2, RESERVED = ("rates", "min_tasks"), ("user_rows",)
@@ -123,8 +124,7 @@ def parse_instance(document: Any) -> Instance:
     """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
     known = ("schema", "name", "resources", "servers", "users", "groups")
     _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
-    schemas = ("fairalloc-instance/1", INSTANCE_SCHEMA)
-    require(document["schema"] in schemas, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
+    require(document["schema"] in INSTANCE_SCHEMAS, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
     new = SINCE_2 if document["schema"] == INSTANCE_SCHEMA else ()
     groups = document.get("groups")
     require(new or groups is None, "groups are", groups, f"only {INSTANCE_SCHEMA!r} has them")

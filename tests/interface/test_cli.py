@@ -393,12 +393,14 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     monkeypatch.chdir(tmp_path)
     one = fa.Instance([[1]], [[2]])
     fa.write_instance(one, "one.json")
+    Path("old.json").write_text(Path("one.json").read_text().replace("fairalloc-instance/2", "fairalloc-instance/1"))
     fa.write_allocation(fa.solve(one, "drfh"), "answer.json")
     ask = ["bench", "run", ".", "-m", "drfh", "-m", "nb", "--method", "highs", "--repeats", "1", "--records", "r.sqlite"]
     assert main(ask) == 0
     said = capsys.readouterr()
     assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/2'" in said.err
     assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
+    assert {record.case for record in fa.benchmarks.report("r.sqlite").records} >= {"one-drfh", "old-drfh"}
     assert "answer-drfh" not in said.out
     asked = f"fairalloc bench run {tmp_path} --mechanism drfh --mechanism nb --method highs "
     assert fa.benchmarks.report("r.sqlite").again.startswith(asked)
