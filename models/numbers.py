@@ -85,7 +85,9 @@ def plain(value: Any) -> bool:
 
 
 def floats(value: Any, what: str) -> Floats:
-    """A new array of floats, or an InstanceError that names `what`."""
+    """A new array of floats, or an InstanceError that names `what`; dates, spans of time and complex numbers are none."""
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    require(kind not in ("M", "m", "c"), f"{what} is", value, "it must be an array of numbers")
     try:
         return np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):

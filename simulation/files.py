@@ -69,7 +69,9 @@ def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, flo
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix
     if ending == ".parquet":
         found = parquet_table(path)
-        return {name: found[name].to_numpy() for name in found.column_names}
+        columns = {name: found[name].to_numpy() for name in found.column_names}
+        empty = {name: columns[name] for name in missing or () if name in columns and columns[name].dtype.kind == "f"}
+        return columns | {name: np.where(np.isnan(values), (missing or {})[name], values) for name, values in empty.items()}
     if ending not in (".csv", ".csv.gz"):
         raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
     table, result = csv_table(path), dict[str, NDArray[Any]]()

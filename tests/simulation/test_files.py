@@ -37,12 +37,12 @@ def same(one, other):
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS) and one.users == other.users
 
 
-def written(folder, ending):
+def written(folder, ending, frame=FRAME):
     path = folder / f"jobs{ending}"
     if ending == ".parquet":
-        FRAME.to_parquet(path)
+        frame.to_parquet(path)
     else:
-        FRAME.to_csv(path, index=False)
+        frame.to_csv(path, index=False)
     return path
 
 
@@ -53,6 +53,14 @@ def test_a_frame_and_its_files_are_one_workload(ending, tmp_path):
     assert jobs.weights.tolist() == [1, 2]
     assert jobs.resources == ("cpu", "memory")
     assert same(read_workload(written(tmp_path, ending)).workload, jobs)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_what_is_empty_in_a_file_has_its_default_but_names_have_none(ending, tmp_path):
+    jobs = read_workload(written(tmp_path, ending, FRAME.assign(weight=np.nan, leave=np.nan))).workload
+    assert (jobs.weights.tolist(), jobs.leave.tolist()) == ([1, 1], [np.inf, np.inf])
+    with pytest.raises(InstanceError, match=r"user\[1\] is (None|nan), but it must be a name|user 1 has the name ''"):
+        read_workload(written(tmp_path, ending, FRAME.assign(user=["ann", None, "ann"])))
 
 
 def test_the_jobs_of_the_parallel_workloads_archive(tmp_path):

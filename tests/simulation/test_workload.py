@@ -54,6 +54,9 @@ def test_what_fits_where():
     [
         ({"arrival": [30, -10, 30]}, r"arrival\[1\] is -10.0, but it must not be negative"),
         ({"tasks": [2, 0, 1.5]}, r"tasks\[1\] is 0.0 and 1 more rows, but it must be positive integers"),
+        ({"tasks": [2, 2.0**60, 1]}, r"tasks\[1\] is 1.15.*e\+18, but it must be positive integers up to 9007199254740992"),
+        ({"arrival": np.array([1, 2, 3], "datetime64[s]")}, "arrival is .*1970-01-01.* but it must be an array of numbers"),
+        ({"duration": np.array([1, 2, 3], "timedelta64[us]")}, "duration is .* but it must be an array of numbers"),
         ({"duration": [1, 0, 1]}, r"duration\[1\] is 0.0, but it must be positive"),
         ({"duration": [1, np.nan, 1]}, r"duration\[1\] is nan, but it must be finite"),
         ({"demand": [[1, 1], [0, 0], [1, 1]]}, r"demand\[1\] is \[0.0, 0.0\], but it must have a positive entry"),
@@ -83,6 +86,7 @@ def test_a_task_larger_than_every_machine_is_named():
         ((["cpu"], [[1, 1]]), "the number of resource names is 1, but the data has 2 resources"),
         ((["cpu"], [[-1]]), r"capacities\[0\] is \[-1.0\], but it must not be negative"),
         ((["cpu"], [[1]], [0.5]), r"counts\[0\] is 0.5, but it must be positive integers"),
+        ((["cpu"], [[1]], [2.0**63]), "must be positive integers up to 9007199254740992"),
         ((["cpu"], []), "capacities has 1 dimensions, but it must have 2"),
         ((["cpu"], np.zeros((0, 1))), "capacities have 0 rows and 1 columns"),
     ],
