@@ -8,7 +8,7 @@ resource r of server i that one task on arc a takes, so every row has the right-
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from sys import modules
@@ -137,7 +137,7 @@ class Instance(InstanceData):
         raise AttributeError("an Instance is read-only")
 
     def __reduce__(self) -> Any:
-        return self.__dict__.get("_made_by") or (partial(Instance, **self._arguments()), ())
+        return partial(Instance, **self._arguments()), ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance):
@@ -254,8 +254,7 @@ class Instance(InstanceData):
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
         result = object.__new__(Instance)
         result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in stale} | dict(data))
-        for name in ("memo", "_made_by"):
-            result.__dict__.pop(name, None)
+        result.__dict__.pop("memo", None)
         return result
 
     @cached_property
@@ -283,9 +282,10 @@ class Instance(InstanceData):
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""
         limits = None if np.isinf(self.max_tasks).all() else self.max_tasks
-        values = {"demands": self.vectors, "capacities": self.capacities, "weights": self.weights, "max_tasks": limits}
+        values = {"capacities": self.capacities, "weights": self.weights, "max_tasks": limits}
         values |= {"rates": self._rates, "min_tasks": self.min_tasks if self.has_floors else None}
         given = {key: value if self._given[key] is None else self._given[key] for key, value in values.items()}
+        given["demands"] = replace(self.vectors, given=self._given["demands"])  # read once: the most numbers are here
         given |= {"name": self.name, "counts": self.counts, "eligible": self._eligible, "demands_on": self._given["demands_on"]}
         given["groups"] = self.groups
         names = {"users": self._users, "servers": self._servers, "resources": self._resources}

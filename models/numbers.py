@@ -26,6 +26,8 @@ _TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-
 
 def rational(value: Any, what: str) -> Fraction:
     """The exact value of an int, float, Fraction or string such as "1/5"; `what` names it in the error."""
+    if type(value) is Fraction:
+        return value
     if isinstance(value, bool | np.bool_):
         raise InstanceError(f"{what} is {value}, which is not a number")
     try:

@@ -217,7 +217,7 @@ def _beyond_floats(instance: Instance) -> Iterator[tuple[int, Fraction]]:
     vectors = chain(chain.from_iterable(exact.demands), own, exact.capacities)
     numbers = chain(chain.from_iterable(vectors), exact.weights, exact.max_tasks, exact.rates.values(), exact.min_tasks)
     for k, number in enumerate(numbers):
-        if number is not None and Fraction(repr(float(number))) != number:
+        if number and Fraction(repr(float(number))) != number:
             yield k, number
 
 

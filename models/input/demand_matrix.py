@@ -1,5 +1,6 @@
 """The demand vectors of all users, one below the other, as one sparse matrix: a user has as many rows as variants."""
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +21,12 @@ class Vectors:
 
     matrix : (M x R) sparse, every stored entry > 0, sorted by rows and columns; the resource that one task takes
     first : (N + 1,) the rows first[n] to first[n + 1] are the variants of user n
+    given : for each user what the exact data are read from; None where the floats are exact
     """
 
     matrix: sp.csr_array
     first: NDArray[np.intp]
+    given: Any = None
 
     @classmethod
     def of(cls, rows: Floats, first: NDArray[np.intp] | None = None) -> "Vectors":
@@ -82,6 +85,10 @@ class Vectors:
         """What two have in common where they are equal."""
         places = (self.first, self.matrix.indptr, self.matrix.indices)
         return *(place.astype(np.int64).tobytes() for place in places), self.matrix.data.tobytes()
+
+
+class DerivedRows(Sequence[Any]):
+    """Exact demands that follow from other data: where two of these are equal, so are their rows, which need not be read."""
 
 
 def index_type(size: int) -> type[np.signedinteger[Any]]:

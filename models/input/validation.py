@@ -7,7 +7,7 @@ by value, which names it. Nothing (users x servers) or (users x resources) is ma
 import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -111,7 +111,7 @@ def first_rows(demands: tuple[Any, Any]) -> NDArray[np.intp]:
 def source_of(value: Any) -> Any:
     """What must be kept for the exact numbers: None where the floats are exact themselves, as machine numbers are."""
     if value is None or isinstance(value, Vectors) or is_sparse_variants(value):
-        return None
+        return value.given if isinstance(value, Vectors) else None
     data = value.data if sp.issparse(value) else value
     if plain(data) and (data.dtype.kind == "f" or not data.size or int(np.abs(data).max()) <= LARGEST_COUNT):
         return None
@@ -144,8 +144,8 @@ def _usable(rows: Floats) -> NDArray[np.bool_]:
 
 def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
     """The demand vectors, from a vector or variants for each user, from a matrix (N x R) of SciPy, or from a sparse pair."""
-    if isinstance(value, Vectors):
-        return value
+    if isinstance(value, Vectors):  # read before; a pickle has forgotten what is read-only
+        return replace(value, matrix=read_only(value.matrix), first=frozen(value.first))
     if sp.issparse(value):
         return _read_sparse_demands(value, np.arange(len(users) + 1), users, resources)
     if is_sparse_variants(value):

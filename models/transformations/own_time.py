@@ -10,9 +10,9 @@ tasks alone (nb, mmf, lmmf, utilitarian) is what it was, with the rows. Those th
 (drfh, ps-dsf, the game) would compare shares of the new resources, and refuse several variants where they need one.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.input.demand_matrix import Vectors
+from fairalloc.models.input.demand_matrix import DerivedRows, Vectors
 from fairalloc.models.input.validation import read_limits
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
@@ -58,8 +58,9 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     times = [f"time of {instance.users[n]}" for n in limited]
     if len({*named, *times}) < len(named) + len(times):
         named = [f"r{k}" for k in range(1, len(named) + 1)]
-    result = Instance(
-        Vectors.of_sparse(_rows(instance, limited), instance.arcs.owner.indptr.astype(np.intp)),
+    vectors = Vectors.of_sparse(_rows(instance, limited), instance.arcs.owner.indptr.astype(np.intp))
+    return Instance(
+        replace(vectors, given=_ExactRows(instance, tuple(limited.tolist()))),  # of which these are the floats
         [pools + [rational(limits[n], "the limit") for n in limited]],
         weights=instance.exact.weights,
         max_tasks=instance.exact.max_tasks,
@@ -70,9 +71,6 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
         servers=["system"],
         resources=named + times,
     )
-    result._given["demands"] = _ExactRows(instance, tuple(limited.tolist()))  # of which these are the floats
-    result.__dict__["_made_by"] = with_own_time, (instance, limits)  # which is smaller than its rows where it is pickled
-    return result
 
 
 def own_time(instance: Instance) -> NDArray[np.intp]:
@@ -95,11 +93,15 @@ def _rows(instance: Instance, limited: Any) -> sp.csr_array:
 
 
 @dataclass(frozen=True)
-class _ExactRows(Sequence[Any]):
+class _ExactRows(DerivedRows):
     """The same as rationals, user by user."""
 
     home: Instance
     limited: tuple[int, ...]
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {n: k for k, n in enumerate(self.limited)}
 
     def __len__(self) -> int:
         return self.home.N
@@ -112,6 +114,6 @@ class _ExactRows(Sequence[Any]):
         home, exact = self.home, self.home.exact
         result = [Fraction(0)] * (home.K * home.R + len(self.limited))
         result[i * home.R : (i + 1) * home.R] = exact.demands_on.get((n, i), exact.demands[n])[v]
-        if n in self.limited:
-            result[home.K * home.R + self.limited.index(n)] = 1 / (Fraction(1) if (n, i) in exact.own else exact.rate(n, i))
+        if n in self._place:
+            result[home.K * home.R + self._place[n]] = 1 / (Fraction(1) if (n, i) in exact.own else exact.rate(n, i))
         return result

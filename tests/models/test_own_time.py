@@ -88,6 +88,17 @@ def test_exact_numbers() -> None:
     assert exact_arcs(fa.with_own_time(JOBS)).tasks(exact) == (2, 2)
 
 
+def test_copies_read_no_row_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are as many rows as arcs, and as many numbers in each as servers and users."""
+    limited, others = fa.with_own_time(JOBS), fa.with_own_time(JOBS, ["1/3", 1])
+    third = fa.with_own_time(JOBS, [Fraction(1, 3), 1])
+    monkeypatch.setattr(type(limited.vectors.given), "__getitem__", None)
+    copied = pickle.loads(pickle.dumps(limited.replace(name="jobs")))
+    assert (copied.replace(name=""), third) == (limited, others)
+    assert others != limited
+    assert not copied.vectors.matrix.data.flags.writeable
+
+
 def test_limits_that_do_not_bind_and_those_of_tasks() -> None:
     instance, _ = drawn(3)
     free = fa.with_own_time(instance, [np.inf] * instance.N)
