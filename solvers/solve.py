@@ -7,7 +7,7 @@
 Where a limit is given, the packages that the first method needs are imported before the clock starts, once in a process.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.catalogue.method_registry import candidates, method_of, methods_for
+from fairalloc.solvers.catalogue.method_registry import candidates, installed_candidates, method_of, methods_for
 from fairalloc.solvers.catalogue.own import Own
 from fairalloc.solvers.iis import conflict
 from fairalloc.solvers.judge import judged
@@ -138,12 +138,12 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     """The best allocation; `keep` gets each that is better than those before."""
     instance = request.instance
     item = request.mechanism.settled(instance)
-    chosen = [_chosen(item, method, instance, options)] if method is not None else _unnamed(item, instance)
+    chosen, later = _asked(item, method, instance, options)
     request = request if item is request.mechanism else replace(request, mechanism=item)
     merged = _merged(request, method, options) if request.merge else None
     if merged is not None and meets(merged, request.limits.promised):
         return merged
-    best = best_attempt(request, chosen, keep)
+    best = best_attempt(request, chosen, keep, later)
     if best is None:
         raise NotApplicable(
             item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance"
@@ -163,16 +163,21 @@ def _merged(request: Request, method: str | Own | None, options: Mapping[str, An
     if classes is None:
         return None
     small = classes.merged
-    chosen = [_chosen(item, method, small, options)] if method is not None else _unnamed(item, small)
-    answer = best_attempt(replace(request, instance=small), chosen)
+    chosen, later = _asked(item, method, small, options)
+    answer = best_attempt(replace(request, instance=small), chosen, later=later)
     if answer is None or not answer.has_point:
         return None
     return judged(item, classes.split(answer, item.home(instance)), request.limits, reference=request.reference)
 
 
-def _unnamed(mechanism: Mechanism, instance: Instance) -> Iterator[Method]:
-    """The methods that are asked where none is named."""
-    return (method for method in candidates(mechanism, instance) if not method.peer)
+def _asked(
+    mechanism: Mechanism, method: str | Own | None, instance: Instance, options: Mapping[str, Any]
+) -> tuple[Iterable[Method], Iterable[Method]]:
+    """The method that is named; or those that are asked where none is, available or not, and solvers of the user after them."""
+    if method is not None:
+        return [_chosen(mechanism, method, instance, options)], ()
+    known = candidates(mechanism, instance, available=False)
+    return (item for item in known if not item.peer), installed_candidates(mechanism, instance)
 
 
 def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:

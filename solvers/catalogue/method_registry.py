@@ -4,7 +4,7 @@ That is one list, and a threshold for max-min fairness. Against the fastest meth
 "Which method is asked") the first that claims takes 1.03 times as long in the geometric mean.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
@@ -95,7 +95,8 @@ def methods_for(mechanism: Mechanism, instance: Instance | None = None, availabl
     available : whether to leave out methods whose packages are missing, and to end with the solvers of the user that CVXPY or
         Pyomo find (installed.py)
     """
-    return list(candidates(mechanism, instance, available))
+    found = installed_candidates(mechanism, instance) if available else ()
+    return [*candidates(mechanism, instance, available), *found]
 
 
 def find_method(name: str) -> Method:
@@ -135,20 +136,27 @@ def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]
 
 
 def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
-    """The methods of `methods_for` one by one: whoever needs the first only does not ask the others."""
-    for method in _in_order(order(mechanism, instance), available):
+    """Those of `methods_for` in METHODS, one by one: whoever needs the first only does not ask the others."""
+    return _fitting(_in_order(order(mechanism, instance)), mechanism, instance, available)
+
+
+def installed_candidates(mechanism: Mechanism, instance: Instance | None = None) -> Iterator[Method]:
+    """Those of `methods_for` beyond METHODS, the solvers of the user: looking for them takes seconds, once in a process."""
+    return _fitting((method for method in installed_methods() if method.id not in METHODS), mechanism, instance, True)
+
+
+def _fitting(methods: Iterable[Method], mechanism: Mechanism, instance: Instance | None, available: bool) -> Iterator[Method]:
+    for method in methods:
         right = method.kind != "approximate" and method.computes(mechanism)
         fits = right and (instance is None or not method.applies(mechanism, instance))
-        if fits and (method.is_available() or not available):
+        if fits and (not available or method.is_available()):
             yield method
 
 
-def _in_order(first: Sequence[str], available: bool) -> Iterator[Method]:
-    """All methods, those of a list first, then by name; installed packages are asked only after them."""
+def _in_order(first: Sequence[str]) -> Iterator[Method]:
+    """METHODS, those of a list first, then by name; installed packages are asked only after them."""
     yield from filter(None, map(_asked_first, first))
     yield from (METHODS[key] for key in METHODS if key not in first)
-    if available:
-        yield from (method for method in installed_methods() if method.id not in METHODS)
 
 
 @cache

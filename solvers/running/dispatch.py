@@ -55,7 +55,7 @@ FAR = 1e8
 """The ratio of numbers from which HiGHS, in a method or in the judge, may write beyond its memory (`LP.far_apart`)."""
 
 TIGHT = 1e-4
-"""Seconds for each arc and resource: solvers in native code needed about as long for `nb` on 600 users and 100 servers."""
+"""Seconds for each arc and resource that it takes: what solvers in native code needed for `nb` on 600 users and 100 servers."""
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,18 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
 # ---- methods in turn -----------------------------------------------------------------------------------------------------
 
 
-def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None = None) -> Allocation | None:
+def best_attempt(
+    request: Request, methods: Iterable[Method], keep: Keep | None = None, later: Iterable[Method] = ()
+) -> Allocation | None:
     """The first judged allocation that meets the accuracy, else the best when methods or time have come to an end.
 
-    Methods are asked in their order; None where there are none. `keep` gets each allocation that is better than those before.
+    Methods are asked in their order, then those of `later`; None where none is available. `keep` gets each allocation that is
+    better than those before.
     KeyboardInterrupt is raised at Ctrl-C before there was a point.
     """
     limits, promise = request.limits, request.limits.promised
     best: Allocation | None = None
-    queue = _Queue(methods, limits.limited)
+    queue = _Queue(methods, later, limits.limited)
     if _is_tight(request):
         queue.prefer_anytime()
 
@@ -218,33 +221,41 @@ def best_attempt(request: Request, methods: Iterable[Method], keep: Keep | None 
 def _is_tight(request: Request) -> bool:
     """Whether a method that has a point only when it has ended will probably leave none."""
     instance, limits = request.instance, request.limits
-    return limits.limited and _is_large(instance) and limits.deadline - limits.clock() < TIGHT * instance.A * instance.R
+    return limits.limited and _is_large(instance) and limits.deadline - limits.clock() < TIGHT * instance.arcs.load.nnz
 
 
 class _Queue:
-    """The methods in turn; without a limit nobody asks which is the last, and none is looked for before it is needed."""
+    """The methods in turn; without a limit nobody asks which is the last, and none is looked for before it is needed.
 
-    def __init__(self, methods: Iterable[Method], limited: bool) -> None:
-        self._rest, self._limited = iter(methods), limited
+    Those of `later` take seconds to be looked for: with a limit, too, nobody does before they are needed.
+    """
+
+    def __init__(self, methods: Iterable[Method], later: Iterable[Method], limited: bool) -> None:
+        self._rest, self._later, self._limited = iter(methods), iter(later), limited
         self._next: list[Method] = []
 
     def __iter__(self) -> Iterator[Method]:
+        yield from self._known()
+        self._rest = self._later
+        yield from self._known()
+
+    def _known(self) -> Iterator[Method]:
         while self._next or self._look():
             yield self._next.pop()
 
     def _look(self) -> bool:
-        self._next = [*islice(self._rest, 1)]
+        self._next = [*islice((method for method in self._rest if method.is_available()), 1)]
         return bool(self._next)
 
     @property
     def is_last(self) -> bool:
-        """Whether there are no more, where there is a limit."""
+        """Whether there are no more but those of `later`, where there is a limit."""
         return not self._limited or not (self._next or self._look())
 
     def prefer_anytime(self) -> None:
         """Go on with methods that have a point at any time, if there are some: what else needs as long as the last one did."""
         rest = self._taken_out()
-        self._rest = iter([method for method in rest if method.anytime] or rest)
+        self._rest = iter([method for method in rest if method.anytime and method.is_available()] or rest)
 
     def postpone_first_order(self) -> None:
         """Where another method was inaccurate they are too, after many iterations: rational arithmetic takes less on few arcs."""

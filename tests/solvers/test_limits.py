@@ -27,8 +27,10 @@ from fairalloc.formulations.common.tasks import cvxpy_tasks
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
+from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.solvers import METHODS, judged, solve
 from fairalloc.solvers.backends.pyomo import CasadiProgram
+from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.solvers.iis import conflict
 from fairalloc.solvers.judge import proved, reference_allocation
 from fairalloc.solvers.method import UNFOUNDED, Limits, Method, Session, Stopped
@@ -433,6 +435,40 @@ def test_after_a_method_ran_out_of_time_those_with_a_point_at_any_time_come_next
     anytime.anytime = True
     best_attempt(Request(DRFH, BIG, Limits(deadline=1e6, clock=Clock(0.0))), [Double(late), Double(late), anytime])
     assert tried == ["late", "quick"]
+
+
+def test_solvers_of_the_user_are_looked_for_only_where_they_are_needed(monkeypatch):
+    """That imports CVXPY and Pyomo, which takes longer than h-drf, whose method is the only one."""
+    monkeypatch.setattr("fairalloc.solvers.catalogue.installed._of_cvxpy", lambda: pytest.fail("looked for"))
+    assert solve(WANG, "h-drf", time_limit=60).termination == "optimal"
+    tried = []
+
+    def late(session):
+        tried.append("late")
+        raise Stopped("error")
+
+    other = Double(lambda session: (tried.append("other"), right(session))[1])
+    best_attempt(Request(DRFH, WANG, Limits(deadline=64.0, clock=Clock(0.0)), isolate=False), [Double(late)], later=[other])
+    assert tried == ["late", "other"]
+
+
+def test_methods_that_are_not_asked_are_not_looked_for(monkeypatch):
+    """Under a tight limit: what CVXPY has is known when it is imported, which takes longer than an answer."""
+    monkeypatch.setattr(time_limits, "AVAILABLE", False)
+    monkeypatch.setattr("fairalloc.solvers.backends.cvxpy_nlp.absent", lambda: pytest.fail("looked for"))
+    nested = generators.generic(60, 60, 3).replace(groups={"a": [*range(30)], "b": [*range(30, 60)]})
+    request = Request(DRFH, nested, Limits(deadline=1.0, clock=Clock(0.0)))
+    assert dispatch._is_tight(request)
+    item = mechanism("nested-nb")
+    found = best_attempt(replace(request, mechanism=item), candidates(item, nested, available=False))
+    assert found.method == "interior-point"
+
+
+def test_a_limit_is_tight_by_what_tasks_take():
+    """The own time of each user is a resource, of which there are as many as users."""
+    jobs = with_own_time(Instance([[1]] * 200, [[20]] * 10))
+    assert not dispatch._is_tight(Request(DRFH, jobs, Limits(deadline=1.0, clock=Clock(0.0))))
+    assert dispatch._is_tight(Request(DRFH, jobs, Limits(deadline=0.1, clock=Clock(0.0))))
 
 
 @forks

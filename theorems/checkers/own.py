@@ -39,7 +39,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.catalogue.method_registry import candidates
+from fairalloc.solvers.catalogue.method_registry import methods_for
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.answers import one_answer, over_answers, with_answers
 from fairalloc.theorems.checkers.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
@@ -261,7 +261,7 @@ def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:
 def _others(item: Mechanism, parameters: tuple[tuple[str, Any], ...], instance: Instance, known: str) -> list[str]:
     """The other methods that compute a mechanism on an instance, those of another kind first."""
     settled = item.configure(**dict(parameters)).settled(instance)
-    others = [method for method in candidates(settled, instance) if method.id != known]
+    others = [method for method in methods_for(settled, instance) if method.id != known]
     return [method.id for method in sorted(others, key=lambda method: method.kind == METHODS[known].kind)]
 
 
