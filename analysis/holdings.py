@@ -90,6 +90,11 @@ class Holdings:
         return np.array([np.inf if t is None else t for t in self.instance.exact.max_tasks], dtype=object)
 
     @cached_property
+    def floors(self) -> Any:
+        """(N,) min_tasks."""
+        return self.array(self.instance.exact.min_tasks) if self.exact else self.instance.min_tasks
+
+    @cached_property
     def gamma(self) -> Any:
         """(A,) tasks the arc could run alone (K 8)."""
         return 1 / ratio(self.demand, self.pools[self.instance.arcs.server]).max(axis=1)

@@ -144,11 +144,12 @@ def _checked(property: Property, allocation: Allocation, tolerance: float, exact
 
 @np.errstate(over="ignore", invalid="ignore")  # of tasks out of range
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:
-    """No capacity, limit or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
+    """No capacity, limit, floor or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
     if not h.exact and infeasibility(h.allocation) == np.inf:
         sentence = "not feasible: the tasks are out of the range of numbers"
         return Verdict("feasibility", False, np.inf, sentence, "direct computation")
     where = {"capacity": _load(h) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
+    where["floor"] = np.where(h.floors > 0, 1 - ratio(h.tasks, h.floors), -1)
     rule = max(where, key=lambda key: where[key].max())
     margin = where[rule].max()
     if not margin > (0 if h.exact else tolerance):
@@ -166,10 +167,11 @@ def _load(h: Holdings) -> Any:
 
 
 def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, object], str]:
-    """The witness and the sentence of a user's limit, of a negative number on an arc, or of a capacity."""
+    """The witness and the sentence of a user's limit or floor, of a negative number on an arc, or of a capacity."""
     users, servers = h.instance.users, h.instance.servers
-    if rule == "limit":
-        sentence = f"user {users[k]!r} runs {float(h.tasks[k]):g} tasks and has {float(h.limits[k]):g}"
+    if rule in ("limit", "floor"):
+        bound = f"has {float(h.limits[k]):g}" if rule == "limit" else f"has the floor {float(h.floors[k]):g}"
+        sentence = f"user {users[k]!r} runs {float(h.tasks[k]):g} tasks and {bound}"
         return {"user": users[k], "tasks": h.tasks[k]}, sentence
     if rule == "sign":
         user, server = users[h.instance.arcs.user[k]], servers[h.instance.arcs.server[k]]

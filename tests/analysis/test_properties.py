@@ -336,3 +336,14 @@ def test_linear_programs_of_properties_by_hand(exact):
     assert [found.value, *found.z] == (right if exact else pytest.approx([float(v) for v in right], rel=ROUNDING))
     assert maximum(array([1]), array([[-1]]), array([0]), exact) is None
     assert maximum(array([1]), array([[1]]), array([-1]), exact) is None
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_who_runs_less_than_its_floor_is_named(exact):
+    floors = Instance([[1], [1]], [[4]], min_tasks=[1, 0])
+    for name in ("feasibility", "pareto"):
+        verdict = check(Allocation(floors, [0.5, 3.5]), name, exact=exact)
+        assert verdict.holds is False
+        assert verdict.sentence == "not feasible: user 'u1' runs 0.5 tasks and has the floor 1"
+    assert check(Allocation(floors, [0.5, 3.5]), "feasibility", exact=exact).margin == 0.5
+    assert check(Allocation(floors, [1.0, 3.0]), "feasibility", exact=exact).margin == 0
