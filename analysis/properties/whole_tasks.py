@@ -60,6 +60,8 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
 def _whole_tasks(h: Holdings, bundles: Any) -> Any:
     """(N, K) the whole tasks that each user runs with its own of the bundles (N, K, R) on each server."""
     arcs, result = h.instance.arcs, np.zeros((h.instance.N, h.instance.K))
+    timed = np.flatnonzero(h.own_time >= 0)
+    bundles[timed, 0, h.own_time[timed]] = h.pools[0, h.own_time[timed]]  # all of their own time, in any bundle
     demand = np.array(h.demand, float)
     part = np.divide(bundles[arcs.user, arcs.server], demand, out=np.full(demand.shape, np.inf), where=demand > 0)
     result[arcs.user, arcs.server] = np.floor(part.min(axis=1) + ROUNDING)

@@ -15,6 +15,7 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
 from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.examples.published import example
+from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import Hypotheses
@@ -420,3 +421,12 @@ def test_floating_point_and_rationals_agree_on_every_property():
                 seen.add((name, exact.holds))
     assert {name for name, holds in seen if holds} >= {"feasibility", "pareto", "envy-freeness", "sharing-incentive"}
     assert {name for name, holds in seen if holds is False} >= {"pareto", "envy-freeness", "sharing-incentive"}
+
+
+def test_envy_up_to_a_task_has_all_own_time():
+    """Without it nobody could run anything with another's bundle, which has no time of its own."""
+    jobs = with_own_time(Instance([[1], [1]], [[4]]), [4, 4])
+    for name in ("envy-up-to-one-task", "envy-up-to-any-task"):
+        verdict = check(Allocation(jobs, [4.0, 0.0]), name)
+        assert (verdict.holds, verdict.margin) == (False, 0.75), "3 of 4 tasks"
+        assert check(Allocation(jobs, [1.0, 0.0]), name).holds
