@@ -250,3 +250,11 @@ def test_njc_where_every_resource_must_be_a_bottleneck():
     found = solution_set(instance, "njc")
     assert set(found.vertices) == corners
     assert found.dimension == 2
+
+
+@pytest.mark.parametrize("name", ["ps-dsf", "ps-dsf-tdm", "njc", "alpha-pf-vds"])
+def test_what_a_mechanism_refuses_has_no_set(name):
+    instance = Instance([[2, 1], [1, 2]], [[6, 6]])
+    for more, what in (({"min_tasks": [2, 0]}, "min_tasks"), ({"groups": {"a": [0], "b": [1]}}, "groups")):
+        with pytest.raises(NotApplicable, match=f"mechanism '{name}' knows no {what}"):
+            solution_set(instance.replace(**more), name)
