@@ -43,7 +43,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import FairallocError, UnknownName, no_such
+from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.own_time import own_time
@@ -103,9 +103,11 @@ def check_mechanism(
     used: list[str] = []
 
     def by(asked: str | None, known: Instance) -> Allocation:
-        """The answer of a method, whose name is noted."""
+        """The answer of a method, whose name is noted; NotApplicable where there is none, of which nothing holds."""
         found = solve(known, mechanism, asked, **parameters)
         used.append(found.method)
+        if not found.has_point:
+            raise NotApplicable(f"mechanism {item.id!r} has no answer on {known!r}: {found.message or found.outcome}")
         return found
 
     quick, exact = partial(by, method), partial(by, "exact") if METHODS["exact"].computes(item.kept(home)) else None

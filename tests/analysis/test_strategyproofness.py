@@ -364,3 +364,18 @@ def test_simpler_lies_by_hand():
     assert numbers == [Fraction(1, 2), *[Fraction(1, 3)] * 4], "with denominators up to 2, 3, 4, 6 and 10"
     assert all(one[0][0][0][1] == 2 for one in found[3:-1]), "2 is as simple as can be"
     assert list(search._simpler({1: (((Fraction(1), Fraction(2)),), None)})) == []
+
+
+@pytest.mark.parametrize("property_", [*MECHANISM_PROPERTIES, "pareto"])
+def test_of_no_answer_nothing_is_said(property_):
+    floors = Instance([[1], [1]], [[4]], min_tasks=[3, 3])
+    with pytest.raises(NotApplicable, match=r"mechanism 'nb' has no answer on .*: no allocation satisfies the floors"):
+        check_mechanism(floors, "nb", property_, trials=2)
+
+
+def test_rates_stay_when_a_user_leaves():
+    jobs = Instance([[1], [1], [2]], {"fast": [1], "slow": [2]}, rates=[[4, 1], ["5/2", 1], [3, 2]], demands_on={(2, 1): [3]})
+    left = without(jobs, 0)
+    assert left == Instance(
+        [[1], [2]], {"fast": [1], "slow": [2]}, users=["u2", "u3"], rates=[["5/2", 1], [3, 2]], demands_on={(1, 1): [3]}
+    )
