@@ -1,6 +1,6 @@
 """What an instance holds, and what follows from it: sizes, arcs with their sparse matrices, and the data as rationals."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -156,6 +156,11 @@ class ExactData:
     def rates(self) -> Mapping[tuple[int, int], Fraction]:
         """Those of all pairs that placement allows; empty where all are 1."""
         return {pair: self.rate(*pair) for pair in _pairs(self._instance.rates)}
+
+    def rates_of(self, users: Iterable[int], servers: Sequence[int] | NDArray[np.intp]) -> list[list[Fraction]] | None:
+        """Those of some users on some servers as an argument of `Instance`; None where all are 1."""
+        known = self.rates
+        return [[known.get((n, i), Fraction(0)) for i in servers] for n in users] if known else None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactData):

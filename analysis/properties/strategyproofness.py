@@ -216,8 +216,8 @@ def without(instance: Instance, n: int) -> Instance:
         groups=None if instance.groups is None else instance.groups.chosen(stay),
         eligible=instance.placement[stay],
         users=[instance.users[m] for m in stay],
-        rates=None,
-        demands_on={(stay.index(m), i): rows for (m, i), rows in exact.demands_on.items() if m != n},
+        rates=exact.rates_of(stay, range(instance.K)),
+        demands_on={(stay.index(m), i): rows for (m, i), rows in exact.own.items() if m != n},
     )
 
 

@@ -43,9 +43,8 @@ def arguments(instance: Instance, number: Callable[[Fraction], Any], names: Iter
         result["min_tasks"] = [number(floor) for floor in exact.min_tasks]
     if exact.own:
         result["demands_on"] = {key: rows(vectors) for key, vectors in exact.own.items()}
-    if instance.rates is not None:
-        every = [[exact.rates.get((n, i), Fraction(0)) for i in range(instance.K)] for n in range(instance.N)]
-        result["rates"] = rows(every)
+    if (rates := exact.rates_of(range(instance.N), range(instance.K))) is not None:
+        result["rates"] = rows(rates)
     if instance.groups is not None:
         result["groups"] = instance.groups.document(instance.users if "users" in names else range(instance.N), number)
     return result

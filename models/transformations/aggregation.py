@@ -57,9 +57,10 @@ def pooled(instance: Instance) -> Instance:
 def _classes(instance: Instance) -> tuple[Indices, Indices]:
     """First row of each class of identical servers, and the class of each row."""
     here: list[list[object]] = [[] for _ in range(instance.K)]
-    for (n, i), vectors in sorted(instance.exact.demands_on.items()):
-        here[i].append((n, vectors))
-    kinds = zip(instance.exact.capacities, (placed.tobytes() for placed in instance.placement.T), map(tuple, here), strict=True)
+    exact = instance.exact
+    for n, i in sorted(exact.demands_on):  # a rate is also how much of a user's time a task takes
+        here[i].append((n, exact.own.get((n, i), exact.rates.get((n, i)))))
+    kinds = zip(exact.capacities, (placed.tobytes() for placed in instance.placement.T), map(tuple, here), strict=True)
     first: dict[object, int] = {}
     of = [first.setdefault(kind, i) for i, kind in enumerate(kinds)]
     rows, place = np.unique(of, return_inverse=True)
@@ -77,10 +78,11 @@ def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
             copies[i] += name in taken
         taken.add(name)
         names.append(name)
-    on = {(n, k): v for (n, j), v in instance.exact.demands_on.items() for k in np.flatnonzero(rows == j)}
-    capacities, eligible = [instance.exact.capacities[i] for i in rows], instance.placement[:, rows]
+    exact = instance.exact
+    on = {(n, k): v for (n, j), v in exact.own.items() for k in np.flatnonzero(rows == j)}
+    capacities, eligible = [exact.capacities[i] for i in rows], instance.placement[:, rows]
     changed = {"capacities": capacities, "counts": counts, "eligible": eligible, "servers": names}
-    return instance.replace(**changed, demands_on=on, rates=None)
+    return instance.replace(**changed, demands_on=on, rates=exact.rates_of(range(instance.N), rows))
 
 
 def positions(instance: Instance, user: Indices, variant: Indices, server: Indices) -> Indices:

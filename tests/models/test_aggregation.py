@@ -1,5 +1,7 @@
 """Aggregation: merging identical servers and splitting classes are inverse, and keep tasks, totals and feasibility."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -148,3 +150,15 @@ def test_the_pool_is_what_the_constructor_makes():
     assert pool.exact == TWINS.replace(capacities=[[32, 32]], counts=None, servers=["pool"]).exact
     assert pooled(TWINS) is pool
     assert (pool.placement.shape, pool.eligible.shape, pool.totals.tolist()) == ((2, 1), (2, 1), [32, 32])
+
+
+def test_rates_stay_rates():
+    """They say how long a task takes of its user's time, which demands do not."""
+    jobs = Instance([[1], [1]], [[1], [1], [2]], rates=[[4, 4, 1], ["5/2", "5/2", 1]], counts=[1, 1, 2])
+    for merged in (aggregate(jobs), aggregate(expand(jobs))):
+        assert merged.exact.rates == {(0, 0): 4, (0, 1): 1, (1, 0): Fraction(5, 2), (1, 1): 1}
+        np.testing.assert_allclose(solve(merged, "gavel-max-min").tasks, solve(jobs, "gavel-max-min").tasks, rtol=1e-6)
+    apart = Instance(
+        [[4]], [[1], [1]], rates=[[4, 1]], demands_on={(0, 1): [1]}
+    )  # the same demands at 1/4 of the time and at all
+    assert aggregate(apart).K == 2
