@@ -4,8 +4,8 @@
 2. Otherwise, where the allocation has prices and its model has no other constraint than the capacities, the optimality conditions
    at these prices say it, and nothing is solved.
 3. Else the mechanism is solved once, and where its answer is proved the allocation is compared with it in what is unique: the
-   shares of an edited lexicographic rule, the objective of one program. The answer is kept, by the content of the model, so that
-   the next allocation is compared without solving.
+   shares of an edited lexicographic rule, those of whole tasks in rising order, the objective of one program. The answer is
+   kept, by the content of the model, so that the next allocation is compared without solving.
 4. A model that is not proved to be convex has no answer to compare with; its constraints tell whether it allows the tasks.
 5. The objective of the given tasks is computed from the model; only a model with variables besides the tasks is solved for these.
 """
@@ -29,6 +29,7 @@ from fairalloc.formulations.common.kkt_residual import (
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.judge import UserError, proved, user_error
@@ -78,6 +79,8 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     problem: Any = item.write_cvxpy(item.domain(allocation.instance))
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
         return _by_shares(item, item.base, problem, allocation, limits)
+    if isinstance(item, WholeRounds):
+        return _by_whole_shares(item, problem, allocation, limits)
     unsure = doubt(problem)
     own = None if unsure else _by_own_prices(problem, allocation)
     if own is not None and own <= ACCURACY["mid"]:
@@ -92,7 +95,13 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
     if isinstance(answer, str):
         return None, answer
-    best = answer.values["objective"]
+    if item.values(answer):  # which need not be the model's objective
+        right: Any = item.write_cvxpy(item.domain(allocation.instance))
+        if words := _impossible(item, right, answer):
+            return None, words
+        best = right.objective.value
+    else:
+        best = answer.values["objective"]
     least = -best if type(problem.objective).__name__ == "Maximize" else best
     return gap_of_cvxpy(problem, Bound(least, 0.0, 0.0)), COMPARED
 
@@ -107,6 +116,21 @@ def _by_shares(item: Edited, rule: Leximin, problem: Any, allocation: Allocation
     right = answer.tasks
     size = np.maximum(np.abs(right), GIVEN * np.abs(right).max(initial=0.0))
     return float((np.abs(allocation.tasks - right) / (size + TINY)).max()), SHARES
+
+
+def _by_whole_shares(item: WholeRounds, problem: Any, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+    """For whole tasks: the shares in rising order are unique, of mmf and drfh-lp the least."""
+    if words := _impossible(item, problem, allocation):
+        return np.inf, words
+    domain, answer = (
+        item.domain(allocation.instance),
+        _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits),
+    )
+    if isinstance(answer, str):
+        return None, answer
+    rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
+    own, right = (np.sort(rate * (domain.arcs.owner @ one.x))[:asked] for one in (allocation, answer))
+    return float((np.abs(own - right) / (np.maximum(right, GIVEN * right.max()) + TINY)).max()), SHARES
 
 
 def _impossible(item: Mechanism, problem: Any, allocation: Allocation, level: float | None = None) -> str:
@@ -155,16 +179,23 @@ def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     if item.takes_rounds or {part.local_name for part in model.component_objects(pyo.Var)} != {"x"}:
         return None, f"not judged: {item.id!r} has no residual, and its model in Pyomo has variables besides the tasks"
     content = _content_of_pyomo(item, model)
-    for variable, value in zip(model.x.values(), allocation.x.tolist(), strict=True):
-        variable.set_value(value, skip_validation=True)
+
+    def value_at(one: Allocation) -> float:
+        for variable, value in zip(model.x.values(), one.x.tolist(), strict=True):
+            variable.set_value(value, skip_validation=True)
+        return value_of_pyomo(next(model.component_data_objects(pyo.Objective, active=True)))
+
+    value = value_at(allocation)
     if unsure := doubt(model):
-        away = gap_of_pyomo(model, value_of_pyomo(next(model.component_data_objects(pyo.Objective, active=True))))
+        away = gap_of_pyomo(model, value)
         allowed = away is None or away <= ACCURACY["mid"]
         return (None, _undecided(item, unsure)) if allowed else (np.inf, f"the model of {item.id!r} does not allow these tasks")
     answer = _answer(content, item, allocation.instance, limits)
     if isinstance(answer, str):
         return None, answer
-    return gap_of_pyomo(model, answer.values["objective"]), COMPARED
+    best = value_at(answer) if item.values(answer) else answer.values["objective"]
+    value_at(allocation)
+    return gap_of_pyomo(model, best), COMPARED
 
 
 def _undecided(item: Mechanism, unsure: str) -> str:

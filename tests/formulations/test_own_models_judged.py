@@ -633,3 +633,26 @@ def test_answers_of_models_are_kept_until_there_are_too_many(monkeypatch):
     monkeypatch.setattr(gap_of_given, "solve", lambda *_, **__: late)
     assert answer(b"5") == "not judged: no answer of 'nb' is known to be optimal (it was late)"
     assert b"5" not in gap_of_given._KEPT
+
+
+def in_halves(instance):
+    x, constraints = fa.cvxpy_tasks(instance)
+    return cp.Problem(cp.Maximize(cp.sum(x) / 2), constraints)
+
+
+def in_halves_of_pyomo(instance):
+    model = fa.pyomo_tasks(instance)
+    model.most = pyo.Objective(expr=sum(model.x.values()) / 2, sense=pyo.maximize)
+    return model
+
+
+@pytest.mark.parametrize("write", [{"write_cvxpy": in_halves}, {"write_pyomo": in_halves_of_pyomo}])
+@pytest.mark.parametrize("name", ["objective", "tasks"])
+def test_values_of_ones_own_need_not_be_the_objective(write, name):
+    written = {key: staticmethod(function) for key, function in write.items()}
+    kind = type("Halves", (fa.Mechanism,), {"id": "halves", **written, "values": lambda _, one: {name: float(one.tasks.sum())}})
+    instance = fa.Instance([[2, 1], [1, 2]], [[6, 6]])
+    allocation = fa.solve(instance, kind())
+    assert allocation.values[name] == pytest.approx(4)
+    assert fa.check(allocation, kind()).holds
+    assert fa.check(fa.Allocation(instance, [1, 1]), kind()).margin == pytest.approx(0.5)

@@ -262,3 +262,15 @@ def made_places(random):
     found = random.random((4, 3)) < 0.7
     found[np.arange(4), random.integers(0, 3, 4)] = True
     return found
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_definition_is_checked_of_every_allocation(name):
+    """Objectives that are not those of the models, and shares in rising order."""
+    instance = Instance([[2, 1], [1, 2], [1, 1]], [[3, 3]], weights=[1, 2, 1])
+    rule, most = fa.mechanism(name).configure(integral=True), best(name, instance)
+    for tasks in everything(instance):
+        verdict = fa.check(fa.Allocation(instance, tasks), rule)
+        assert verdict.holds == near(key(name, instance, tasks), most), (tasks, verdict)
+    assert fa.check(fa.solve(instance, name, integral=True), name).holds
+    assert not fa.check(fa.Allocation(instance, [0.5, 0.5, 0.5]), rule).holds, "no whole tasks"
