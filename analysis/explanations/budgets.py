@@ -32,6 +32,9 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
         raise refused(subject, f"no known prices prove it: they leave a gain of {residual:.2g} open")
     costs = Costs(subject.domain, cleaned(subject.domain, subject.allocation.x), False)
     priced = costs.priced(prices)
+    below = np.flatnonzero(subject.allocation.tasks < subject.instance.max_tasks * (1.0 - max(AT_LIMIT, residual))).tolist()
+    if below and not priced:
+        raise refused(subject, f"user {subject.instance.users[below[0]]!r} could run more: nothing with a price is full")
     text = "Nothing is sold out: limits alone hold users back, and everything is free."
     if priced:
         text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."

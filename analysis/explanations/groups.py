@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import REFUSED, refused
+from fairalloc.analysis.explanations.rounds import REFUSED, proved_by, refused
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.nested_nb import NestedNashBargaining
 from fairalloc.models.instance import Instance
@@ -31,8 +31,7 @@ def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
     if not residual <= REFUSED:
         raise refused(subject, f"a residual of {residual:.2g} is proved")
     source = "the events of the algorithm in rationals" if isinstance(subject.item, HierarchicalDrf) else "prices"
-    sentences = [*_of_groups(subject), *_of_users(subject)]  # 2, 3
-    return f"Proved by {source}, to a residual of {residual:.1e}.", sentences
+    return proved_by(source, residual), [*_of_groups(subject), *_of_users(subject, max(FULL, residual))]  # 2, 3
 
 
 def _tree(subject: Subject) -> Tree | None:
@@ -64,15 +63,18 @@ def _of_quota(guarantee: float, asked: float, share: float) -> str:
     return f": its guarantee {said(guarantee)}, and {said(share - guarantee)} that it borrows"
 
 
-def _of_users(subject: Subject) -> Iterator[Sentence]:
+def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
+    """`left` is the part of a full capacity that may be left; NotApplicable where a user could run more."""
     domain, tasks = subject.domain, subject.allocation.tasks
-    full = (domain.arcs.load @ np.maximum(subject.allocation.x, 0.0)) >= 1.0 - FULL
+    full = (domain.arcs.load @ np.maximum(subject.allocation.x, 0.0)) >= 1.0 - left
     for n in subject.users:
         runs, facts = f"{domain.users[n]} runs {tasks_of(float(tasks[n]))}", {"user": domain.users[n], "tasks": float(tasks[n])}
         if tasks[n] >= domain.max_tasks[n] * (1.0 - FULL):
             yield Sentence(f"{runs}, all that it asked for.", "user", "instance", facts)
             continue
         names = list(_held_by(domain, n, full))
+        if not names:
+            raise refused(subject, f"user {domain.users[n]!r} could run more: nothing that its tasks need is full")
         bargained = isinstance(subject.item, NestedNashBargaining)
         rule = "by its weight" if bargained else "and more would take from a node with no more, or from its group's other users"
         held = f"{joined(names)}, which {'is' if len(names) == 1 else 'are'} full"

@@ -19,7 +19,7 @@ from fairalloc.analysis.explanations import duals, effects, rounds
 from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Explanation
 from fairalloc.analysis.explanations.peers import compared_with_peer
-from fairalloc.models import Instance, InstanceError, NotApplicable, UnknownName
+from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable, UnknownName
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES
@@ -854,3 +854,15 @@ def test_bad_calls_are_one_sentence():
     assert isinstance(fa.explain(fa.Allocation(instance, [4.0]), "lmmf"), Explanation)
     with pytest.raises(NotApplicable, match="it has no prices that prove its shares"):
         fa.explain(fa.Allocation(instance, [4.0]), fa.Leximin("one", share=lambda of: [1.0] * of.N))
+
+
+def test_who_could_run_more_is_not_said_to_be_held_back():
+    """What is left open of an allocation near the answer: nothing that users need is full, and no limit holds them."""
+    pool = Instance([[2, 1], [1, 2], [1, 1]], [[6, 6]])
+    groups = pool.replace(groups={"a": [0, 1], "b": [2]})
+    for instance, name in ((pool, "nb"), (pool, "alpha-fair"), (groups, "h-drf")):
+        near = Allocation(instance, solve(instance, name).x * (1 - 5e-3))
+        with pytest.raises(NotApplicable, match="user 'u1' could run more: nothing .* full"):
+            explain(near, name)
+    near = Allocation(groups, solve(groups, "h-drf").x * (1 - 1e-4))
+    assert "up to a residual of 1.0e-04. That much is left open, so this is no proof." in explain(near, "h-drf").proof
