@@ -182,8 +182,11 @@ class Claim(ClaimTerms):
         return Sought(self.statement, known=self._on_record())
 
     def _on_record(self) -> list[tuple[str, Case]]:
-        """The witnesses of the package against the same property of the same mechanism, with the ids of the statements."""
-        if not (is_registered(self.mechanism) and isinstance(self.property, str)):
+        """The witnesses of the package against the same property of the same mechanism, with the ids of the statements; none
+        where the claim is about instances of one's own, among which they are not.
+        """
+        alike = is_registered(self.mechanism) and isinstance(self.property, str)
+        if not alike or self.hypotheses.instances is not None:
             return []
         return known_cases(self.mechanism.id, self.property)
 

@@ -270,6 +270,15 @@ def test_instances_of_ones_own_are_tried_as_they_are(capsys):
         searched("wrong", "lmmf", "pareto", instances=lambda _: 3)
 
 
+def test_a_witness_on_record_is_none_among_instances_of_ones_own():
+    """Who is alone envies nobody and gains by no report; with seven users the sentence says seven."""
+    alone = fa.claim("a", "lmmf", "strategyproofness", instances=lambda rng: fa.Instance([[int(rng.integers(1, 5))]], [[4]]))
+    assert alone.search(time_limit=AMPLE, trials=40).status == "not refuted"
+    assert laboratory.verify([alone.statement], AMPLE, jobs=1, trials=40)["a"].case is None
+    seven = searched("b", "lmmf", "pareto", instances=lambda _: fa.Instance(7 * [[1, 2]], [[1, 2]]), trials=20)
+    assert "20 cases of up to 7 users, 1 server, 2 resources" in seven.sentence
+
+
 @pytest.mark.parametrize(("what", "size"), [("users", 0), ("servers", 1), ("resources", 2)])
 def test_a_least_size_is_kept(what, size, capsys):
     """Samples, smaller cases and the code have at least as many; a case with fewer is not meant."""

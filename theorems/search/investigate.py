@@ -122,7 +122,7 @@ def _searched(
 def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], found: list[tuple[str, Violation]]) -> int:
     """Add the known cases that are violations to `found`, each with its source; how many stored or printed ones are none.
 
-    The smallest of related statements counts where no other is a violation.
+    The smallest of related statements counts where no other is a violation, unless the claim is about instances of its own.
     """
     given = [("stored", case) for case in known.get("", ())]
     given += [("printed", case) for case in [statement.printed] if case is not None]
@@ -130,7 +130,8 @@ def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], fo
         made = confirmed_case(statement, case)
         found += [] if made is None else [(name, made)]
     failed = len(given) - len(found)
-    related = () if found else sorted(known.get(RELATED, ()), key=lambda one: measure(Draft.of(one)))
+    strangers = () if found or statement.hypotheses.instances is not None else known.get(RELATED, ())
+    related = sorted(strangers, key=lambda one: measure(Draft.of(one)))
     confirmed = (made for case in related if (made := confirmed_case(statement, case)) is not None)
     found += [("related", made) for made in islice(confirmed, 1)]
     return failed
@@ -181,8 +182,9 @@ def concluded(
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
     """The finding where no violation was confirmed."""
-    n, k, r = map(max, main.most, statement.hypotheses.fewest)
-    tried = f"{main.trials} case{'s' * (main.trials != 1)} of up to {_sizes([(n, k, r)])}"
+    asked = [main.most, statement.hypotheses.fewest]
+    largest = _sizes(asked if statement.hypotheses.instances is None else main.sizes)
+    tried = f"{main.trials} case{'s' * (main.trials != 1)}" + f" of up to {largest}" * bool(largest)
     if statement.wants_violation:
         sentence = f"no violation found in {tried}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
@@ -237,5 +239,6 @@ def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
 
 
 def _sizes(sizes: Iterable[tuple[int, int, int]]) -> str:
-    n, k, r = max(sizes)
-    return ", ".join(f"{count} {what}{'s' * (count != 1)}" for count, what in ((n, "user"), (k, "server"), (r, "resource")))
+    """The largest numbers of users, servers and resources, in words; "" where nothing was tried."""
+    largest = map(max, zip(*sizes, strict=True))
+    return ", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in zip(largest, ("user", "server", "resource"), strict=False))
