@@ -59,6 +59,7 @@ def maximum_over_optima(cost: Sequence[Fraction], item: Mechanism, answer: Alloc
     owner = [[Fraction(n == m) for m in arcs.user] for n in range(instance.N)]
     rows = [(load, Fraction(1)) for load in arcs.matrix()]
     rows += [(owner[n], limit) for n, limit in enumerate(arcs.limits) if limit is not None]
+    rows += [([-v for v in owner[n]], -floor) for n, floor in enumerate(instance.exact.min_tasks) if floor]
     assert isinstance(item, Leximin | Utilitarian)
     rate = item.exact_rate(instance) if isinstance(item, Leximin) else item.exact_worth(instance)
     worth = [r * u for r, u in zip(rate, tasks, strict=True)]

@@ -9,7 +9,9 @@ import pytest
 from fairalloc.analysis import check_mechanism, solution_set
 from fairalloc.analysis.properties import Misreport
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
+from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
@@ -29,6 +31,7 @@ from fairalloc.theorems.claims import claim
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
+from fairalloc.theorems.search.our_cells import known_cases
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.statement import answers_known, parse_finding, weakest
 from fairalloc.theorems.status import Status
@@ -170,6 +173,29 @@ def test_several_answers_show_by_their_totals_or_by_users_who_are_alike():
     more = Case(Instance([[0, 1], [1, 0], [0, 1]], [[1, 3]]))
     found = claim("a", mechanism="mmf", property="uniqueness").statement.violated(more)
     assert found is not None, "the two who are alike may share what is left of the second resource in any way"
+
+
+@pytest.mark.parametrize("name", ["drfh-lp", "gavel-makespan", "gavel-max-min", "mmf", "utilitarian"])
+def test_both_routes_of_uniqueness_ask_for_all_optima(name):
+    """In floating point, too: what no trial sees no search finds."""
+    for _, case in known_cases(name, "uniqueness"):
+        item = claim("a", mechanism=name, property="uniqueness", instances=lambda _, case=case: case.instance).statement
+        assert [part(case).holds for part in (item.trial, item.confirm)] == [False, False]
+
+
+def test_uniqueness_keeps_floors_and_says_nothing_of_answers_that_are_not_known():
+    def said(asked, *arguments, **more):
+        case = Case(Instance(*arguments, **more))
+        item = claim("a", mechanism=asked, property="uniqueness", instances=lambda _: case.instance).statement
+        return [part(case).holds for part in (item.trial, item.confirm)]
+
+    assert said("utilitarian", [[1], [1]], [[1]], min_tasks=["1/2", "1/2"]) == [True, True], "each has its floor and no more"
+    assert said("utilitarian", [[1], [1]], [[4]], min_tasks=["1/2", "1/2"]) == [False, False]
+    assert said("mmf", [[0, 1], [1, 0], [0, 1]], [[1, 3]], min_tasks=["1/2", "1/2", "1/2"]) == [False, False]
+    assert said("drfh", [[1], [1]], [[3]]) == [True, True]
+    for whole in (mechanism("drfh").configure(integral=True), mechanism("utilitarian").edited("mine", cvxpy=lambda p, _: p)):
+        with pytest.raises(NotApplicable, match="are not listed"):
+            said(whole, [[1], [1]], [[3]])
 
 
 def test_a_check_of_a_mechanism_says_whose_answer_it_is_about():

@@ -39,18 +39,17 @@ from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.solution_sets import SEVERAL, UNLISTED, SolutionSet, solution_set
 from fairalloc.analysis.solution_sets.game_answers import one_server_each
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
-from fairalloc.formulations import mechanism_of
+from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.njc import requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
-from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Answer, Judge
+from fairalloc.theorems.checkers.trials import Answer, Judge, certified_allocation
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
@@ -109,8 +108,8 @@ def with_answers(judge: Callable[[Case, Answer], T], case: Case, answer: Answer)
 def one_answer(case: Case, answer: Answer) -> Verdict:
     """All answers give every user the same tasks: those that are listed, or all optima of a linear program, in rationals."""
     first = answer(case.reported)
-    if first.mechanism in UNLISTED and first.rule is None and first.x_exact is None:
-        first = solve(first.instance, first.mechanism, "exact")
+    if _is_program(first) and first.x_exact is None:
+        first = certified_allocation(first.mechanism, first.instance, [])
     h = Holdings(first, first.x_exact is not None)
     gaps = [((most - least) / a, n) for n, ((least, most), a) in enumerate(zip(_ranges(case, first), h.alone, strict=True))]
     margin, n = max(gaps, default=(0, 0))
@@ -128,14 +127,21 @@ def _ranges(case: Case, first: Allocation) -> Sequence[tuple[Any, Any]]:
             raise NotApplicable("the answers are not listed")
         return found.totals
     arcs, N = first.instance.arcs, first.instance.N
-    if first.mechanism not in UNLISTED or first.rule is not None:
+    if not _is_program(first):
+        if (first.rule is not None or first.parameters) and not mechanism_of(first).unique:
+            raise NotApplicable(f"the answers of {first.mechanism} are not listed")
         return [(0, 0)] * N
     costs = [[Fraction(sign * (n == m)) for m in arcs.user.tolist()] for n in range(N) for sign in (-1, 1)]
-    ends = [maximum_over_optima(cost, mechanism_of(first, first.mechanism), first) for cost in costs]
+    ends = [maximum_over_optima(cost, MECHANISMS[first.mechanism], first) for cost in costs]
     values = [end.value for end in ends if end is not None]
     if len(values) < 2 * N:
         raise NotApplicable("a linear program was not solved")
     return [(-least, most) for least, most in zip(values[::2], values[1::2], strict=True)]
+
+
+def _is_program(allocation: Allocation) -> bool:
+    """Whether the answers of its mechanism are all optima of a linear program."""
+    return allocation.mechanism in UNLISTED and allocation.rule is None and not allocation.parameters
 
 
 def set_of(

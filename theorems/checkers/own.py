@@ -205,8 +205,9 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Rout
     if not has_rational_answers(item, parameters):
         trial, confirm = attempted(item, judge), _by_digits if isinstance(item, AlphaFair) else _by_two
         return Routes(lambda case: _above_noise(trial(case)), partial(confirm, item, judge))
+    asked = item.id if is_registered(item) else item  # an answer to an object is that of a rule of one's own
     made = about_several(item.id, judge, named.name) if is_registered(item) else None
-    made = made or about_mechanism(item, over_answers(judge, named.name))
+    made = made or about_mechanism(asked, over_answers(judge, named.name))
     confirm = partial(_at_rational_answers, made.confirm)
     return Routes(confirm if named.is_own else made.trial, confirm)
 

@@ -97,7 +97,8 @@ def certified_allocation(mechanism: str | Mechanism, instance: Instance, widths:
     """The allocation of a verified certificate; its distance from the mechanism's own is added to `widths`."""
     certificate, item = proof_of(certified_answer(instance, mechanism)), find_mechanism(mechanism)
     widths.append(width(certificate, instance))
-    return rational_allocation(item.home(instance), certificate.x, item.id, "certificate")
+    rule = None if isinstance(mechanism, str) else item
+    return rational_allocation(item.home(instance), certificate.x, item.id, "certificate").noted(rule=rule)
 
 
 def proof_of(found: Certificate | NotCertified) -> Certificate:
