@@ -28,7 +28,7 @@ from fairalloc.models import FairallocError, Instance, InstanceError, NotApplica
 from fairalloc.models.examples.published import example
 from fairalloc.runs.processes import NoAnswer, Pool, Task
 from fairalloc.solvers import solve
-from fairalloc.solvers.running.time_limits import alarm
+from fairalloc.solvers.running.time_limits import AVAILABLE, alarm
 from fairalloc.theorems import registry as claims
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.checkers import trials
@@ -41,6 +41,7 @@ from fairalloc.theorems.search.changes import changes
 from fairalloc.theorems.search.findings import FindingStore
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
 from fairalloc.theorems.search.laboratory import verify
+from fairalloc.theorems.search.parallel import searched_in_a_child
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.search.steps import measure
@@ -528,8 +529,15 @@ def test_a_search_tries_the_known_witnesses_first_so_that_no_limit_leaves_them_o
     kept = []
     with alarm(0.2):
         finding, _ = Sought(planted(trial=endless), known=[("K.1", FAR)]).searched(AMPLE, None, (0,), kept.append)
-    for one in (finding, kept[0]):
+    for one in (finding, kept[1]):
         assert (one.status, one.case, one.searched["source"]) == ("refuted", FAR, "on record for K.1")
+
+
+@pytest.mark.skipif(not AVAILABLE, reason="processes cannot be forked here")
+def test_a_process_that_dies_at_a_known_witness_has_said_what_it_knew():
+    dying = Sought(planted(confirm=lambda _: os._exit(1)), known=[("K.1", FAR)])
+    finding, _ = searched_in_a_child(dying, AMPLE, None, 0)
+    assert (finding.status, finding.trials) == ("not decided", 0)
 
 
 def test_what_a_related_case_refutes_stays_so_where_the_search_does_not_end():

@@ -63,6 +63,7 @@ class Sought:
 
         made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell, self.most)
         try:
+            keep(finding(made))  # a case on record may be the last that this process looks at
             recorded = self._recorded()
             return finding(made, made.run()), False
         except KeyboardInterrupt:
