@@ -210,11 +210,9 @@ def answers_known(item: Statement, status: Status, verdict: Verdict | None, trie
     """
     if verdict is not None:
         return verdict.answers
-    if not item.of_several:
-        return ""
-    if status in (Status.PROVED, Status.BY_MACHINE):
-        return item.answers or FOR_ALL
-    return tried if status == Status.NOT_REFUTED else ""
+    if status == Status.NOT_REFUTED:
+        return tried
+    return (item.answers or FOR_ALL) * (item.of_several and status in (Status.PROVED, Status.BY_MACHINE))
 
 
 def weakest(answers: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tolerances import AMPLE
 
 from fairalloc.analysis import check_mechanism, solution_set
 from fairalloc.analysis.properties import Misreport
@@ -159,6 +160,15 @@ def test_claims_of_ones_own_are_about_all_answers_where_they_are_listed():
     one = Case(Instance([[2, 1], [1, 3]], [[6, 6]]), Misreport((0,), (((F(2), F(2)),),), (None,)))
     told = claim("a", mechanism="alpha-pf-vds", property="strategyproofness").statement
     assert told.confirm(one).answers == FOR_ALL, "both games have one equilibrium"
+
+
+def test_one_optimum_of_a_linear_program_is_said_to_be_one():
+    poor = Case(Instance([[1], [1]], [[1]]))
+    found = claim("a", mechanism="utilitarian", property="envy-freeness").statement.confirm(poor)
+    assert (found.holds, found.answers) == (False, for_the_answer_of("certificate"))
+    assert claim("a", mechanism="utilitarian", property="uniqueness").statement.confirm(poor).answers == FOR_ALL
+    kept = claim("a", mechanism="mmf", property="max-min-tasks").search(time_limit=AMPLE, trials=30)
+    assert (kept.status, kept.finding.answers[:18]) == ("not refuted", "for the answer of ")
 
 
 def test_several_answers_show_by_their_totals_or_by_users_who_are_alike():

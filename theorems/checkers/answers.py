@@ -66,12 +66,13 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
     def judged(case: Case, answer: Answer) -> Verdict:
         # 1.
         verdict, asked = with_answers(judge, case, answer)
-        if verdict.holds is None or not any(_allows_several(one) for one in asked.values()):
+        program = any(map(_is_program, asked.values()))
+        if verdict.holds is None or verdict.answers or not (program or any(map(_allows_several, asked.values()))):
             return verdict
         instance, first = next(iter(asked.items()))
         alone = replace(verdict, answers=for_the_answer_of(method or first.method))
-        if verdict.answers:
-            return verdict
+        if program:
+            return alone
         if all(map(has_one, asked.values())):
             return replace(verdict, answers=FOR_ALL)
         if len(asked) > 1:
@@ -116,7 +117,8 @@ def one_answer(case: Case, answer: Answer) -> Verdict:
     holds = not margin > (0 if h.exact else TOLERANCE)
     sentence = f"user {h.instance.users[n]!r} runs {'the same' if holds else 'different'} tasks in all answers"
     method = "rational arithmetic" if h.exact else "floating point"
-    return Verdict("uniqueness", holds, float(margin), sentence, method, answers=FOR_ALL * _allows_several(first))
+    several = _allows_several(first) or _is_program(first)
+    return Verdict("uniqueness", holds, float(margin), sentence, method, answers=FOR_ALL * several)
 
 
 def _ranges(case: Case, first: Allocation) -> Sequence[tuple[Any, Any]]:
