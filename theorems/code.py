@@ -79,17 +79,17 @@ def solved_instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tu
     return [("allocation", "", "instance", case.instance)]
 
 
-def method_of(item: Mechanism, parameters: dict[str, Any]) -> str | None:
+def method_of(item: Mechanism, parameters: dict[str, Any], instance: Instance) -> str | None:
     """The method by which a witness computes a mechanism, with other parameters or none: in rationals where it can."""
-    return "exact" if METHODS["exact"].computes(item) and not parameters else None
+    return "exact" if not parameters and METHODS["exact"].computes(item.kept(instance)) else None
 
 
 def _computed(
     item: Mechanism, mechanism: str, parameters: dict[str, Any], name: str, comment: str, source: str, instance: Instance
 ) -> list[str]:
     """The lines that compute an allocation, in rationals where the method `exact` does, and assert its tasks."""
-    method = method_of(item, parameters)
     try:
+        method = method_of(item, parameters, instance)
         allocation = solve(instance, item, method, **parameters)
     except FairallocError as fault:  # the claim's own function need not ask for this one
         return [f"# no allocation {comment or 'here'}: {printable(' '.join(str(fault).split()))}"]

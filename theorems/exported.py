@@ -92,7 +92,7 @@ def _latex(found: ClaimResult) -> str:
     answers = ANSWERS.get(verdict.answers, f"This is {verdict.answers}." * bool(verdict.answers))
     parts.append(f"{_sentence(verdict.sentence, case.instance)} ({plain(verdict.method)}). {answers}".strip())
     parts.append(numbers.below())
-    return example(prose(title_of(item, found.status)), item.id, [part for part in parts if part], ("own", "usual"))
+    return example(prose(title_of(item, found.status)), item.id, [part for part in parts if part], ("usual",), own=True)
 
 
 def _centred(grids: list[str]) -> str:
@@ -116,7 +116,7 @@ def _demands(letter: str, instance: Instance, numbers: Numbers) -> str:
 
 
 def _words(case: Case) -> list[str]:
-    """Weights, and what a misreport may change beside demands, as sentences."""
+    """Weights, and what a misreport may change beside the table of demands, as sentences."""
     weights = case.instance.exact.weights
     equal = all(w == 1 for w in weights)
     said = "All weights are 1." if equal else f"With {tabular(chr(92) + 'varphi', 'n', list(weights), Numbers())}."
@@ -125,9 +125,15 @@ def _words(case: Case) -> list[str]:
 
 
 def _places_and_limits(instance: Instance) -> list[str]:
-    """Eligible servers and limits as sentences."""
-    limits = [(n + 1, most) for n, most in enumerate(instance.exact.max_tasks) if most is not None]
-    return [open_servers(instance.placement.tolist()), *(f"User {n} has {most} tasks at most." for n, most in limits)]
+    """Eligible servers, demands of one's own there, limits, floors and groups as sentences."""
+    exact, rows = instance.exact, Numbers()
+    said = [open_servers(instance.placement.tolist())]
+    for (n, i), own in exact.demands_on.items():
+        said.append(f"On server {i + 1} a task of user {n + 1} takes {' or '.join(f'${rows.tex(row)}$' for row in own)}.")
+    said += [f"User {n} has {most} tasks at most." for n, most in enumerate(exact.max_tasks, 1) if most is not None]
+    said += [f"User {n} has {least} tasks at least." for n, least in enumerate(exact.min_tasks, 1) if least]
+    tree = {} if instance.groups is None else instance.groups.document(range(1, instance.N + 1), str)
+    return said + [f"The groups are {plain(str(tree))}."] * bool(tree)
 
 
 def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, numbers: Numbers) -> list[str]:
@@ -135,7 +141,7 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
     case, item = found.case, found.claim.mechanism
     assert case is not None
     try:
-        allocation = solve(instance, item, method_of(item, dict(case.parameters)), **case.parameters)
+        allocation = solve(instance, item, method_of(item, dict(case.parameters), instance), **case.parameters)
     except FairallocError:  # the claim's own function need not ask for this answer
         return []
     exact = allocation.tasks_exact
@@ -150,7 +156,8 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
 
 def _sentence(text: str, instance: Instance) -> str:
     """A sentence in which users have numbers and fractions are formulas."""
-    made = plain(text[:1].upper() + text[1:])
+    made = plain(text)
     for n, user in enumerate(instance.users, 1):
         made = made.replace(plain(f"user {user!r}"), f"user ${n}$")
+    made = made[:1].upper() + made[1:]
     return re.sub(r"(?<![\w.])(\d+)/(\d+)(?![\w.]\d)", r"$\\tfrac{\1}{\2}$", made)

@@ -263,7 +263,7 @@ def _order(letter: str) -> tuple[str, str]:
     return letter.strip("\\").lower(), letter
 
 
-def example(title: str, label: str, parts: Sequence[str], scope: Sequence[str]) -> str:
+def example(title: str, label: str, parts: Sequence[str], scope: Sequence[str], own: bool = False) -> str:
     """An `example` environment with the meanings of all letters at its end.
 
     Parameters
@@ -271,8 +271,10 @@ def example(title: str, label: str, parts: Sequence[str], scope: Sequence[str]) 
     title, label : of the environment; the label is a plain text
     parts : paragraphs in LaTeX
     scope : tables of letters.toml, as `meanings` takes them
+    own : whether the words are those of somebody else, whose letters need not be in the tables
     """
-    said = meanings("\n".join([title, *parts]), scope)
+    known = {letter for name in scope for letter in _meanings().get(name, {})}
+    said = meanings("\n".join([title, *parts]), scope, known if own else None)
     last = [f"Here {said}."] * bool(said)
     body = "\n\n".join([*parts, *last])
     return f"{HEAD}\n\\begin{{example}}[{title}]\\label{{fairalloc:{label}}}\n{body}\n\\end{{example}}\n"

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from latex_text import well_formed
+from tolerances import AMPLE
 
 import fairalloc as fa
 from fairalloc.analysis.verdict import Verdict
@@ -115,11 +116,42 @@ def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, ca
     assert letters_in(out) == letters_in(out.rpartition("\n\nHere ")[2])
 
 
+def _found(claim, case, sentence="so it is"):
+    verdict = Verdict(claim.statement.property, False, 0.1, sentence, "rational arithmetic")
+    return ClaimResult(claim, Finding(claim.id, Status.REFUTED, sentence, 1, {}, case, verdict))
+
+
+def test_a_witness_in_latex_has_all_of_its_instance():
+    """Demands of one's own on servers, several vectors, floors, groups; letters of the author, which no table here has."""
+    several = fa.Instance([[[1, 2], [2, 1]], [[1, 1]]], [[4, 3], [3, 5]], demands_on={(0, 1): [[3, 1], ["1/7", 2]]})
+    out = _latex(_found(fa.claim("Q_k >= 1", "utilitarian", "pareto", instances=lambda _: several), fa.Case(several)))
+    assert "On server 2 a task of user 1 takes $(3, 1)$ or $(\\tfrac{1}{7}, 2)$." in out
+    assert "$d_{nvr}$" in out
+    assert "$v$ is one of the ways" in out
+    assert "$Q_{k}$ $\\ge$ 1" in out
+    assert well_formed(out)
+    floors = fa.Instance([[1], [2]], [[4]], min_tasks=["1/2", 0], users=["a", "b"])
+    found = _found(fa.claim("a", "utilitarian", "pareto", instances=lambda _: floors), fa.Case(floors), "user 'b' runs no task")
+    out = _latex(found)
+    assert "User 1 has 1/2 tasks at least." in out
+    assert "One answer of several: $(x_{1}, x_{2})" in out
+    assert "\n\nUser $2$ runs no task" in out
+    groups = fa.Instance([[1], [1], [1]], [[4]], groups={"g": {"users": [0, 2], "weight": 3}})
+    out = _latex(_found(fa.claim("a", "nested-nb", "pareto", instances=lambda _: groups), fa.Case(groups)))
+    assert "The groups are \\{'g': \\{'weight': '3', 'guarantee': '0', 'users': [1, 3]\\}\\}." in out
+
+
+def test_the_code_of_a_witness_with_floors_has_its_allocation():
+    floors = fa.Instance([[1], [2]], [[4]], min_tasks=["1/2", 0])
+    claim = fa.claim("a", "utilitarian", "envy-freeness", instances=lambda _: floors)
+    code = claim.search(time_limit=AMPLE, trials=1).code
+    assert "allocation = fa.solve(instance, 'utilitarian')" in code
+    assert "no allocation" not in code
+
+
 def test_the_latex_of_a_claim_says_who_hides_a_server():
     claim = fa.claim("PS-DSF is strategyproof", "ps-dsf", "strategyproofness", "equal weights")
-    case = dict(known_cases("ps-dsf", "strategyproofness"))["P.T2.eligible"]
-    verdict = Verdict("strategyproofness", False, 0.1, "so it is", "rational arithmetic")
-    out = _latex(ClaimResult(claim, Finding(claim.id, Status.REFUTED, "so it is", 1, {}, case, verdict)))
+    out = _latex(_found(claim, dict(known_cases("ps-dsf", "strategyproofness"))["P.T2.eligible"]))
     told = "As it is reported: Every user may use every server, but not user 1 server 2, user 3 server 2."
     assert f"Every user may use every server, but not user 3 server 2. {told}" in out
     assert "d'" not in out
@@ -133,7 +165,7 @@ def test_a_claim_about_ps_dsf_has_a_witness_for_all_answers(mine, capsys):
     code, out, _ = exported(capsys, "mine.py:choices", "--trials", "3", "--time-limit", "60s", "--format", "latex")
     assert code == 0
     assert "This is so for all answers of the mechanism." in out
-    assert "runs 1/78 tasks more in its worst allocation than in its best before" in out
+    assert r"runs $\tfrac{1}{78}$ tasks more in its worst allocation than in its best before" in out
     result = fa.claim("PS-DSF is strategyproof", "ps-dsf", "strategyproofness").search(trials=3, time_limit=60)
     assert (result.status, result.verdict.answers) == ("refuted", "for all")
     assert "on record for P.T" in result.sentence
