@@ -42,7 +42,7 @@ from fairalloc.theorems.axioms import (
     looked_for,
 )
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import Column, columns_of, evidence
+from fairalloc.theorems.cells import JOBS, Column, columns_of, evidence
 from fairalloc.theorems.claims import ENDLESS
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.search.our_cells import known_cells
@@ -305,11 +305,14 @@ def size_of(text: str, rule: str = " such as 2x2x2", least: Size = (1, 1, 1), mo
 
 
 def _known(asked: Sequence[str], size: Size) -> dict[Column, dict[str, AxiomFinding]]:
-    """What is known without a search of every mechanism that is about several servers, or of all where there is one."""
+    """What is known without a search of every mechanism that is about several servers, or of all where there is one; policies of
+    Gavel are about other instances.
+    """
     statements, findings = known_cells()
-    about = {name: item for name, item in statements.items() if item.mechanism in MECHANISMS}
+    names = {*MECHANISMS} - {*JOBS}
+    about = {name: item for name, item in statements.items() if item.mechanism in names}
     found = evidence(about, findings)
-    columns = columns_of(about.values(), MECHANISMS)
+    columns = columns_of(about.values(), names)
     columns = [column for column in columns if size[1] == 1 or not is_of_one_pool(column.mechanism)]
     return {column: {axiom: known_of(column, axiom, size, found) for axiom in asked} for column in columns}
 

@@ -164,6 +164,7 @@ def test_on_several_servers_drfh_and_tsf_have_all_three(several_servers):
     assert several_servers.instance is None
     assert "nb" not in several_servers.having + several_servers.undecided
     assert "drf" not in several_servers.mechanisms, "it takes all servers as one pool"
+    assert not {"gavel-makespan", "gavel-max-min"} & {*several_servers.mechanisms}, "they are about jobs"
     text = str(several_servers)
     assert f"an allocation with pareto and envy-freeness: that of {several_servers.shown_by}." in " ".join(text.split())
     assert "About several profiles, so that mechanisms are asked and a single instance is not: strategyproofness." in text
