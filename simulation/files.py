@@ -69,9 +69,8 @@ def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, flo
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix
     if ending == ".parquet":
         found = parquet_table(path)
-        columns = {name: found[name].to_numpy() for name in found.column_names}
-        empty = {name: columns[name] for name in missing or () if name in columns and columns[name].dtype.kind == "f"}
-        return columns | {name: np.where(np.isnan(values), (missing or {})[name], values) for name, values in empty.items()}
+        filled = {name: found[name].fill_null(usual) for name, usual in (missing or {}).items() if name in found.column_names}
+        return {name: filled.get(name, found[name]).to_numpy() for name in found.column_names}
     if ending not in (".csv", ".csv.gz"):
         raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
     table, result = csv_table(path), dict[str, NDArray[Any]]()

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, NotApplicable, shown
-from fairalloc.models.input.validation import LARGEST_COUNT, read_names
+from fairalloc.models.input.validation import LARGEST_COUNT, read_counts, read_names
 from fairalloc.models.numbers import Floats, floats, frozen
 
 COLUMNS = ("user", "arrival", "tasks", "duration")  # what a table of jobs has besides one column for each resource
 OF_USERS = {"weight": 1.0, "leave": np.inf}  # columns that it may have, the same in all rows of a user, and what stands for none
-
-MISSING = ("None", "nan", "NaN", "<NA>", "NaT")  # what Python, NumPy and pandas have for no name, as text
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +52,10 @@ class Cluster:
         K, R = capacities.shape
         if K == 0 or R == 0:
             raise InstanceError(f"capacities have {K} rows and {R} columns, but there must be at least one of each")
-        counts = np.ones(K) if self.counts is None else _numbers(self.counts, "counts", 1)
-        names = self.names or [f"c{k + 1}" for k in range(K)]
-        _same_length("counts", counts, "classes of machines", K)
+        names = read_names("server", self.names or [f"c{k + 1}" for k in range(K)], K)
         _check(capacities, capacities < 0, "capacities", "must not be negative")
-        _check_whole(counts, "counts")
-        _set(self, resources=read_names("resource", self.resources, R), names=read_names("server", names, K))
-        _set(self, capacities=frozen(capacities), counts=frozen(counts.astype(np.int64)))
+        _set(self, resources=read_names("resource", self.resources, R), names=names)
+        _set(self, capacities=frozen(capacities), counts=read_counts(self.counts, names))
 
     @cached_property
     def totals(self) -> Floats:
@@ -131,7 +126,8 @@ class Workload:
         known = (user >= 0) & (user < N) & (user == np.floor(user))
         _check(user, ~known, "job_user", f"must be the number of a user, 0 to {N - 1}")
         _check(arrival, arrival < 0, "arrival", "must not be negative")
-        _check_whole(tasks, "tasks")
+        whole = (tasks >= 1) & (tasks <= LARGEST_COUNT) & (tasks == np.floor(tasks))
+        _check(tasks, ~whole, "tasks", f"must be positive integers up to {LARGEST_COUNT}")
         _check(duration, duration <= 0, "duration", "must be positive")
         _check(demand, demand < 0, "demand", "must not be negative")
         _check(demand, np.all(demand == 0, axis=1), "demand", "must have a positive entry")
@@ -162,7 +158,7 @@ class Workload:
         for name in [name for name in (*COLUMNS, *wanted) if name not in columns][:1]:
             raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *wanted))}")
         for j, user in enumerate(columns["user"]):
-            if not isinstance(user, str) and str(user) in MISSING:
+            if not isinstance(user, str) and str(user) in ("None", "nan", "NaN", "<NA>", "NaT"):
                 raise InstanceError(f"user[{j}] is {user}, but it must be a name")
         users, job_user = np.unique(np.asarray(columns["user"], dtype=str), return_inverse=True)
         demand = [_numbers(columns[name], name, 1) for name in wanted]
@@ -279,11 +275,6 @@ def _numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) -
 def _same_length(name: str, values: NDArray[Any], what: str, length: int) -> None:
     if len(values) != length:
         raise InstanceError(f"{name} has {len(values)} rows, but there are {length} {what}")
-
-
-def _check_whole(values: Floats, name: str) -> None:
-    wrong = (values < 1) | (values > LARGEST_COUNT) | (values != np.floor(values))
-    _check(values, wrong, name, f"must be positive integers up to {LARGEST_COUNT}")
 
 
 def _check(values: NDArray[Any], wrong: NDArray[np.bool_], name: str, rule: str) -> None:

@@ -862,7 +862,7 @@ def test_who_could_run_more_is_not_said_to_be_held_back():
     groups = pool.replace(groups={"a": [0, 1], "b": [2]})
     for instance, name in ((pool, "nb"), (pool, "alpha-fair"), (groups, "h-drf")):
         near = Allocation(instance, solve(instance, name).x * (1 - 5e-3))
-        with pytest.raises(NotApplicable, match="user 'u1' could run more: nothing .* full"):
-            explain(near, name)
+        with pytest.raises(NotApplicable, match=r"user 'u1' could run more: nothing .* full"):
+            fa.explain(near, name)
     near = Allocation(groups, solve(groups, "h-drf").x * (1 - 1e-4))
-    assert "up to a residual of 1.0e-04. That much is left open, so this is no proof." in explain(near, "h-drf").proof
+    assert "up to a residual of 1.0e-04. That much is left open, so this is no proof." in fa.explain(near, "h-drf").proof

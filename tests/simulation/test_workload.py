@@ -85,8 +85,8 @@ def test_a_task_larger_than_every_machine_is_named():
     [
         ((["cpu"], [[1, 1]]), "the number of resource names is 1, but the data has 2 resources"),
         ((["cpu"], [[-1]]), r"capacities\[0\] is \[-1.0\], but it must not be negative"),
-        ((["cpu"], [[1]], [0.5]), r"counts\[0\] is 0.5, but it must be positive integers"),
-        ((["cpu"], [[1]], [2.0**63]), "must be positive integers up to 9007199254740992"),
+        ((["cpu"], [[1]], [0.5]), r"the count of server 'c1' is 0.5, but it must be an integer from 1"),
+        ((["cpu"], [[1]], [2.0**63]), "must be an integer from 1 to 9007199254740992"),
         ((["cpu"], []), "capacities has 1 dimensions, but it must have 2"),
         ((["cpu"], np.zeros((0, 1))), "capacities have 0 rows and 1 columns"),
     ],
