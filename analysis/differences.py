@@ -9,8 +9,9 @@ over all its best answers, the most and the least of a sum of tasks with random 
 1. A derivative that is known is confirmed where it is both that from c - h c to c + h c and nearly that of each half.
 2. Elsewhere each side by itself: a parabola through q(h), q(h / 2) and q(h / 4) gives the limit for h to 0, and the line through
    the last two gives another. An error of u(c), or a kink next to c, is at most 7 times as large as what they are apart.
-   The limit is taken where that is within the tolerance, and, where a derivative is known, confirms that. Longer steps are tried
-   only where answers that are off by NOISE explain the difference: so a kink nearer to c than that is not seen.
+   The limit is taken where that is within the tolerance, and, where a derivative is known, confirms that; one that this error
+   explains is 0. Longer steps are tried only where answers that are off by NOISE explain the difference: so a kink nearer to c
+   than that is not seen.
 
 **The tolerance** of a derivative is CHECK times its size, or times what a unit of the capacity can mean for its user, where that
 is more: u_n e / c. Here e is the least part of its tasks that a user of this capacity could run on this server alone, at most 1.
@@ -55,6 +56,9 @@ CHECK, BENT = 1e-3, 30.0
 
 NOISE = 1e-6
 """How far answers may be off, relative to each user's tasks: 1e-7 was seen where a capacity is full at price 0, else 1e-13."""
+
+NOTHING = 8.0
+"""A limit of up to so many times what the two are apart is explained by their error, 7 times that, and rounding."""
 
 FOLLOWED = 1e-2
 """How far tasks solved again may be from the given ones, relative to each user's: more is another answer."""
@@ -163,6 +167,7 @@ class Neighbours:
             limit = (8.0 * four - 6.0 * two + one) / 3.0
             allowed = self.tolerance(j, limit)
             apart = np.abs(limit - (2.0 * four - two))
+            limit = np.where(np.abs(limit) <= NOTHING * apart, 0.0, limit)
             sure = seen & (7.0 * apart <= allowed)
             seen &= apart * abs(h) * float(_scale(self.instance, j)) <= NOISE * self.tasks
             sure &= np.isnan(known) | (np.abs(limit - known) <= 2.0 * allowed)

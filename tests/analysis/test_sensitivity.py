@@ -371,3 +371,17 @@ def test_the_active_set_by_hand(item, parameters):
     np.testing.assert_allclose(found[:, :, 0], [[1 / 4, 3 / 8, 0]] * 2, atol=ROUGH**2)
     at_once = pool.replace(max_tasks=[None, None, 5])  # its part, without the limit
     assert derivatives_by_active_set(solve(at_once, own, accuracy="high"), own) is None
+
+
+def test_what_errors_of_answers_leave_of_0_is_0():
+    """u2 is held by the last capacity alone; its tasks are known to 1e-6, and solved again with floors to 1e-9."""
+    held = Instance([[[0, 1, 3], [2, 1, 3]], [[1, 0, 1]]], [[1, 1, 2], [1, 0, 0]])
+    found = fa.sensitivity(solve(fa.with_own_time(held), "nb"))
+    assert found.up[:, 0, 0].tolist() == [0, 0]
+    assert found.up[1, 0, 2] == 0
+    np.testing.assert_allclose(found.up[0, 0, 2], 1 / 3, rtol=1e-3)
+    floors = Instance([[3, 2, 0], [3, 1, 2]], [[2, 4, 6], [3, 2, 2]], min_tasks=[0, "1/4"])
+    found = fa.sensitivity(solve(floors, "nb"))
+    known = np.abs(found.up[np.isfinite(found.up)])
+    assert known.max() > 0.1
+    assert not np.any((known > 0) & (known < 1e-5))
