@@ -318,6 +318,8 @@ def _amounts(h: Holdings, r: int) -> Any:
 
 def _bottlenecks(h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
     """Check that all users below their limits have a bottleneck among resources[i] at each server i; shares are (A,)."""
+    for n in np.flatnonzero(h.instance.min_tasks)[:1]:
+        return _undecided(f"bottlenecks say nothing of who is at its floor, and user {h.instance.users[n]!r} has min_tasks")
     method = "a bottleneck for every user, in rationals" if h.exact else "a bottleneck for every user, in floating point"
     worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
     for i, allowed in resources.items():

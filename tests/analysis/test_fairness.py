@@ -430,3 +430,16 @@ def test_envy_up_to_a_task_has_all_own_time():
         verdict = check(Allocation(jobs, [4.0, 0.0]), name)
         assert (verdict.holds, verdict.margin) == (False, 0.75), "3 of 4 tasks"
         assert check(Allocation(jobs, [1.0, 0.0]), name).holds
+
+
+def test_bottlenecks_with_floors_and_groups():
+    """Who is at its floor has more than others, who cannot have it; groups are no part of these definitions."""
+    floors = Instance([[1, 1], [1, 1]], [[4, 4]], min_tasks=[3, 0])
+    fair = solve(floors, "drfh")
+    for name in ("bottleneck-fairness", "server-bottleneck-fairness", "single-server-reduction"):
+        verdict = check(fair, name)
+        assert verdict.holds is None
+        assert "user 'u1' has min_tasks" in verdict.sentence
+    assert check(fair, "global-bottleneck-fairness").holds, "compared with the answer that keeps floors"
+    groups = floors.replace(min_tasks=None, groups={"a": [0], "b": [1]})
+    assert check(solve(groups, "nested-leximin"), "global-bottleneck-fairness").holds
