@@ -35,8 +35,9 @@ __all__ = ["explain_duals"]
 OWN = ("fairness", "level", "full", "open", "closed")
 """Constraints of a round that are the rule itself."""
 
-SMALLEST, SAME = 1e-7, 1e-4
-"""A dual below the first part of the largest is what solvers leave of 0; answers that differ by less than the second are one."""
+SMALLEST, PART, SAME = 1e-7, 1e-5, 1e-4
+"""Solvers leave of 0 duals below the first part of the largest, and those by which every task pays less than the second part
+of what it pays most for; answers that differ by less than the third are one."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +152,10 @@ class Recorder:
 def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
     rows = list(_rows_of_pyomo(session) if isinstance(session, PyomoSession) else _rows_of_cvxpy(session, domain))
     largest = max((abs(dual) for _, _, dual, _ in rows), default=0.0)
+    dearest = np.max([np.abs(dual * slope) for _, _, dual, slope in rows], axis=0, initial=0.0) if rows else 0.0
     for name, place, dual, slope in rows:
-        if abs(dual) > SMALLEST * largest:
+        paid = np.abs(dual * slope)
+        if abs(dual) > SMALLEST * largest and (not paid.any() or np.any(paid > PART * dearest)):
             yield Binding(name, place, abs(dual), dual * slope)
 
 
@@ -244,7 +247,7 @@ def _of_user(subject: Subject, n: int, k: int, stage: Stage, item: Mechanism) ->
     arcs = np.flatnonzero(domain.arcs.user == n)
     tasks = sum(cleaned(domain, subject.allocation.x)[a] for a in arcs)
     most = max((float(b.paid[arcs].max()) for b in stage.bindings), default=0.0)
-    held = [b for b in stage.bindings if float(b.paid[arcs].max()) > SMALLEST * most]
+    held = [b for b in stage.bindings if float(b.paid[arcs].max()) > PART * most]
     user = domain.users[n]
     when = f" and stops in round {k + 1}" if item.takes_rounds else ""
     what = joined(f"{b.name} (dual {said(b.dual)})" for b in held) or "nothing that binds"

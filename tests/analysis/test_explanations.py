@@ -866,3 +866,13 @@ def test_who_could_run_more_is_not_said_to_be_held_back():
             fa.explain(near, name)
     near = Allocation(groups, solve(groups, "h-drf").x * (1 - 1e-4))
     assert "up to a residual of 1.0e-04. That much is left open, so this is no proof." in fa.explain(near, "h-drf").proof
+
+
+def test_a_capacity_that_is_full_at_price_0_holds_nobody_back():
+    """By hand: prices 0 and 4 of the whole; solvers leave 1e-6 of the first, for tasks are known to 1e-6 there."""
+    floors = Instance([[2, 1], [1, 2], [1, 1]], [[6, 6]], min_tasks=[1, 0, 0], weights=[1, 2, 1])
+    found = fa.explain(solve(floors, "nb", "cvxpy:clarabel"))
+    held = [part["resource"] for one in found.sentences if one.kind == "user" for part in one.facts["held_by"]]
+    assert held == ["r2"] * 3
+    (bound,) = (one.facts["bindings"] for one in found.sentences if one.kind == "constraint")
+    assert [part["resource"] for part in bound] == ["r2"]
