@@ -8,7 +8,7 @@ import argparse
 import json
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -86,9 +86,10 @@ def _options(texts: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Refused:
-    """An instance that has no result, and the sentence why."""
+    """An instance that has no result by a mechanism, and the sentence why."""
 
     instance: str
+    mechanism: str
     error: str
 
 
@@ -118,7 +119,7 @@ def _solve(options: argparse.Namespace) -> int:
         return solve(instance, item, method, *limits, chosen, start, **asked)
 
     told: list[Result] = []
-    asked = [(str(name), partial(computed, name, item)) for name in named for item in items]
+    asked = [(str(name), item.id, partial(computed, name, item)) for name in named for item in items]
     results: Iterator[Any] = _results(options, asked, told)
     if len(items) > 1 and options.format in ("table", "latex"):
         results = _compared(results, named, items, read)
@@ -149,16 +150,16 @@ def _compared(
 
 
 def _results(
-    options: argparse.Namespace, asked: Sequence[tuple[str, Callable[[], Allocation]]], told: list[Result]
+    options: argparse.Namespace, asked: Sequence[tuple[str, str, Callable[[], Allocation]]], told: list[Result]
 ) -> Iterator[Result]:
     """The results in the order asked for, up to one that was interrupted; the list gets them too."""
-    for name, computed in asked:
+    for name, mechanism, computed in asked:
         try:
             result: Result = computed()
         except Exception as error:  # one instance that meets a mistake of this package must not take the others with it
             if len(asked) == 1 and options.format != "jsonl":
                 raise
-            result = Refused(name, _sentence(name, error, getattr(options, "debug", False)))
+            result = Refused(name, mechanism, _sentence(name, error, getattr(options, "debug", False)))
         told.append(result)
         if isinstance(result, Allocation) and result.has_point and not _is_solved(result, options.accuracy):
             why = f"residual {result.residual:.1e}, but accuracy {options.accuracy} promises {promised(options.accuracy):g}"
@@ -189,7 +190,7 @@ def _is_solved(result: Result, accuracy: str | float) -> bool:
 
 
 def _document(result: Result) -> dict[str, Any]:
-    return {"instance": result.instance, "error": result.error} if isinstance(result, Refused) else allocation_document(result)
+    return asdict(result) if isinstance(result, Refused) else allocation_document(result)
 
 
 def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
@@ -213,7 +214,7 @@ def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
     yield csv_text([["instance", "mechanism", "method", "user", "server", "tasks", "error"]])
     for result in results:
         if isinstance(result, Refused):
-            yield csv_text([[result.instance, "", "", "", "", "", result.error]])
+            yield csv_text([[result.instance, result.mechanism, "", "", "", "", result.error]])
             continue
         here, label = result.instance, [result.instance.name, result.mechanism, result.method]
         pairs = zip(*here.eligible.nonzero(), strict=True)

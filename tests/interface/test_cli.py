@@ -68,6 +68,7 @@ def test_several_instances_one_line_each_in_order_errors_in_place(run):
     assert lines[0]["users"][0]["tasks"] == pytest.approx(10, rel=EXACT)
     assert "no file and no published example 'no-such-thing'" in lines[1]["error"]
     assert "needs one demand vector for each user" in lines[2]["error"]
+    assert lines[2]["mechanism"] == "drfh"
 
 
 @pytest.mark.parametrize("kind", ["table", "json", "csv", "latex"])
