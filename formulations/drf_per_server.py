@@ -54,9 +54,7 @@ def pairs(instance: Instance) -> Instance:
         demands=[exact.demands_on.get((int(a), int(b)), exact.demands[a]) for a, b in zip(n, i, strict=True)],
         weights=[exact.weights[a] for a in n],
         eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
-        max_tasks=None,
-        rates=None,
-        demands_on=None,
+        **dict.fromkeys(("max_tasks", "rates", "demands_on", "groups")),
         users=[f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)],
     )
 

@@ -125,7 +125,8 @@ def certified_answer(
 ) -> Certificate | NotCertified:
     """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
     item = find_mechanism(mechanism).kept(as_instance(instance))
-    return _in_time(item, item.home(as_instance(instance)), None, TOLERANCE, time_limit)
+    item.check_groups(instance)
+    return _in_time(item, item.home(instance), None, TOLERANCE, time_limit)
 
 
 def _in_time(

@@ -160,6 +160,21 @@ def test_an_own_rule_with_exact_shares_is_refuted_in_rationals(capsys):
     assert run(result.code, capsys) == result.verdict.sentence
 
 
+def test_hierarchical_filling_is_exact():
+    found = searched("a", "h-drf", "leximin-tasks", trials=40)
+    assert (found.status, found.verdict.method) == ("refuted", "rational arithmetic")
+    assert "allocation.tasks_exact == " in found.code
+
+
+def test_a_mechanism_that_knows_no_groups_has_no_answer_where_there_are_some():
+    """Neither to the search nor to the check; an allocation of another mechanism is compared with its definition."""
+    home = fa.Instance([[1, 2], [2, 1], [1, 1]], [[3, 4], [5, 2]], groups={"a": [0], "b": [1, 2]})
+    for name in ("drfh", "drf-per-server"):
+        with pytest.raises(fa.NotApplicable, match="knows no groups"):
+            fa.claim("a", name, "pareto", instances=lambda _: home).check(fa.Case(home))
+    assert fa.check(fa.Allocation(home, [0.1] * home.A), "drf-per-server").holds is False
+
+
 @pytest.mark.deep
 def test_a_single_method_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(own, "_others", lambda *_: [])

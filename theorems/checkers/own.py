@@ -33,6 +33,7 @@ from fairalloc.analysis.properties.strategyproofness import NOISE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
 from fairalloc.formulations.alpha_fair import AlphaFair
+from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models.allocation import Allocation
@@ -194,7 +195,8 @@ def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
     """Whether certificates prove rational answers, or rational bounds, of a mechanism."""
     if is_registered(item) and item.id in ("ps-dsf", "alpha-pf-vds"):
         return True
-    return not parameters and (METHODS["exact"].computes(item) or isinstance(item, NashBargaining | NoJustifiedComplaints))
+    others = NashBargaining | NoJustifiedComplaints | HierarchicalDrf
+    return not parameters and (METHODS["exact"].computes(item) or isinstance(item, others))
 
 
 def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Routes:
