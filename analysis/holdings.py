@@ -97,6 +97,8 @@ class Holdings:
     @cached_property
     def gamma(self) -> Any:
         """(A,) tasks the arc could run alone (K 8)."""
+        if not self.exact:
+            return self.instance.arcs.gamma
         return 1 / ratio(self.demand, self.pools[self.instance.arcs.server]).max(axis=1)
 
     @cached_property
@@ -120,6 +122,13 @@ class Holdings:
         np.add.at(result, (self.instance.arcs.user, self.instance.arcs.server), self.x[:, None] * self.demand)
         given = self.allocation.bundles
         return result if given is None else np.maximum(result, self.array(given))
+
+    @cached_property
+    def used(self) -> Any:
+        """(K, R) the resources of all users together; sparse data stay so where nothing but tasks was handed out."""
+        if self.exact or self.allocation.bundles is not None:
+            return self.bundles.sum(axis=0)
+        return (self.instance.arcs.load @ self.x).reshape(self.pools.shape) * self.pools
 
     @cached_property
     def worth(self) -> Any:

@@ -163,7 +163,7 @@ def _feasibility(h: Holdings, tolerance: float) -> Verdict:
 
 def _load(h: Holdings) -> Any:
     """(K, R) used part of each capacity."""
-    return ratio(h.bundles.sum(axis=0), h.pools)
+    return ratio(h.used, h.pools)
 
 
 def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, object], str]:
@@ -177,7 +177,7 @@ def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, objec
         user, server = users[h.instance.arcs.user[k]], servers[h.instance.arcs.server[k]]
         witness = {"user": user, "server": server, "tasks": h.x[k]}
         return witness, f"user {user!r} has {float(h.x[k]):g} tasks on server {server!r}"
-    resource, used, capacity = h.instance.resources[r], h.bundles[:, k, r].sum(), h.pools[k, r]
+    resource, used, capacity = h.instance.resources[r], h.used[k, r], h.pools[k, r]
     witness = {"server": servers[k], "resource": resource, "used": used, "capacity": capacity}
     return witness, f"server {servers[k]!r} gives {float(used):g} of {resource!r} and has {float(capacity):g}"
 

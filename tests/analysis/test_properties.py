@@ -13,10 +13,12 @@ from tolerances import RESIDUAL, ROUNDING
 
 from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, check, check_mechanism
 from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
+from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.transformations.aggregation import pooled
@@ -347,3 +349,13 @@ def test_who_runs_less_than_its_floor_is_named(exact):
         assert verdict.sentence == "not feasible: user 'u1' runs 0.5 tasks and has the floor 1"
     assert check(Allocation(floors, [0.5, 3.5]), "feasibility", exact=exact).margin == 0.5
     assert check(Allocation(floors, [1.0, 3.0]), "feasibility", exact=exact).margin == 0
+
+
+def test_definitions_are_checked_without_dense_bundles(monkeypatch):
+    """A network of 10^6 arcs, or 1,000 jobs with time of their own, has more of these than memory holds."""
+    allocation = solve(generators.network(20, 30, 2), "nb")
+    for dense in ("bundles", "demand"):
+        monkeypatch.setattr(Holdings, dense, property(lambda h: pytest.fail("dense")))
+    assert check(allocation, "nb").holds
+    assert check(allocation, "pareto").holds
+    assert check(dataclasses.replace(allocation, x=2 * allocation.x), "feasibility").margin == pytest.approx(1.0, abs=RESIDUAL)
