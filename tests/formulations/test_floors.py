@@ -124,7 +124,7 @@ def test_a_round_names_the_floor_that_leaves_others_without_tasks():
     assert duals["floor[u3]"] == pytest.approx((duals["r1 on s1"] + duals["r2 on s2"]) / 4, rel=RESIDUAL), (
         "what a task of u3 costs"
     )
-    assert fa.check(found, "server-bottleneck-fairness").sentence.endswith("where user 'u3' has more already")
+    assert fa.check(found, "server-bottleneck-fairness").holds is None
 
 
 @pytest.mark.parametrize("name", sorted(set(MECHANISMS) - set(KEEPING)))
