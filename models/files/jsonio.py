@@ -116,7 +116,7 @@ def read_instance(path: str | Path) -> Instance:
 
 @checked
 def write_instance(instance: Instance, path: str | Path) -> None:
-    """Write the instance to a file of schema fairalloc-instance/2, which `read_instance` reads back to an equal one."""
+    """Write the instance to a file of schema fairalloc-instance/2, which `read_instance` reads back to the same exact data."""
     write_json(instance_document(instance), path)
 
 
