@@ -212,8 +212,8 @@ class ClaimResult:
     def status(self) -> Status:
         """One of "refuted", "proved", "not refuted", "not decided: violated in floating point" and "not decided".
 
-        "refuted" is confirmed in rationals, and so is "proved" for `holds="some"`. The fourth is for mechanisms without
-        rational answers.
+        "refuted" is confirmed in rationals (for alpha-fair in ball arithmetic), and so is "proved" for `holds="some"`. The fourth
+        is for mechanisms without rational answers.
         """
         return self.finding.status
 
@@ -247,8 +247,9 @@ class ClaimResult:
         found, searched = self.finding, self.finding.searched
         how = f"seed {searched['seed']}{', interrupted' * self.interrupted}" + f"; {self.lacking}" * bool(self.lacking)
         how += f"; {searched.get('source')}" * ("source" in searched)
-        if self.case is not None:
-            words = {Status.PROVED: "confirmed in rationals", Status.REFUTED: "refuted in rationals"}
+        if self.verdict is not None:
+            proof = "ball arithmetic" if self.verdict.method == "ball arithmetic" else "rationals"
+            words = {Status.PROVED: f"confirmed in {proof}", Status.REFUTED: f"refuted in {proof}"}
             word = words.get(self.status, self.status)
             return f"{self.claim.text}: {word}. {found.sentence} ({found.trials:,} cases, {how})"
         if self.status == Status.NOT_REFUTED:

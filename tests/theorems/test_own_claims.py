@@ -631,3 +631,8 @@ def test_instances_of_a_claim_stay_what_they_are(name, more):
     found = searched("another", name, lambda allocation: allocation.instance != home, instances=lambda _: made, trials=30)
     assert found.case.instance == made
     assert f"{next(iter(more))}=" in found.code
+
+
+def test_what_is_proved_by_digits_is_not_said_to_be_proved_in_rationals():
+    result = searched("nobody envies", "alpha-fair", "envy-freeness", parameters={"alpha": [2]}, trials=100)
+    assert result.sentence.startswith("nobody envies: refuted in ball arithmetic. ")
