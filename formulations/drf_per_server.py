@@ -17,6 +17,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact import rationals
+from fairalloc.models.input.validation import if_distinct
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import one_vector
@@ -55,7 +56,7 @@ def pairs(instance: Instance) -> Instance:
         weights=[exact.weights[a] for a in n],
         eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
         **dict.fromkeys(("max_tasks", "rates", "demands_on", "groups")),
-        users=[f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)],
+        users=if_distinct([f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)]),
     )
 
 

@@ -16,6 +16,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.rationals import monopoly
 from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.input.validation import if_distinct
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, worst
 from fairalloc.models.shares import gamma
@@ -45,7 +46,7 @@ class Uniform(Utilitarian):
             counts=None,
             weights=[1 / tasks for tasks in monopoly(instance)],
             eligible=alone,
-            servers=[f"{s} for {u}" for s in instance.servers for u in instance.users],
+            servers=if_distinct([f"{s} for {u}" for s in instance.servers for u in instance.users]),
             rates=None,
             demands_on={(n, i * instance.N + n): v for (n, i), v in exact.demands_on.items()},
         )

@@ -39,6 +39,11 @@ class NumberedNames(Sequence[str]):
         return f"{self.letter}{numbers}" if isinstance(numbers, int) else [f"{self.letter}{number}" for number in numbers]
 
 
+def if_distinct(names: list[str]) -> list[str] | None:
+    """Names made of others, None (which makes numbered ones) where two of them are the same."""
+    return names if len(set(names)) == len(names) else None
+
+
 def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[str]:
     """The names, distinct and `count` of them; numbered ones where none are given. `kind` is "user", "server" or "resource"."""
     if given is None:

@@ -292,3 +292,13 @@ def test_one_resource_is_split_by_weight(seed):
     expected = worth / np.concatenate(instance.demands)[:, 0]
     same("drfh", answer(instance, "drfh"), expected)
     same("nb", answer(instance, "nb"), expected)
+
+
+@pytest.mark.parametrize(
+    ("users", "servers"), [(["a", "a on b"], ["b on c", "c"]), (["a", "b for a"], ["c", "c for b"])], ids=["pairs", "parts"]
+)
+def test_names_made_of_names_may_coincide(users, servers):
+    instance = Instance([[1], [2]], [[1], [3]], users=users, servers=servers)
+    plain = instance.replace(users=None, servers=None)
+    for name in ("drf-per-server", "uniform"):
+        assert solve(instance, name, "cvxpy:clarabel").tasks.tolist() == solve(plain, name, "cvxpy:clarabel").tasks.tolist()
