@@ -457,6 +457,10 @@ def gavel(seed):
         assert exact.termination == pyomo.termination == "optimal"
         assert exact.values["g"] == pytest.approx(best, rel=1e-6)
         assert pyomo.values["g"] == pytest.approx(best, rel=1e-6)
+        assert fa.mechanism(name).cvxpy(instance).solve(solver="HIGHS") == pytest.approx(best, rel=1e-6)
+        again = fa.solve(fa.with_own_time(instance), name, "exact")
+        assert again.values == exact.values
+        assert again.instance == exact.instance
 
 
 @pytest.mark.parametrize("seed", range(2))
