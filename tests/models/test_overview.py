@@ -134,3 +134,12 @@ def test_floors_and_groups_are_shown_and_keep_users_apart():
     assert "Group b in a: weight 1." in text
     many = fa.show(fa.Instance([[1]] * 30, [[4]], groups={f"g{k}": [k] for k in range(30)}), head=20)
     assert "... and 10 more groups" in str(many)
+
+
+def test_servers_are_rows_and_differ_by_the_demands_on_them():
+    instance = fa.Instance([[1, 1], [2, 1]], [[4, 4]] * 3, counts=[1, 1, 2], demands_on={(1, 1): [3, 1]})
+    overview = fa.show(instance)
+    assert overview.servers == [[0], [1], [2]]
+    assert overview.users == [[0], [1]]
+    assert [one["names"] for one in overview.to_dict()["servers"]] == [["s1"], ["s2"], ["s3"]]
+    assert [row[:2] for row in overview.grids[0].rows] == [["s1", "1"], ["s2", "1"], ["s3", "2"]]
