@@ -120,6 +120,7 @@ def test_on_a_full_disk_the_old_file_stays(measured, tmp_path, monkeypatch, caps
     shutil.copytree(measured, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("MPLCONFIGDIR", str(measured))  # who draws first writes there
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}")
     before = sorted(tmp_path.rglob("*"))

@@ -220,7 +220,7 @@ VALUES = [
 
 
 def only_the_reader_rejects(document):
-    """What a schema cannot say: names that must fit together, lengths, vectors that are all zero, zeros in strings, fit."""
+    """What a schema cannot say: names that must fit together, lengths, vectors that are all zero, zeros in strings, fit, floors."""
     users, servers = document["users"], document["servers"]
     names = [[u["name"] for u in users], [s["name"] for s in servers]]
     size = len(document["resources"])
@@ -234,6 +234,7 @@ def only_the_reader_rejects(document):
         or any(s not in names[1] for s in chosen)
         or any(len(vs) != len(u["demands"]) for u in users for vs in u.get("demands_on", {}).values())
         or any(not _fits(u, servers) for u in users)
+        or any(Fraction(u.get("min_tasks", 0)) > Fraction(u["max_tasks"]) for u in users if u.get("max_tasks"))
     )
 
 
