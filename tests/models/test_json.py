@@ -220,7 +220,7 @@ VALUES = [
 
 
 def only_the_reader_rejects(document):
-    """What a schema cannot say: names that must fit together, lengths, vectors that are all zero, zeros in strings, fit, floors."""
+    """What a schema cannot say: names that fit together, lengths, vectors that are all zero, zeros in strings, fit, floors."""
     users, servers = document["users"], document["servers"]
     names = [[u["name"] for u in users], [s["name"] for s in servers]]
     size = len(document["resources"])
