@@ -462,6 +462,14 @@ def test_rationals_that_do_not_fit_are_errors(path, value, sentence):
         parse_allocation(altered(EXACTLY, path, value), instance)
 
 
+def test_tasks_beside_rationals_may_be_rounded_to_ten_digits():
+    instance, tasks = example("wang-prop4").instance, EXACTLY["users"][0]["by_server"]["s1"]
+    place = ("users", 0, "by_server", "s1")
+    assert parse_allocation(altered(EXACTLY, place, tasks * (1 + 1e-10)), instance).x_exact is not None
+    with pytest.raises(InstanceError, match="but exactly as"):
+        parse_allocation(altered(EXACTLY, place, tasks * (1 + 1e-8)), instance)
+
+
 def test_a_document_without_rationals_has_none():
     assert parse_allocation(allocation_document(Allocation(RICH, np.zeros(5))), RICH).x_exact is None
 
