@@ -16,7 +16,7 @@ _WORDS = {True: "holds", False: "fails", None: "not decided"}
 
 def for_the_answer_of(method: str) -> str:
     """What a verdict says that looked at the answer of one method alone."""
-    return f"for the answer of {'exact' if method == 'certificate' else method}"  # which certificates are made of
+    return f"for the answer of {method}"
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def test_claims_of_ones_own_are_about_all_answers_where_they_are_listed():
 def test_one_optimum_of_a_linear_program_is_said_to_be_one():
     poor = Case(Instance([[1], [1]], [[1]]))
     found = claim("a", mechanism="utilitarian", property="envy-freeness").statement.confirm(poor)
-    assert (found.holds, found.answers) == (False, for_the_answer_of("certificate"))
+    assert (found.holds, found.answers) == (False, for_the_answer_of("exact"))
     assert claim("a", mechanism="utilitarian", property="uniqueness").statement.confirm(poor).answers == FOR_ALL
     kept = claim("a", mechanism="mmf", property="max-min-tasks").search(time_limit=AMPLE, trials=30)
     assert (kept.status, kept.finding.answers[:18]) == ("not refuted", "for the answer of ")

@@ -24,7 +24,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
-from fairalloc.solvers import solve
+from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case
 
 Answer: TypeAlias = Callable[[Instance], Allocation]
@@ -98,7 +98,8 @@ def certified_allocation(mechanism: str | Mechanism, instance: Instance, widths:
     certificate, item = proof_of(certified_answer(instance, mechanism)), find_mechanism(mechanism)
     widths.append(width(certificate, instance))
     rule = None if isinstance(mechanism, str) else item
-    return rational_allocation(item.home(instance), certificate.x, item.id, "certificate").noted(rule=rule)
+    method = "exact" if METHODS["exact"].computes(item.kept(instance)) else "a certificate"
+    return rational_allocation(item.home(instance), certificate.x, item.id, method).noted(rule=rule)
 
 
 def proof_of(found: Certificate | NotCertified) -> Certificate:
