@@ -12,7 +12,7 @@ from keyword import iskeyword
 from typing import Any
 
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
-from fairalloc.analysis.solution_sets import SEVERAL, UNLISTED
+from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import FairallocError
@@ -98,7 +98,7 @@ def _computed(
     tasks = f"np.allclose({name}.tasks, {[round(v, 7) for v in allocation.tasks.tolist()]}, rtol={NEAR}, atol={NEAR})"
     if allocation.tasks_exact is not None:
         tasks = f"{name}.tasks_exact == {_fractions(allocation.tasks_exact)}"
-    several = ", one answer of several" * (allocation.mechanism in (*SEVERAL, *UNLISTED))
+    several = ", one answer of several" * (allocation.mechanism in MULTIVALUED)
     return [line, f"assert {tasks}  # tasks of {printable(', '.join(allocation.instance.users))}{several}"]
 
 

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import Any
 
-from fairalloc.analysis.solution_sets import SEVERAL, UNLISTED
+from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
@@ -146,7 +146,7 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
         return []
     exact = allocation.tasks_exact
     row = tabular(f"x{prime}", "n", allocation.tasks.tolist() if exact is None else list(exact), numbers)
-    answer = "One answer of several" if allocation.mechanism in (*SEVERAL, *UNLISTED) else "An answer"
+    answer = "One answer of several" if allocation.mechanism in MULTIVALUED else "An answer"
     lines = [f"{answer}{f' {plain(said)}' if said else ''}: {row}."]
     if allocation.x_exact is not None and allocation.instance.K > 1:
         there = tabular(f"x{prime}", "ni", _by_server(allocation.instance, allocation.x_exact), numbers)

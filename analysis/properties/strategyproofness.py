@@ -37,7 +37,7 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
-from fairalloc.analysis.solution_sets import SEVERAL, UNLISTED
+from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.analysis.verdict import Verdict, for_the_answer_of
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
@@ -121,7 +121,7 @@ def check_mechanism(
     else:
         known = (*MECHANISM_PROPERTIES, *PROPERTIES)
         raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
-    several = item.id in (*SEVERAL, *UNLISTED) and verdict.holds is not None
+    several = item.id in MULTIVALUED and verdict.holds is not None
     return replace(verdict, answers=for_the_answer_of("exact" if exact else used[0])) if several else verdict
 
 

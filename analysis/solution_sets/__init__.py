@@ -10,8 +10,8 @@
 The polytopes of ps-dsf and ps-dsf-tdm are in solvers/exact/ps_dsf_pieces.py, because a method chooses among them.
 """
 
-from fairalloc.analysis.solution_sets.all_answers import SEVERAL, UNLISTED, solution_set
+from fairalloc.analysis.solution_sets.all_answers import MULTIVALUED, SEVERAL, UNLISTED, solution_set
 from fairalloc.analysis.solution_sets.answers import Best, SolutionSet
 from fairalloc.models.exact.polytopes import Piece
 
-__all__ = ["SEVERAL", "UNLISTED", "Best", "Piece", "SolutionSet", "solution_set"]
+__all__ = ["MULTIVALUED", "SEVERAL", "UNLISTED", "Best", "Piece", "SolutionSet", "solution_set"]

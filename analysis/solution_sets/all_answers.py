@@ -16,13 +16,16 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
-__all__ = ["SEVERAL", "UNLISTED", "solution_set"]
+__all__ = ["MULTIVALUED", "SEVERAL", "UNLISTED", "solution_set"]
 
 SEVERAL = ("alpha-pf-vds", "njc", "ps-dsf", "ps-dsf-tdm")
 """The mechanisms of the papers that may have several answers, which are listed where they can be."""
 
 UNLISTED = ("drfh-lp", "gavel-makespan", "gavel-max-min", "mmf", "utilitarian")
 """Mechanisms whose answers are all optima of a linear program, and are not listed."""
+
+MULTIVALUED = (*SEVERAL, *UNLISTED)
+"""All that may have several answers."""
 
 UNIQUE = ("nb", "fds")
 """Strictly concave in everybody's tasks."""
