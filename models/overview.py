@@ -144,7 +144,8 @@ class Overview(_Tables):
         facts, instance = self.user(same[0]), self.instance
         numbers = [facts[key] for key in ("weight", "max_tasks", "min_tasks") if key in facts]
         given = ["" if number is None else _short(number) for number in numbers]
-        given += [facts[key] or "" for key in ("group",) if key in facts]
+        if "group" in facts:
+            given.append(facts["group"] or "")
         share = "" if facts["share"] is None else f"{facts['share']:.3g}"
         last = [facts["dominant"] or "", f"{facts['servers']} of {instance.K}", _short(facts["alone"]), share]
         first, *others = [list(map(_short, vector)) for vector in facts["demands"]]

@@ -122,12 +122,10 @@ def _by_whole_shares(item: WholeRounds, problem: Any, allocation: Allocation, li
     """For whole tasks: the shares in rising order are unique, of mmf and drfh-lp the least."""
     if words := _impossible(item, problem, allocation):
         return np.inf, words
-    domain, answer = (
-        item.domain(allocation.instance),
-        _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits),
-    )
+    answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
     if isinstance(answer, str):
         return None, answer
+    domain = item.domain(allocation.instance)
     rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
     own, right = (np.sort(rate * (domain.arcs.owner @ one.x))[:asked] for one in (allocation, answer))
     return float((np.abs(own - right) / (np.maximum(right, GIVEN * right.max()) + TINY)).max()), SHARES
