@@ -68,7 +68,7 @@ class Holdings:
         if not self.exact:
             return arcs.demand
         keys = zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True)
-        return np.array([exact.demands_on.get((n, i), exact.demands[n])[v] for n, v, i in keys], dtype=object)
+        return np.array([exact.demands_at(n, i)[v] for n, v, i in keys], dtype=object)
 
     @cached_property
     def pools(self) -> Any:

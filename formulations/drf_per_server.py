@@ -52,7 +52,7 @@ def pairs(instance: Instance) -> Instance:
     n, i = instance.arcs.user, instance.arcs.server
     exact = instance.exact
     return instance.replace(
-        demands=[exact.demands_on.get((int(a), int(b)), exact.demands[a]) for a, b in zip(n, i, strict=True)],
+        demands=[exact.demands_at(int(a), int(b)) for a, b in zip(n, i, strict=True)],
         weights=[exact.weights[a] for a in n],
         eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
         **dict.fromkeys(("max_tasks", "rates", "demands_on", "groups")),

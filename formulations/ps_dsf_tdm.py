@@ -79,7 +79,7 @@ def mixed(instance: Instance) -> Instance:
     demands_on = {}
     for (n, i), own in of.items():
         tasks, _ = best_mixture([dict(loads[a]) for a in own])
-        vectors = [exact.demands_on.get((n, i), exact.demands[n])[arcs.variant[a]] for a in own]
+        vectors = [exact.demands_at(n, i)[arcs.variant[a]] for a in own]
         total = sum(tasks)
         demands_on[n, i] = [sum(y * v[r] for y, v in zip(tasks, vectors, strict=True)) / total for r in range(instance.R)]
     eligible = [[(n, i) in of for i in range(instance.K)] for n in range(instance.N)]

@@ -135,6 +135,10 @@ class ExactData:
     def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
         return DemandsOn(self.own, self._instance.rates, self._at_rate)
 
+    def demands_at(self, n: int, i: int) -> tuple[tuple[Fraction, ...], ...]:
+        """(V_n, R) what a task of the user takes on the server, in each way to run it."""
+        return self.demands_on.get((n, i), self.demands[n])
+
     def _at_rate(self, n: int, i: int) -> tuple[tuple[Fraction, ...], ...]:
         rate = self.rate(n, i)
         return tuple(tuple(d / rate for d in vector) for vector in self.demands[n])

@@ -76,9 +76,7 @@ def letters(instance):
             for r, v in zip(p.resources, exact.capacities[k], strict=True)
         }
         for n in np.flatnonzero(instance.eligible[:, k]).tolist():
-            d = dict(
-                zip(p.resources, exact.demands_on.get((n, k), exact.demands[n])[0], strict=True)
-            )
+            d = dict(zip(p.resources, exact.demands_at(n, k)[0], strict=True))
             p.d[p.users[n], i] = d
             p.gamma[p.users[n], i] = min(p.c[i][r] / d[r] for r in p.resources if d[r])  # (8)
     return p

@@ -66,7 +66,7 @@ def exact_arcs(instance: Instance) -> ExactArcs:
     arcs, exact, width, counts = instance.arcs, instance.exact, instance.R, instance.counts.tolist()
     loads = []
     for n, v, i in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True):
-        parts = zip(exact.demands_on.get((n, i), exact.demands[n])[v], exact.capacities[i], strict=True)
+        parts = zip(exact.demands_at(n, i)[v], exact.capacities[i], strict=True)
         loads.append(tuple((i * width + r, d / (counts[i] * c)) for r, (d, c) in enumerate(parts) if d))
     return ExactArcs(tuple(arcs.user.tolist()), tuple(loads), exact.max_tasks, instance.K * width)
 
@@ -194,5 +194,5 @@ def _parts(instance: Instance) -> list[list[Fraction]]:
 def _alone(instance: Instance, n: int, i: int) -> Fraction:
     """Tasks of user n that row i alone can run (K 8)."""
     exact = instance.exact
-    (demand,) = exact.demands_on.get((n, i), exact.demands[n])
+    (demand,) = exact.demands_at(n, i)
     return int(instance.counts[i]) * min(c / d for c, d in zip(exact.capacities[i], demand, strict=True) if d)

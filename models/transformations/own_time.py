@@ -113,7 +113,7 @@ class _ExactRows(DerivedRows):
     def _row(self, n: int, v: int, i: int) -> list[Fraction]:
         home, exact = self.home, self.home.exact
         result = [Fraction(0)] * (home.K * home.R + len(self.limited))
-        result[i * home.R : (i + 1) * home.R] = exact.demands_on.get((n, i), exact.demands[n])[v]
+        result[i * home.R : (i + 1) * home.R] = exact.demands_at(n, i)[v]
         if n in self._place:
             result[home.K * home.R + self._place[n]] = 1 / (Fraction(1) if (n, i) in exact.own else exact.rate(n, i))
         return result

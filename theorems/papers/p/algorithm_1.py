@@ -166,7 +166,7 @@ def drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> d
     for place in places:
         users, i = [place.user[a] for a in place.here], place.i
         pool = [int(instance.counts[i]) * c for c in exact.capacities[i]]
-        demands = [exact.demands_on.get((n, i), exact.demands[n]) for n in users]
+        demands = [exact.demands_at(n, i) for n in users]
         alone = Instance(demands, [pool], weights=[exact.weights[n] for n in users])
         x |= dict(zip(place.here, progressive_filling(alone), strict=True))
     return x
