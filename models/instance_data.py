@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,43 +61,6 @@ class Arcs:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
-class DemandsOn(Mapping[tuple[int, int], T], Generic[T]):
-    """The demands of (user, server) where they are not those of the user alone: of its own there, or at a rate.
-
-    own : given for the pair
-    rates : (N x K) sparse; None where there are none
-    at_rate : what a user demands on a server at its rate
-    """
-
-    own: Mapping[tuple[int, int], T]
-    rates: sp.csr_array | None
-    at_rate: Callable[[int, int], T]
-
-    @cached_property
-    def _rated(self) -> dict[tuple[int, int], None]:
-        return dict.fromkeys(_pairs(self.rates))
-
-    def __getitem__(self, pair: tuple[int, int]) -> T:
-        if pair in self.own:
-            return self.own[pair]
-        if pair in self._rated:
-            return self.at_rate(*pair)
-        raise KeyError(pair)
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        return iter(self._rated | dict.fromkeys(self.own))
-
-    def __len__(self) -> int:
-        return len(self._rated.keys() | self.own.keys())
-
-    def __bool__(self) -> bool:
-        return bool(self.own) or self.rates is not None
-
-    def __repr__(self) -> str:
-        return f"DemandsOn({len(self)} pairs)"
-
-
 class ExactData:
     """The data of an instance as rationals, for each user (its variants) or row of servers, read when they are first asked for.
 
@@ -133,33 +96,26 @@ class ExactData:
 
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
-        return DemandsOn(self.own, self._instance.rates, self._at_rate)
+        """{(user, server): (V_n, R)} where a task takes something else than `demands`."""
+        return {pair: self.demands_at(*pair) for pair in self.rates | self.own}
 
     def demands_at(self, n: int, i: int) -> tuple[tuple[Fraction, ...], ...]:
         """(V_n, R) what a task of the user takes on the server, in each way to run it."""
-        return self.demands_on.get((n, i), self.demands[n])
-
-    def _at_rate(self, n: int, i: int) -> tuple[tuple[Fraction, ...], ...]:
-        rate = self.rate(n, i)
-        return tuple(tuple(d / rate for d in vector) for vector in self.demands[n])
+        if (n, i) in self.own or (n, i) not in self.rates:
+            return self.own.get((n, i), self.demands[n])
+        return tuple(tuple(d / self.rates[n, i] for d in vector) for vector in self.demands[n])
 
     @cached_property
-    def own(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
+    def own(self) -> dict[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
         """The demands that were given for a pair."""
         user, server = Places(self._instance.users, "user"), Places(self._instance.servers, "server")
         return {(user(n), server(i)): _rationals(v) for (n, i), v in self._given["demands_on"].items()}
 
-    def rate(self, n: int, i: int) -> Fraction:
-        """That of a user on a server, where placement allows it."""
-        rates, given = self._instance.rates, self._given["rates"]
-        if rates is None:
-            return Fraction(1)
-        return rational(rates[n, i] if given is None else given[n][i], "the rate")
-
     @cached_property
-    def rates(self) -> Mapping[tuple[int, int], Fraction]:
+    def rates(self) -> dict[tuple[int, int], Fraction]:
         """Those of all pairs that placement allows; empty where all are 1."""
-        return {pair: self.rate(*pair) for pair in _pairs(self._instance.rates)}
+        given, found = self._given["rates"], _entries_of(self._instance.rates)
+        return {(n, i): rational(rate if given is None else given[n][i], "the rate") for n, i, rate in found}
 
     def rates_of(self, users: Iterable[int], servers: Sequence[int] | NDArray[np.intp]) -> list[list[Fraction]] | None:
         """Those of some users on some servers as an argument of `Instance`; None where all are 1."""
@@ -269,7 +225,12 @@ class InstanceData:
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], Floats]:
         """{(user, server): (V_n, R)} where a task takes something else than `demands`."""
-        return DemandsOn(self.own, self.rates, lambda n, i: frozen(self.demands[n] / self.rates[n, i]))  # type: ignore[index]
+        return {(n, i): frozen(self.demands[n] / rate) for n, i, rate in _entries_of(self.rates)} | dict(self.own)
+
+    @property
+    def same_everywhere(self) -> bool:
+        """Whether a task takes the same on all servers."""
+        return self.rates is None and not self.own
 
     @cached_property
     def placement(self) -> NDArray[np.bool_]:
@@ -440,10 +401,11 @@ def _places_of_all(server: NDArray[np.intp], width: int) -> NDArray[Any]:
     return result.ravel()
 
 
-def _pairs(rates: sp.csr_array | None) -> Iterator[tuple[int, int]]:
-    """The (user, server) that have a rate."""
-    places = ((), ()) if rates is None else rates.nonzero()
-    return zip(*(np.asarray(part, dtype=int).tolist() for part in places), strict=True)
+def _entries_of(rates: sp.csr_array | None) -> Iterator[tuple[int, int, float]]:
+    """User, server and rate of the pairs that have one."""
+    if rates is not None:
+        there = rates.tocoo()
+        yield from zip(there.row.tolist(), there.col.tolist(), there.data.tolist(), strict=True)
 
 
 def _rationals(value: Any) -> tuple[tuple[Fraction, ...], ...]:

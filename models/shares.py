@@ -93,7 +93,7 @@ BLOCK = 1 << 22
 def _parts(instance: Instance) -> tuple[Floats, NDArray[Any]]:
     """d_nr / c_r of all resources that users demand, one user after the other, and where each user's begin."""
     one_vector(instance, "the dominant share")
-    if instance.demands_on:
+    if not instance.same_everywhere:
         raise NotApplicable("the dominant share is not defined where demands depend on the server (demands_on, rates)")
     matrix = instance.vectors.matrix
     return matrix.data / instance.totals[matrix.indices], matrix.indptr[:-1]

@@ -36,7 +36,7 @@ def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
 
 def _tree(subject: Subject) -> Tree | None:
     """Shares of nodes; None where dominant shares are not defined, as for several variants."""
-    plain = subject.domain.single_variant and not subject.domain.demands_on
+    plain = subject.domain.single_variant and subject.domain.same_everywhere
     return Tree.of(subject.domain) if plain else None
 
 

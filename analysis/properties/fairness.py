@@ -75,7 +75,7 @@ def envy_freeness(h: Holdings, tolerance: float) -> Verdict:
 
 def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """The same with each user's bundles added up as if they lay on one server, placement ignored (K (1) to the letter)."""
-    if h.instance.demands_on:
+    if not h.instance.same_everywhere:
         return _undecided("totals are not comparable where demands depend on the server")
     totals = h.bundles.sum(axis=1)
     worth = np.array([h.pooled_utilities(n, totals[n : n + 1])[0] for n in range(h.instance.N)], dtype=h.x.dtype)
@@ -228,7 +228,7 @@ def server_bottlenecks(instance: Instance) -> dict[int, int]:
 
 def global_bottlenecks(instance: Instance) -> set[int]:
     """The resources that are globally dominant for all users (W 3.3); none where the global dominant share is not defined."""
-    if not instance.single_variant or instance.demands_on:
+    if not (instance.single_variant and instance.same_everywhere):
         return set()
     demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
     pools = _nobody(instance).pools.sum(axis=0)

@@ -45,7 +45,7 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
 
 def pooled(instance: Instance) -> Instance:
     """All servers as one server "pool" with the summed capacities (W section 2, K Def 1)."""
-    if instance.demands_on:
+    if not instance.same_everywhere:
         raise NotApplicable("the servers cannot be pooled where demands depend on the server (demands_on, rates)")
     if instance.allowed is not None:
         n, i = np.argwhere(~instance.placement)[0]
@@ -58,7 +58,7 @@ def _classes(instance: Instance) -> tuple[Indices, Indices]:
     """First row of each class of identical servers, and the class of each row."""
     here: list[list[object]] = [[] for _ in range(instance.K)]
     exact = instance.exact
-    for n, i in sorted(exact.demands_on):  # a rate is also how much of a user's time a task takes
+    for n, i in sorted(exact.rates | exact.own):  # a rate is also how much of a user's time a task takes
         here[i].append((n, exact.own.get((n, i), exact.rates.get((n, i)))))
     kinds = zip(exact.capacities, (placed.tobytes() for placed in instance.placement.T), map(tuple, here), strict=True)
     first: dict[object, int] = {}

@@ -15,7 +15,7 @@ from fairalloc.models.instance import Instance
 
 def floors_as_guarantees(instance: Instance, shares: Sequence[Fraction]) -> Instance:
     """The instance with groups in the place of floors, for the shares (N,) of a task; NotApplicable without dominant shares."""
-    if not instance.single_variant or instance.demands_on:
+    if not (instance.single_variant and instance.same_everywhere):
         raise NotApplicable("with floors, proofs need one demand vector for each user, the same on all servers")
     dominant, exact = global_dominant_share(instance), instance.exact
     weights = [d * phi / sigma for d, phi, sigma in zip(dominant, exact.weights, shares, strict=True)]

@@ -115,5 +115,5 @@ class _ExactRows(DerivedRows):
         result = [Fraction(0)] * (home.K * home.R + len(self.limited))
         result[i * home.R : (i + 1) * home.R] = exact.demands_at(n, i)[v]
         if n in self._place:
-            result[home.K * home.R + self._place[n]] = 1 / (Fraction(1) if (n, i) in exact.own else exact.rate(n, i))
+            result[home.K * home.R + self._place[n]] = Fraction(1) / (1 if (n, i) in exact.own else exact.rates.get((n, i), 1))
         return result

@@ -336,7 +336,7 @@ Loads: TypeAlias = BlockLoads | SparseLoads
 def loads_of(instance: Instance, tasks: Floats) -> Loads:
     """The loads of an instance whose users count in units of tasks (N,)."""
     arcs = instance.arcs
-    plain = not uses_few(instance) and instance.single_variant and not instance.demands_on
+    plain = not uses_few(instance) and instance.single_variant and instance.same_everywhere
     if plain and SPARSEST * len(arcs) >= instance.N * instance.K:
         demand = instance.vectors.matrix.toarray() * tasks[:, None]
         inverse = np.divide(1.0, instance.pools, out=np.zeros_like(instance.pools), where=instance.pools > 0)
