@@ -12,7 +12,6 @@ it raises, and whatever else it returns, is an answer with the termination "erro
 """
 
 import inspect
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -92,17 +91,9 @@ class OwnFunction(Method):
         return not self.declared or mechanism.id in self.declared
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
-        """Call the function, and read what it returns."""
-        start = time.perf_counter()
-        try:
-            given = self.function(instance, mechanism, limits)
-            times = Times(solve=time.perf_counter() - start)
-            x, prices = _tasks(self.id, instance, given)
-        except Exception as error:
-            times = Times(solve=time.perf_counter() - start)
-            said = str(error) if isinstance(error, Unusable) else failure(self.id, error)
-            return Answer(np.full(instance.A, np.nan), None, "error", times, message=said)
-        return Answer(x, prices, "optimal", times)
+        """Call the function, and read what it returns; what it raises is read by whoever asked (running/dispatch.py)."""
+        x, prices = _tasks(self.id, instance, self.function(instance, mechanism, limits))
+        return Answer(x, prices, "optimal", Times())
 
 
 class Unusable(Exception):  # noqa: N818 (a signal, not an error)
@@ -131,8 +122,10 @@ def own_method(given: Any) -> Method:
 
 
 def failure(name: str, error: BaseException) -> str:
-    """One sentence on what a method raised."""
+    """One sentence on what a method raised, or returned and cannot be read."""
     text = " ".join(said(error).split())
+    if isinstance(error, Unusable):
+        return text
     return f"{name} raised {type(error).__name__}" + (f": {text}" if text else "")
 
 

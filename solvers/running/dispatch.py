@@ -235,13 +235,10 @@ class _Queue:
         self._next: list[Method] = []
 
     def __iter__(self) -> Iterator[Method]:
-        yield from self._known()
-        self._rest = self._later
-        yield from self._known()
-
-    def _known(self) -> Iterator[Method]:
-        while self._next or self._look():
-            yield self._next.pop()
+        for part in (self._rest, self._later):
+            self._rest = part
+            while self._next or self._look():
+                yield self._next.pop()
 
     def _look(self) -> bool:
         self._next = [*islice((method for method in self._rest if method.is_available()), 1)]
@@ -390,7 +387,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
 
 def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
     """What the method answers, with the clocks around it; what it raises ends it alone."""
-    ours = type(method).__module__.startswith("fairalloc.")
+    ours = is_ours(method)
     start, cpu = limits.clock(), processor_seconds()
     try:
         answer = method.run(mechanism, instance, limits)
