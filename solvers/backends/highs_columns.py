@@ -19,7 +19,7 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.first_level import first_level
-from fairalloc.solvers.backends.highs_session import COLD, HighsSession, pass_lp
+from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, HighsSession
 from fairalloc.solvers.interior_point.iterates import ENOUGH
 from fairalloc.solvers.method import Stopped
 
@@ -105,8 +105,6 @@ class ColumnsSession(HighsSession):
 
     def _start(self, now: NestedRound) -> None:
         """A model of few columns, g first, with a row for every node, and one more for guarantees of nodes that may be active."""
-        import highspy
-
         arcs, instance = self.instance.arcs, self.instance
         self.inside = np.flatnonzero(self.columns)
         self.promised, capped = np.flatnonzero(now.kept), np.isfinite(instance.max_tasks)
@@ -120,10 +118,7 @@ class ColumnsSession(HighsSession):
         cost = np.zeros(count)
         cost[0] = 1.0
         self.part = LP(cost, matrix, lower, upper, np.full(count, np.inf))
-        self.highs = highspy.Highs()
-        self._set({"output_flag": False, "threads": self.limits.threads or 1, "solver": "simplex", "presolve": "off"})
-        self._set({"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10})
-        pass_lp(self.highs, self.part)
+        self._open(self.part, FIRST_SPARSE)
         self.rising = np.zeros(len(now.active), dtype=bool)
         self._modify(now)
         self._set(COLD)
@@ -174,18 +169,8 @@ class ColumnsSession(HighsSession):
 
     def _solved(self) -> tuple[Floats, Floats]:
         """Dual values of the rows and values of the columns."""
-        if self.limits.limited:
-            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
-        with self.phase("solve"), self.logged():
-            self.highs.run()
-            if self._termination() != "optimal":  # primal simplex may lose feasibility on the way: once more from no basis
-                self.highs.clearSolver()
-                self._set(COLD)
-                self.highs.run()
-        termination = self._termination()
-        if termination != "optimal":
+        if (termination := self._run(again=True)) != "optimal":
             raise Stopped(termination)
-        self.count(self.highs.getInfo().simplex_iteration_count)
         return self._of_basis(self.part)
 
     def _of_basis(self, lp: LP) -> tuple[Floats, Floats]:

@@ -48,6 +48,8 @@ LATER_ROUNDS: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 4}
 COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
 """Where those end without an answer, as one of 2,000 rounds of zero demands did: dual simplex from no basis."""
 
+LOST = {"inaccurate", "error", "infeasible", "unbounded"}
+"""How primal simplex ends that has lost feasibility on the way."""
 
 IDLE = threading.local()
 """Its `highs` is an object that no session of the thread has: to make one takes a fifth of a small linear program's time."""
@@ -73,16 +75,9 @@ class HighsSession(Session):
                 self._modify_model(round)
         else:
             self._pass_model(round)
-        if self.limits.limited:
-            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
-        with self.phase("solve"), self.logged():
-            self._run()
+        termination = self._run(again=self.keep_model)
         with self.phase("read"):
-            termination = self._termination()
             solution = self.highs.getSolution()
-            info = self.highs.getInfo()
-            counts = info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count
-            self.count(sum([count for count in counts if count > 0]))
             if solution.value_valid:
                 self.x = np.asarray(solution.col_value)[: self.instance.A]
             self.conclude(termination)
@@ -96,13 +91,20 @@ class HighsSession(Session):
         assert isinstance(item, Leximin | NestedMaxMin | Utilitarian), "the linear mechanisms are of these three kinds"
         return item.lp(self.instance, round)
 
-    def _run(self) -> None:
-        """HiGHS on its model; once more without its basis where primal simplex has lost feasibility on the way."""
-        self.highs.run()
-        if self.keep_model and self._termination() in {"inaccurate", "error"}:
-            self.highs.clearSolver()
-            self._set(COLD)
+    def _run(self, again: bool) -> str:
+        """HiGHS on its model, `again` without its basis where that is LOST; the termination."""
+        if self.limits.limited:
+            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
+        with self.phase("solve"), self.logged():
             self.highs.run()
+            if again and self._termination() in LOST:
+                self.highs.clearSolver()
+                self._set(COLD)
+                self.highs.run()
+        info = self.highs.getInfo()
+        counts = info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count
+        self.count(sum([count for count in counts if count > 0]))
+        return self._termination()
 
     def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
         """The same, after which the object is idle, unless it may have much memory."""
@@ -139,30 +141,33 @@ class HighsSession(Session):
         return result
 
     def _pass_model(self, round: Round | None) -> None:  # noqa: A002
-        import highspy
-
         with self.phase("build"):
             self.round = round
             lp = self.lp(round)
             if self.chosen:  # the others imply loads of at most 1, and PDLP prints a warning of free rows
                 lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
-            highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
-            self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
             first = FIRST_DENSE if self.dense else FIRST_FEW if self.instance.A <= FEW else FIRST_SPARSE
-            chosen = first if self.keep_model else self.chosen
-            accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
-            meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
-            ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **(chosen or {})}
-            ours |= {"presolve": "off"} if lp.far_apart else {}
-            with self.logged():
-                self._set(ours)
-                check_highs_options(self.limits.solver_options)
-                for option, value in self.limits.solver_options.items():
-                    self.highs.setOptionValue(option, value)
-                pass_lp(self.highs, lp)
+            self._open(lp, first if self.keep_model else self.chosen or {})
             if self.limits.start is not None and round is not None:
                 self.highs.setBasis(basis_at(lp, self.limits.start, self.instance.A))
+
+    def _open(self, lp: LP, chosen: Mapping[str, Any]) -> None:
+        """A HiGHS object with the LP; its options are those of the accuracy, then the chosen ones, then the user's."""
+        import highspy
+
+        highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
+        self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
+        accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
+        meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
+        ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
+        ours |= {"presolve": "off"} if lp.far_apart else {}
+        with self.logged():
+            self._set(ours)
+            check_highs_options(self.limits.solver_options)
+            for option, value in self.limits.solver_options.items():
+                self.highs.setOptionValue(option, value)
+            pass_lp(self.highs, lp)
 
     def _modify_model(self, round: Round) -> None:  # noqa: A002
         assert self.round is not None
